@@ -330,6 +330,8 @@ const OUTSIDE: readonly {
       'engine/engine-main.ts': 'where an engine process begins: only the cost that tests set is read',
       'cli/interrupt.ts': 'set before anything else runs, for the process that was started by another',
       'system/memory-secrets.ts': 'whether it is that of the process, whose memory is wiped too',
+      'base/process-environment.ts':
+        'what holds for the whole process: proxies, trust, variables of libraries',
       'base/holdfast-command.ts': 'how this installation is called',
       'base/allow-write.ts': 'whether systemd started the process, for the advice when a disk is read-only',
       'cli/exit-codes.ts':

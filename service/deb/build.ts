@@ -81,7 +81,9 @@ function stageProgram(): void {
   put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js')), 0o755);
   const beside = path.join('service', 'bin', 'runtime.js');
   put(`${HOME}/${beside}`, readFileSync(path.join(root, beside)));
-  const { name, version, description, license, type } = readManifest(root);
+  const { name, description, license, type } = readManifest(root);
+  // What the program says of itself is what the package says.
+  const { version } = values;
   put(
     `${HOME}/package.json`,
     `${JSON.stringify({ name, version, description, license, type }, undefined, 2)}\n`,

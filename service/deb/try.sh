@@ -28,7 +28,7 @@ for unwanted in '\.map$' '\.d\.[cm]?ts$' '/typescript/' '/vitest/' '/oxlint/' '(
 done
 
 dpkg --install "$first" >/dev/null
-expect 'the version is said' sh -c 'holdfast --version | grep -q "^holdfast "'
+expect 'the version is that of the package' sh -c 'holdfast --version | grep -q "^holdfast 0\.0\.1$"'
 expect 'the settings are private' [ "$(mode /etc/holdfast/config.json)" = 'holdfast 600' ]
 expect 'the state is private' [ "$(mode /var/lib/holdfast)" = 'holdfast 700' ]
 if command -v systemd-analyze >/dev/null; then
@@ -46,6 +46,8 @@ expect 'an upgrade keeps the settings' grep -q pro /etc/holdfast/config.json
 expect 'an upgrade keeps them private' [ "$(mode /etc/holdfast/config.json)" = 'holdfast 600' ]
 expect 'an upgrade keeps the backups' service 'holdfast snapshots | grep -q /usr/share/doc/holdfast'
 
+mkdir -p /etc/systemd/system/holdfast.service.d
+echo '[Service]' >/etc/systemd/system/holdfast.service.d/allow-write.conf
 dpkg --remove holdfast >/dev/null
 expect 'removing takes the program away' lacks /usr/lib/holdfast
 expect 'removing takes the command away' lacks /usr/bin/holdfast
@@ -54,6 +56,7 @@ expect 'removing keeps the backups' test -d /var/lib/holdfast/repository
 dpkg --purge holdfast >/dev/null
 expect 'purging takes the settings away' lacks /etc/holdfast
 expect 'purging takes the start with the machine away' lacks /etc/systemd/system/multi-user.target.wants/holdfast.service
+expect 'purging takes away what "service allow-write" wrote' lacks /etc/systemd/system/holdfast.service.d
 expect 'purging keeps the backups' test -d /var/lib/holdfast/repository
 
 # What was made here goes, so that it can be run again.

@@ -65,6 +65,13 @@ export class DestinationError extends HoldfastError {
 /** Of a place that is not there: what keeps it is made by somebody else, as a bucket is. Holdfast makes directories only. */
 export const MADE_ELSEWHERE = Object.freeze({ madeElsewhere: true });
 
+/** Of an object that the storage keeps from being removed for now: Object Lock, a retention policy, a legal hold. */
+export const PROTECTED_FOR_NOW = Object.freeze({ protectedForNow: true });
+
+export function isProtectedForNow(error: unknown): error is DestinationError {
+  return error instanceof DestinationError && error.details['protectedForNow'] === true;
+}
+
 /** The place is not there, and a repository may be made there all the same. */
 export function isAbsentPlace(error: unknown): error is DestinationError {
   if (!(error instanceof DestinationError) || error.kind !== 'not-found') return false;

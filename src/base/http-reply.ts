@@ -1,4 +1,5 @@
 /** What is taken from replies of receivers, which may be long, slow or hostile. */
+import type { Readable } from 'node:stream';
 
 /** The first `bytes` bytes of a body. The rest is not fetched: leaving the loop early ends the stream. */
 export async function readStart(body: AsyncIterable<Uint8Array> | null, bytes: number): Promise<Buffer> {
@@ -16,30 +17,22 @@ export async function readStart(body: AsyncIterable<Uint8Array> | null, bytes: n
  * The first `bytes` bytes of a body, as far as they come within `ms`: of a reply whose status has said everything, and
  * which may never end.
  */
-export async function readStartWithin(
-  body: ReadableStream<Uint8Array> | null,
-  bytes: number,
-  ms: number,
-): Promise<Buffer> {
-  if (body === null) return Buffer.alloc(0);
-  const reader = body.getReader();
+export async function readStartWithin(body: Readable, bytes: number, ms: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
   // Reading then ends as at the end of the body.
-  const end = (): void => void reader.cancel().catch(() => undefined);
-  const timer = setTimeout(end, ms);
+  const timer = setTimeout(() => body.destroy(), ms);
   try {
-    while (length < bytes) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      parts.push(value);
-      length += value.byteLength;
+    for await (const part of body as AsyncIterable<Uint8Array>) {
+      parts.push(part);
+      length += part.byteLength;
+      if (length >= bytes) break;
     }
   } catch {
     // It broke off: what came counts.
   } finally {
     clearTimeout(timer);
-    end();
+    body.destroy();
   }
   return Buffer.concat(parts).subarray(0, bytes);
 }

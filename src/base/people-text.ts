@@ -70,9 +70,9 @@ export function peopleBytes(bytes: Uint8Array): ByteString | undefined {
 
 export const SAVE_AS_UTF8 = 'Save it as plain text in UTF-8.';
 
-/** A secret is one line, and the line breaks behind it are none of it. */
-export function withoutFinalLineBreaks(text: string): string {
-  return text.replace(/(?:\r?\n)+$/, '');
+/** A secret is one line, and the line break behind it is none of it; another one is, as it always was (docs/repository-format.md). */
+export function withoutFinalLineBreak(text: string): string {
+  return text.replace(/\r?\n$/, '');
 }
 
 /** Whether Node.js has put something in place of bytes, or of half a character, when it made the text. */

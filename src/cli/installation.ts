@@ -26,6 +26,7 @@ import {
   type Layout,
   type Scope,
 } from './install/plan.ts';
+import { mountPoints, resolved, writablePlace } from './install/writable-place.ts';
 import { runningAgent, waitForAgent, type RunningAgent } from './install/readiness.ts';
 import { doStep, isNeeded, outputOf, shownStep, type Step } from './install/step.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
@@ -256,16 +257,29 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
   await requireDirectory(directory);
   const file = allowWriteFile(layout);
   const before = (await readFileIfPresent(file))?.toString('utf8') ?? '';
-  const content = allowWriteText(before, directory);
+  const points = await mountPoints();
+  const real = await resolved(directory);
+  const place = writablePlace(real, points);
+  // A link stands in the unit as it was given: it may lead elsewhere one day.
+  const placeOf = (named: string): string =>
+    named === directory ? (place === real ? directory : place) : writablePlace(named, points);
+  const content = allowWriteText(before, directory, placeOf);
   const reload = content === before ? [] : [{ kind: 'run' as const, words: ['systemctl', 'daemon-reload'] }];
   const again = reload.map(({ kind }) => ({ kind, words: ['systemctl', 'try-restart', unitName(layout)] }));
   await work([{ kind: 'write', path: file, content, mode: 0o644 }, ...reload, ...again], options, context);
   if (options.dryRun === true) return;
-  if (options.json === true) await context.out.json({ type: 'allow_write', directory, file });
-  else
+  if (options.json === true)
+    await context.out.json({ type: 'allow_write', directory, allowed: placeOf(directory), file });
+  else {
+    const user = printable(person?.name ?? 'holdfast');
     await context.out.line(
-      `The service may write to ${printable(directory)}, as far as the user "${printable(person?.name ?? 'holdfast')}" may: check its owner and mode.`,
+      `The service may write to ${printable(directory)}, as far as the user "${user}" may: check its owner and mode.`,
     );
+    if (place !== real && place !== directory)
+      await context.out.line(
+        `What is allowed is ${printable(place)}, where the disk is mounted: so it can be unmounted while the agent runs.`,
+      );
+  }
 }
 
 function notInstalled(name: string): RequestError {

@@ -153,6 +153,14 @@ async function run(options: StartOptions, context: Context): Promise<void> {
   for (const { target } of settings.webhooks.testTargets)
     log.warn({ target }, 'webhooks may go to this receiver of tests, wherever it is');
   out.goOnWithout();
+  const named = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find(
+    (name) => (context.env[name] ?? '') !== '',
+  );
+  if (named !== undefined)
+    log.warn(
+      { variable: named },
+      'webhooks go straight to their receivers, not through the proxy that this names',
+    );
   await greet(service.address, options, context, (await service.stores.partners.list()).length > 0);
   await out.flush();
   if (!signal.aborted) await once(signal, 'abort');

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../base/units.ts';
 import type { PackFate, PruneOptions, PrunePlan } from '../repository/prune-plan.ts';
+import { storeKeeps } from '../repository/prune-protected.ts';
 import { planPrune, prune, type PrunePhase, type PruneResult } from '../repository/prune.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
@@ -134,9 +135,9 @@ async function pruneWithProgress(
 
 function resultText(result: PruneResult): string {
   const { plan, repack } = result;
-  const lines = [
-    `Freed ${formatBytes(result.removedBytes)}: ${count(result.removedPacks, 'pack')} and ${count(result.removedSnapshots, 'forgotten snapshot')} deleted.`,
-  ];
+  const what = `${count(result.removedPacks, 'pack')} and ${count(result.removedSnapshots, 'forgotten snapshot')}`;
+  const size = formatBytes(result.removedBytes);
+  const lines = [result.keptByStore ? `Deleted ${what} (${size}).` : `Freed ${size}: ${what} deleted.`];
   const marked = result.markedPacks + plan.waiting.length;
   // Without a grace period what was marked is deleted already.
   if (plan.settings.graceSeconds > 0 && marked > 0)
@@ -147,7 +148,7 @@ function resultText(result: PruneResult): string {
     lines.push(`${count(repack.done.length, 'pack')} written anew as ${formatBytes(repack.writtenBytes)}.`);
   if (result.revivedPacks > 0)
     lines.push(`${count(result.revivedPacks, 'pack')} became needed again and stay.`);
-  return `${[...lines, ...warnings(plan)].join('\n')}\n`;
+  return `${[...lines, ...storeKeeps(result), ...warnings(plan)].join('\n')}\n`;
 }
 
 function planText(plan: PrunePlan): string {
@@ -225,5 +226,9 @@ function resultObject(result: PruneResult): object {
     packs_not_repacked: result.repack.skipped,
     bytes_repacked: result.repack.writtenBytes,
     packs_waiting: result.plan.waiting.length,
+    packs_protected: result.protected?.packs ?? 0,
+    bytes_protected: result.protected?.bytes ?? 0,
+    snapshots_protected: result.protected?.snapshots ?? 0,
+    kept_by_store: result.keptByStore,
   };
 }

@@ -4,13 +4,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { outputUntilExit } from '../base/child-output.ts';
 import type { Clock } from '../base/clock.ts';
-import {
-  SAVE_AS_UTF8,
-  faultWords,
-  isLossy,
-  peopleText,
-  withoutFinalLineBreaks,
-} from '../base/people-text.ts';
+import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
 import { ConfigError } from './config-error.ts';
 import { absolutePath } from './effective-settings.ts';
 import { readSecretFile } from './file-access.ts';
@@ -75,7 +69,7 @@ export async function resolveSecret(
   signal: AbortSignal,
 ): Promise<Secret> {
   signal.throwIfAborted();
-  const found = withoutFinalLineBreaks(await lookUp(reference, context, signal));
+  const found = withoutFinalLineBreak(await lookUp(reference, context, signal));
   if (found === '') throw unavailable(`${subjectOf(reference)} is empty`, 'Put the secret there.');
   if (found.includes('\0'))
     throw unavailable(`${subjectOf(reference)} holds a zero character`, 'A secret is one line of text.');
@@ -152,17 +146,17 @@ async function ask(
       );
     }
     const { code, killedBy, bytes, hasMore } = outcome;
+    if (hasMore)
+      throw unavailable(
+        'The command for a secret prints more than 64 KiB',
+        'It must print the secret and nothing else.',
+      );
     if (code !== 0) {
       throw unavailable(
         `The command for a secret failed (${killedBy ?? `exit code ${code}`})`,
         'Run it by itself to see what is wrong. It must print the secret and nothing else.',
       );
     }
-    if (hasMore)
-      throw unavailable(
-        'The command for a secret prints more than 64 KiB',
-        'It must print the secret and nothing else.',
-      );
     return bytes;
   } catch (error) {
     signal.throwIfAborted();

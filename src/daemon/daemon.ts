@@ -36,7 +36,7 @@ import { createLocalAgent } from './local-agent.ts';
 import { figuresNow, targetsOf } from './metric-targets.ts';
 import { OpenedPlaces } from './opened-places.ts';
 import { openMembership } from './partner-membership.ts';
-import { noticeChecks, openNotifier, replaceSenders, toldIn } from './notices.ts';
+import { noticeChecks, openNotifier, replaceSenders, toldIn, waitingIn } from './notices.ts';
 import { bringBackBackups } from './past-backups.ts';
 import { PlacedJobs } from './placed-jobs.ts';
 import { createPageProtect } from './page-protect.ts';
@@ -103,7 +103,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const jobs = placed.of(state.database.jobs);
   const metrics = createMetrics({ clock, version });
   const told = toldIn(state.database.settings, trouble);
-  const notifier = openNotifier(config, secrets, clock, log, redact, told);
+  const waiting = waitingIn(state.database.settings, trouble);
+  const notifier = openNotifier(config, secrets, clock, log, redact, told, waiting);
   stack.defer(async () => await notifier.close());
   const weakCost = environment['HOLDFAST_TEST_KDF'] !== undefined;
   const catalogs = stack.use(
@@ -316,7 +317,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       pageInsight: pageInsight({ ...status, ...options, ...known, state, uploadLimit }),
       logger: apiLog,
       redact,
-      pageSettings: pageSettings({ ...options, ...known, addresses: () => addresses }),
+      pageSettings: pageSettings({ ...options, ...known, notifier, addresses: () => addresses }),
       metrics: async () => await figuresNow(metrics, { destinations, jobs }),
     }),
   );

@@ -12,8 +12,9 @@ import { secretsOfNotices } from './notices.ts';
 
 export type NoticeChannel = 'healthchecks' | 'ntfy' | 'webhook' | 'email';
 
-/** Milliseconds after which nobody waits any more. */
+/** Milliseconds after which nobody waits any more. Mail servers make strangers wait on purpose. */
 const PATIENCE_MS = 25_000;
+const PATIENCE_WITH_MAIL_MS = 65_000;
 
 /**
  * Null when it was sent, else why not, in words.
@@ -31,13 +32,14 @@ export async function testNotice(
       details: { field: 'channel' },
     });
   const alone = { ...NOBODY, [channel]: notices[channel], absenceDays: notices.absenceDays };
+  const patienceMs = channel === 'email' ? PATIENCE_WITH_MAIL_MS : PATIENCE_MS;
   try {
-    await withDeadline(PATIENCE_MS, async (deadline) => await sendBy(alone, parts, deadline), signal);
+    await withDeadline(patienceMs, async (deadline) => await sendBy(alone, parts, deadline), signal);
     return null;
   } catch (error) {
     signal.throwIfAborted();
     if (isTimeout(error) && !(error instanceof HoldfastError))
-      return `It was not sent within ${PATIENCE_MS / 1000} s. Check the address and the network.`;
+      return `Nobody has said within ${patienceMs / 1000} s that it was taken. See whether it arrives all the same: notices wait longer. Else check the address and the network.`;
     if (!(error instanceof HoldfastError)) throw error;
     return wordsOf(error);
   }

@@ -10,7 +10,9 @@ import type { SettingStore } from '../db/settings.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
 import type { ToldBook } from '../notify/attention.ts';
 import { Notifier } from '../notify/notifier.ts';
+import type { Sender } from '../notify/sender.ts';
 import { sendersOf, type NoticeSecrets, type SecretSource } from '../notify/senders.ts';
+import type { WaitingBook } from '../notify/waiting-notices.ts';
 
 export function openNotifier(
   config: Pick<ConfigSource, 'current'>,
@@ -19,16 +21,16 @@ export function openNotifier(
   log: Pick<Logger, 'warn'>,
   redact: (text: string) => string,
   told: ToldBook,
+  waiting: WaitingBook,
 ): Notifier {
-  const notifier = new Notifier([], {
+  return new Notifier(sendersNow(config, secrets, clock), {
     clock,
     told,
+    waiting,
     host: hostname(),
     redact,
     log: (line) => log.warn(line, 'a notice could not be delivered'),
   });
-  replaceSenders(notifier, config, secrets, clock);
-  return notifier;
 }
 
 const TOLD = 'notices told';
@@ -50,13 +52,39 @@ export function toldIn(
   };
 }
 
+/** What receivers have not taken yet, kept in the same way. */
+export function waitingIn(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  trouble: (error: unknown) => void,
+): WaitingBook {
+  const keyOf = (sender: string): string => `notices waiting: ${sender}`;
+  return {
+    read: (sender) => settings.get(keyOf(sender)),
+    write(sender, text) {
+      try {
+        if (text !== settings.get(keyOf(sender))) settings.set(keyOf(sender), text);
+      } catch (error) {
+        trouble(error);
+      }
+    },
+  };
+}
+
 export function replaceSenders(
   notifier: Notifier,
-  { current }: Pick<ConfigSource, 'current'>,
+  config: Pick<ConfigSource, 'current'>,
   secrets: SecretContext,
   clock: Clock,
 ): void {
-  notifier.replace(sendersOf(current.notices, secretsOfNotices(current.notices, secrets), clock));
+  notifier.replace(sendersNow(config, secrets, clock));
+}
+
+function sendersNow(
+  { current }: Pick<ConfigSource, 'current'>,
+  secrets: SecretContext,
+  clock: Clock,
+): readonly Sender[] {
+  return sendersOf(current.notices, secretsOfNotices(current.notices, secrets), clock);
 }
 
 /** How the secrets are looked up that the settings refer to. */
@@ -80,6 +108,9 @@ export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly Statu
   const failing = notifier.status().filter(({ state }) => state === 'failing');
   if (failing.length === 0) return [];
   const names = failing.map(({ name }) => name).join(' and ');
-  const message = `Notices by ${names} could not be delivered; ${holdfast`logs`} says why.`;
+  const waiting = failing.reduce((sum, one) => sum + one.waiting, 0);
+  const left =
+    waiting === 0 ? '' : `, ${waiting === 1 ? '1 waits and is' : `${waiting} wait and are`} tried again`;
+  const message = `Notices by ${names} could not be delivered${left}; ${holdfast`logs`} says why.`;
   return [{ name: 'notices', status: 'warning', message }];
 }

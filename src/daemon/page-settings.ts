@@ -8,6 +8,7 @@ import type { ConfigSource } from '../config/config-source.ts';
 import type { SecretContext } from '../config/secret.ts';
 import type { Membership } from '../enrollment/membership.ts';
 import type { Agent } from '../jobs/agent.ts';
+import type { Notifier } from '../notify/notifier.ts';
 import { nextRuns, parseSchedule } from '../schedule/schedule.ts';
 import type { Alarms } from './alarm-book.ts';
 import type { Catalogs } from './catalogs.ts';
@@ -29,6 +30,7 @@ export interface PageSettingsParts {
   readonly alarms: Pick<Alarms, 'freezes'>;
   readonly membership: Pick<Membership, 'status' | 'enroll' | 'leave'>;
   readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
+  readonly notifier: Pick<Notifier, 'wake'>;
   /** Where the API listens. */
   readonly addresses: () => readonly string[];
 }
@@ -55,7 +57,10 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
     testNotice: async (channel, signal) => {
       const { testNotice } = await import('./notice-test.ts');
       const problem = await testNotice(channel, config.current.notices, parts, signal);
-      return problem === null ? null : redactor.redact(problem);
+      if (problem !== null) return redactor.redact(problem);
+      // What waited for the receiver need not wait any longer.
+      parts.notifier.wake(channel);
+      return null;
     },
     enrollment: {
       status: () => membership.status(),

@@ -1,4 +1,5 @@
 /** Repositories that are open for reading single files, and for forgetting snapshots: each for a while after its last use. */
+import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
@@ -17,6 +18,8 @@ import type { Destinations, Place } from './destinations.ts';
 
 /** Milliseconds: the index of a repository is not kept in memory for longer than somebody uses it. */
 const KEPT_MS = 60_000;
+/** On a disk that may be unmounted, or pulled out, as soon as nobody seems to read. */
+const KEPT_ON_DISK_MS = 5_000;
 /** Namespaces whose readers are kept: most repositories have one, and a reader may hold 64 MiB. */
 const KEPT_READERS = 2;
 
@@ -171,13 +174,16 @@ export class Reading implements AsyncDisposable {
   }
 
   async #closeLater(place: Place, open: Open): Promise<void> {
-    const { clock } = this.#parts;
+    const { clock, stateDirectory } = this.#parts;
+    const { directory } = place;
+    const isOnDisk = directory !== undefined && !directory.startsWith(`${stateDirectory}${sep}`);
+    const keptMs = isOnDisk ? KEPT_ON_DISK_MS : KEPT_MS;
     try {
       for (;;) {
         if (open.use.isOver) return;
         const idle = open.use.files > 0 ? 0 : clock.monotonic() - open.use.lastMs;
-        if (idle >= KEPT_MS) break;
-        await clock.sleep(KEPT_MS - idle, this.#closing.signal);
+        if (idle >= keptMs) break;
+        await clock.sleep(keptMs - idle, this.#closing.signal);
       }
     } catch {
       // The agent ends, and closes what is open.

@@ -85,6 +85,11 @@ export interface DestinationProperties {
   readonly remote: boolean;
   /** For how many days `put` and `retain` protect an object; undefined where nothing is protected. */
   readonly retainDays?: number;
+  /**
+   * What the answers to deletes so far show of a storage that goes on keeping objects: it hides them, as versions that are
+   * no longer current, or it refuses to delete them for a time.
+   */
+  readonly keepsDeleted?: 'hidden' | 'refused';
   /** A list takes one request for each 1,000 objects and comes in the order of keys; elsewhere it takes one for each folder. */
   readonly flatLists?: boolean;
 }

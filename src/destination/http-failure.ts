@@ -1,9 +1,12 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
+import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
 import { retryAfterMs as askedMs } from '../base/retry-after.ts';
-import { DestinationError, MADE_ELSEWHERE, errnoOf, isAbort } from '../base/errors.ts';
+import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
+import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/proxy-trouble.ts';
+import { tlsTrouble } from '../base/trusted-authorities.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -47,7 +50,7 @@ export function noSuch(what: string, hint: string): Meaning {
 }
 
 const LINE = 'Check the network, and the address of the destination.';
-const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
+const LATER = 'Try again later; if it stays so, ask who runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
 const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
@@ -67,6 +70,16 @@ export const FULL = meaning(
   'no space is left, or the quota is used up',
   'Free some space there, or get more.',
 );
+
+const PROTECTED: Meaning = {
+  ...meaning(
+    'denied',
+    'later',
+    'the store protects it from being removed for now',
+    'It can be removed when its time of protection has ended.',
+  ),
+  details: PROTECTED_FOR_NOW,
+};
 
 export const TOO_LARGE = meaning(
   'unsupported',
@@ -92,6 +105,7 @@ export function meaningOfStatus(status: number): Meaning {
       'it does not exist',
       'Check that this is the right destination and that nothing was removed from it.',
     );
+  if (status === 407) return ofProxy(proxyTrouble(407));
   if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
   if (status === 409 || status === 412) return TAKEN;
   if (status === 413) return TOO_LARGE;
@@ -119,34 +133,15 @@ export function meaningOfStatus(status: number): Meaning {
   return meaning('unsupported', 'never', `the store does not understand (${status})`, REPORT);
 }
 
-const CERTIFICATE = meaning(
-  'denied',
-  'never',
-  'the certificate of the server cannot be trusted',
-  'Check the address and the clock of this machine, and the certificate. Nothing was sent.',
-);
-
-const INSECURE = meaning(
-  'denied',
-  'never',
-  'no secure connection comes about: the server speaks an old version of TLS, or none',
-  'Check the address and the port, and who runs the server. Nothing was sent.',
-);
-
 export const SENSELESS = meaning(
   'corrupt-reply',
   'now',
   'the answer makes no sense',
   'Check that no proxy or sign-in page of a network answers in place of the store.',
 );
-const GONE = meaning('unreachable', 'later', 'the server cannot be reached', LINE);
-
-/** Names of Node and OpenSSL for certificates that are none of the server's, or too old. */
-const UNTRUSTED =
-  /^(?:CERT_|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER)|HOSTNAME_MISMATCH)/;
-
-/** And for those who do not come to speak to each other. */
-const UNSPOKEN = /^(?:ERR_SSL|EPROTO)/;
+function gone(): Meaning {
+  return meaning('unreachable', 'later', 'the server cannot be reached', `${LINE}${hintOfProxy()}`);
+}
 
 /**
  * The error to throw for `error`, which came of `action`. `special` are meanings of the store's own codes. Aborts,
@@ -160,7 +155,10 @@ export function webFailure(
 ): unknown {
   if (error instanceof DestinationError || isAbort(error)) return error;
   const answer = answerOf(error);
-  const found = (answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer);
+  const found =
+    answer !== undefined && action.op === 'delete' && saysProtected(answer.words ?? '', answer.code)
+      ? PROTECTED
+      : ((answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer));
   if (found === undefined) return error;
   return failure(withReason(found, answer), action, error, answer);
 }
@@ -169,8 +167,14 @@ function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | und
   if (answer?.status !== undefined) return answer.status >= 300 ? meaningOfStatus(answer.status) : SENSELESS;
   const code = networkCode(error);
   if (code === undefined) return undefined;
-  if (UNSPOKEN.test(code)) return INSECURE;
-  return UNTRUSTED.test(code) ? CERTIFICATE : GONE;
+  const proxy = proxyTroubleOf(error);
+  if (proxy !== undefined) return ofProxy(proxy);
+  const trouble = tlsTrouble(code);
+  return trouble === undefined ? gone() : meaning('denied', 'never', trouble.what, trouble.hint);
+}
+
+function ofProxy({ what, hint, passes }: ProxyTrouble): Meaning {
+  return passes ? meaning('unreachable', 'later', what, hint) : meaning('denied', 'never', what, hint);
 }
 
 /** A store that gives its reason knows better than any guess: some call a full account one that may do nothing. */
@@ -186,9 +190,16 @@ function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readon
 
 /** What stores say of a full account, whatever else they call it. */
 export function saysFull(words: string): boolean {
-  return /no space|insufficient[ _](?:storage|space)|storage (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
+  return /no space|insufficient[ _](?:storage|space)|(?:storage|space) (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
     words,
   );
+}
+
+/** Of a delete: in the words of Amazon and its kin, of Cloudflare, Azure and Google. */
+export function saysProtected(words: string, code = ''): boolean {
+  if (/^(?:BlobImmutableDueToPolicy|ObjectLocked\w*|retentionPolicyNotMet|FileImmutable)$/i.test(code))
+    return true;
+  return /object[- ]?lock|retention (?:policy|period|date)|\bretain|immutab|\bWORM\b|legal hold/i.test(words);
 }
 
 /** Letters that a person sees and that a terminal bears; no page, and no more than a sentence or two. */
@@ -199,19 +210,27 @@ export function storesWords(text: unknown, code?: string): string | undefined {
     .replaceAll(/:\/\/[^/\s@]*@/g, '://')
     .trim();
   if (words === '' || /^[<{[]/.test(words)) return undefined;
-  // What only repeats the name, or that of the status, says nothing more.
-  if (code !== undefined && lettersOf(words) === lettersOf(code)) return undefined;
-  if (words.split(' ').length < LEAST_WORDS) return undefined;
+  // What only repeats the name, or that of a status, says nothing more.
+  const letters = lettersOf(words.replace(/^\d{3} /, ''));
+  if ((code !== undefined && letters === lettersOf(code)) || STATUS_NAMES.has(letters)) return undefined;
+  if (words.split(' ').length < LEAST_WORDS && !saysFull(words)) return undefined;
   return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
 }
 
-/** "Forbidden", "Request Entity Too Large": no status has a longer name. */
-const LEAST_WORDS = 5;
+/** "Access Denied", "invalid_grant": a kind of failure. "System in maintenance mode", "Account is suspended" are a reason. */
+const LEAST_WORDS = 3;
 const MOST_WORDS = 300;
 
 function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
+
+/** Those of today, and what 413 and 414 were called before. */
+const STATUS_NAMES: ReadonlySet<string> = new Set(
+  [...Object.values(STATUS_CODES), 'Request Entity Too Large', 'Request-URI Too Large'].map((name) =>
+    lettersOf(name ?? ''),
+  ),
+);
 
 /** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
 const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR)$/;

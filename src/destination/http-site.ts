@@ -3,19 +3,20 @@
  * that stream. Node's own client instead of fetch: fetch tells nothing of bytes that move, trusts no further
  * certificates, and does not let a caller write as slowly as a limit asks.
  */
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
+import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { getCACertificates } from 'node:tls';
+import { request as httpsRequest } from 'node:https';
 import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
 import { createAuthorization } from './http-authorization.ts';
 import type { HttpCredentials } from './http-authorization.ts';
 import { failure, meaning, retryAfterMs, storesWords, webFailure } from './http-failure.ts';
 import type { WebAction, WebAnswer } from './http-failure.ts';
+import { wasUsed } from './kept-connections.ts';
 import type { UploadPace } from './limited.ts';
 import { STALL_MS, whileMoving } from './stall.ts';
 import type { Moving } from './stall.ts';
+import { storeAgents } from './store-agents.ts';
 
 export interface HttpSiteOptions {
   /** `http(s)://host[:port]`. */
@@ -95,15 +96,9 @@ export function openHttpSite({
   maxSockets,
 }: HttpSiteOptions): HttpSite {
   const base = new URL(origin);
-  const agent =
-    base.protocol === 'https:'
-      ? new HttpsAgent({
-          keepAlive: true,
-          maxSockets,
-          ...(certificates === undefined ? {} : { ca: [...getCACertificates('default'), certificates] }),
-        })
-      : new HttpAgent({ keepAlive: true, maxSockets });
-  const send = base.protocol === 'https:' ? httpsRequest : httpRequest;
+  const agents = storeAgents({ target: base, certificates, maxSockets }, url);
+  const [agent, send] =
+    base.protocol === 'https:' ? [agents.https, httpsRequest] : [agents.http, httpRequest];
   const authorization = createAuthorization(credentials);
 
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
@@ -153,7 +148,7 @@ export function openHttpSite({
       const outgoing = begin(request, moving);
       let wasKept = false;
       // A request that waited for its turn gets one too, without `reusedSocket`.
-      outgoing.once('socket', ({ bytesRead }) => (wasKept = bytesRead > 0));
+      outgoing.once('socket', (socket) => (wasKept = wasUsed(socket)));
       try {
         const reply = await exchange(outgoing, request, moving);
         return { outgoing, reply, sent: outgoing.getHeader('Authorization')?.toString() };
@@ -183,7 +178,7 @@ export function openHttpSite({
     });
   }
 
-  return { ask, close: () => agent.destroy() };
+  return { ask, close: () => agents.close() };
 }
 
 const broken = meaning(

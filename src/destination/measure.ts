@@ -34,8 +34,8 @@ export async function measureDestination(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Measured> {
-  const { canDelete, retainDays } = destination.properties;
-  if (!canDelete || retainDays !== undefined) return UNMEASURED;
+  const { canDelete, keepsDeleted, retainDays } = destination.properties;
+  if (!canDelete || keepsDeleted !== undefined || retainDays !== undefined) return UNMEASURED;
   const prefix = `probe-${randomBytes(8).toString('hex')}`;
   const patience = new AbortController();
   const waiting = new AbortController();

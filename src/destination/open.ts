@@ -101,7 +101,10 @@ async function openRemote(
       return await openS3Destination(place, access.s3, options, signal);
     }
     case 'azblob': {
-      const { azureAccess, openAzureDestination } = await import('./azure/azure.ts');
+      const [{ openAzureDestination }, { azureAccess }] = await Promise.all([
+        import('./azure/azure.ts'),
+        import('./azure/azure-access.ts'),
+      ]);
       const known = azureAccess(person.env, place, access.azblob);
       return await openAzureDestination(known.place, known.access, options, signal);
     }

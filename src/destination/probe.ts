@@ -1,6 +1,7 @@
 /** Tries out a destination: whether it keeps the promises that repositories rely on. Leaves nothing behind. */
 import { randomBytes } from 'node:crypto';
-import { DestinationError, isAbort } from '../base/errors.ts';
+import { DestinationError, isAbort, isProtectedForNow } from '../base/errors.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Clock } from '../base/clock.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Destination } from './destination.ts';
@@ -139,9 +140,9 @@ async function tryRange({ destination, key, body, signal }: Probe) {
 
 /** Servers and proxies have limits of their own, which small objects do not meet. */
 async function tryLarge({ destination, prefix, signal }: Probe, tookMs: number) {
-  const { canDelete, retainDays } = destination.properties;
+  const { canDelete, keepsDeleted, retainDays } = destination.properties;
   const size = formatBytes(LARGE_BYTES);
-  if (!canDelete || retainDays !== undefined)
+  if (!canDelete || keepsDeleted !== undefined || retainDays !== undefined)
     return good(`Whether objects of ${size} are taken was not tried, as it would stay there`);
   const wouldTakeMs = (tookMs * LARGE_BYTES) / PROBE_BYTES;
   if (wouldTakeMs > LARGE_MS)
@@ -191,7 +192,16 @@ async function tryDelete(probe: Probe) {
       message: `Nothing can be deleted with these rights; ${prefix}-* stays there`,
       hint: 'Space is freed by somebody who may delete; that protects against who takes over this machine.',
     };
-  await removeAll(probe, signal);
+  try {
+    await removeAll(probe, signal);
+  } catch (error) {
+    if (!isProtectedForNow(error)) throw error;
+    return {
+      status: 'warning' as const,
+      message: `${error.message}; ${prefix}-* stays there until then`,
+      hint: `Backups work all the same. ${holdfast`prune`} removes what is needed no more once its time of protection has ended.`,
+    };
+  }
   const left = await listed(destination, prefix, signal);
   if (left.length > 0) return bad('What was deleted is still listed');
   try {
@@ -204,10 +214,12 @@ async function tryDelete(probe: Probe) {
   return bad('What was deleted can still be read');
 }
 
-function deletedFrom({ properties: { retainDays } }: Destination): string {
-  return retainDays === undefined
-    ? 'What is deleted is gone; the test left nothing'
-    : `What is deleted is no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test for ${retainDays} days`;
+function deletedFrom({ properties: { keepsDeleted, retainDays } }: Destination): string {
+  const kept = `What is deleted is no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test`;
+  if (retainDays !== undefined) return `${kept} for ${retainDays} days`;
+  if (keepsDeleted !== undefined)
+    return `${kept} as an older version, until a rule of the bucket removes those`;
+  return 'What is deleted is gone; the test left nothing';
 }
 
 async function creates(

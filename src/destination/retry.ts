@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
 import { waitsToAskAgain } from '../base/waits.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
+import { mayHaveBeenDone } from './kept-connections.ts';
 import { leftoversOf } from './leftovers.ts';
 
 export interface RetryPolicy {
@@ -62,10 +63,10 @@ export async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
  */
 export async function persist<T>(
   call: () => Promise<T>,
-  { policy, sleep }: Patience,
+  patience: Patience,
   signal: AbortSignal,
 ): Promise<T> {
-  const tries = new Tries(policy, sleep);
+  const tries = new Tries(patience);
   for (;;) {
     try {
       return await call();
@@ -79,6 +80,8 @@ export async function persist<T>(
 export interface Patience {
   readonly policy: RetryPolicy;
   readonly sleep: Sleep;
+  /** Aborted when nothing is to be tried again any more: the last failure is thrown then. */
+  readonly closed?: AbortSignal;
 }
 
 /** Tries of what came garbled: it is soon known whether it always does. */
@@ -88,6 +91,7 @@ const FEW = 4;
 class Tries {
   readonly #policy: RetryPolicy;
   readonly #sleep: Sleep;
+  readonly #closed: AbortSignal | undefined;
   #made = 0;
   /** Those that the policy counts: not those that the store has answered. */
   #counted = 0;
@@ -97,16 +101,17 @@ class Tries {
   #silentMs = 0;
   #triedAt = systemClock.monotonic();
 
-  constructor(policy: RetryPolicy, sleep: Sleep) {
+  constructor({ policy, sleep, closed }: Patience) {
     this.#policy = policy;
     this.#sleep = sleep;
+    this.#closed = closed;
   }
 
   /** The wait after a try that has failed with `error`; throws when that was for good. */
   async waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#made += 1;
-    if (!canPass(error)) throw error;
+    if (!canPass(error) || this.#isClosed()) throw error;
     const { attempts, answeredMs = 0, firstDelayMs, maxDelayMs, onRetry, random } = this.#policy;
     const askedMs = waitAskedFor(error);
     if (askedMs > LONGEST_WAIT_MS) throw error;
@@ -130,13 +135,22 @@ class Tries {
     this.#failingSince ??= systemClock.monotonic();
     const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
     try {
-      await this.#sleep(delayMs, signal);
+      await this.#sleep(
+        delayMs,
+        this.#closed === undefined ? signal : AbortSignal.any([signal, this.#closed]),
+      );
+    } catch (broken) {
+      throw this.#isClosed() ? error : broken;
     } finally {
       isOverNow();
       this.#triedAt = systemClock.monotonic();
       // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
       signal.throwIfAborted();
     }
+  }
+
+  #isClosed(): boolean {
+    return this.#closed?.aborted === true;
   }
 }
 
@@ -150,7 +164,8 @@ function reasonOf({ kind, details: { code, status } }: DestinationError): string
 /** An answer that came whole and makes no sense will hardly make some; one that was cut short may come whole. */
 function triesFor(error: DestinationError, attempts: number): number {
   if (!isNonsense(error)) return attempts;
-  return typeof error.details['status'] === 'number' ? FEW : Math.max(attempts, FEW);
+  const { status, whole } = error.details;
+  return typeof status === 'number' || whole === true ? FEW : Math.max(attempts, FEW);
 }
 
 function isNonsense({ kind, retry }: DestinationError): boolean {
@@ -178,7 +193,8 @@ export function withRetry(
   policy: RetryPolicy = defaultRetryPolicy,
   sleep: Sleep = sleepFor,
 ): Destination {
-  const patience: Patience = { policy, sleep };
+  const closing = new AbortController();
+  const patience: Patience = { policy, sleep, closed: closing.signal };
   const again = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
     await persist(call, patience, signal);
 
@@ -188,10 +204,10 @@ export function withRetry(
       try {
         return await destination.put(key, body, signal);
       } catch (error) {
-        if (mayBeStored && isKind(error, 'exists'))
-          return await statIfEqual(destination, key, body, error, signal);
+        const wasTaken = isKind(error, 'exists') && !mayBeStored && !mayHaveBeenDone(error);
         mayBeStored = true;
-        throw error;
+        if (!isKind(error, 'exists') || wasTaken) throw error;
+        return await statIfEqual(destination, key, body, error, signal);
       }
     });
   }
@@ -199,7 +215,7 @@ export function withRetry(
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
     // A list cannot be resumed, as it has no order: it starts again and leaves out what was given already.
     const given = new Set<string>();
-    const tries = new Tries(policy, sleep);
+    const tries = new Tries(patience);
     for (;;) {
       try {
         for await (const page of destination.list(prefix, signal)) {
@@ -234,7 +250,11 @@ export function withRetry(
           makeDurable: (keys, signal) =>
             again(signal, async () => await destination.makeDurable?.(keys, signal)),
         }),
-    close: () => destination.close(),
+    async close() {
+      // Of several calls under way one may have failed for good: nobody waits for the others, which would go on for minutes.
+      closing.abort();
+      await destination.close();
+    },
   };
 }
 

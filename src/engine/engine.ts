@@ -27,6 +27,9 @@ export interface EngineLinks extends EngineSurroundings {
   readonly send: (message: FromEngine) => void;
 }
 
+/** Milliseconds without a job after which the disk of a repository is let go of. Its passphrase is stretched anew then. */
+const LET_GO_MS = 2_000;
+
 interface Running {
   readonly controller: AbortController;
   readonly ended: Promise<void>;
@@ -41,6 +44,9 @@ export class Engine {
   /** Called when the daemon remembers what the running job has opened. */
   #remembered: () => void = () => undefined;
   #ending: Promise<void> | undefined;
+  /** Aborted by the next job. */
+  #rest = new AbortController();
+  #lettingGo: Promise<void> = Promise.resolve();
 
   constructor(links: EngineLinks) {
     this.#links = links;
@@ -69,8 +75,10 @@ export class Engine {
   /** Breaks the running job off, waits until it has cleaned up, and closes the repository. */
   async end(): Promise<void> {
     this.#ending ??= (async () => {
+      this.#rest.abort();
       this.#running?.controller.abort();
       await this.#running?.ended;
+      await this.#lettingGo;
       await this.#keeper.close();
       await this.#others.close();
     })();
@@ -80,14 +88,38 @@ export class Engine {
   #start(job: EngineJob): void {
     if (this.#ending !== undefined) return;
     if (this.#running !== undefined) throw new BugError('A job was handed over while another one runs');
+    this.#rest.abort();
     this.#keeper.begin();
     callRepository(job.destination.name);
     const controller = new AbortController();
-    const ended = this.#run(job, controller.signal).finally(() => {
-      callRepository(undefined);
-      this.#running = undefined;
-    });
+    const ended = this.#lettingGo
+      .then(async () => await this.#run(job, controller.signal))
+      .finally(() => {
+        callRepository(undefined);
+        this.#running = undefined;
+        void this.#restAfterwards();
+      });
     this.#running = { controller, ended };
+  }
+
+  /** Whoever is told that a backup is done may want to unmount the disk, or to pull it out. */
+  async #restAfterwards(): Promise<void> {
+    const rest = new AbortController();
+    this.#rest = rest;
+    try {
+      await this.#links.clock.sleep(LET_GO_MS, rest.signal);
+    } catch (error) {
+      if (!rest.signal.aborted) throw error;
+      return;
+    }
+    if (this.#running !== undefined || this.#ending !== undefined) return;
+    this.#lettingGo = this.#quietly(
+      async () => {
+        await this.#keeper.closeDisk();
+        await this.#others.closeDisk();
+      },
+      (text) => this.#links.send({ kind: 'note', text }),
+    );
   }
 
   /** Never rejects: whatever happens is told in one last message about the job. */
@@ -160,18 +192,23 @@ export class Engine {
       report.note(error.stack ?? error.message);
     const isElsewhere = error instanceof HoldfastError && ['source', 'request', 'state'].includes(error.side);
     // Whatever the destination did: the next job opens it anew.
-    if (!isElsewhere) await this.#closeQuietly(report);
+    if (!isElsewhere) {
+      await this.#quietly(
+        async () => {
+          await this.#keeper.close();
+          await this.#others.close();
+        },
+        (text) => report.note(text),
+      );
+    }
     return { kind: 'failed', error: failure };
   }
 
-  async #closeQuietly(report: Report): Promise<void> {
+  async #quietly(close: () => Promise<void>, note: (text: string) => void): Promise<void> {
     try {
-      await this.#keeper.close();
-      await this.#others.close();
+      await close();
     } catch (error) {
-      report.note(
-        `The repository could not be closed: ${error instanceof Error ? error.message : typeof error}`,
-      );
+      note(`The repository could not be closed: ${error instanceof Error ? error.message : typeof error}`);
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
 import { totalmem } from 'node:os';
+import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -66,6 +67,7 @@ interface Kept {
   readonly cache: CachedRepository;
   /** What it was opened for: another request opens another one. */
   readonly identity: string;
+  readonly stateDirectory: string;
   /** Names of the key and configuration objects at that time. */
   readonly keys: string;
 }
@@ -106,7 +108,8 @@ export class RepositoryKeeper implements AsyncDisposable {
       const keys = await keyNames(opened.repository.destination, signal);
       const cache = openCached(opened.repository, request.stateDirectory, this.#surroundings.clock);
       const place = { ...opened, cached: cache.repository };
-      this.#kept = { opened: place, cache, identity, keys };
+      const { stateDirectory } = request;
+      this.#kept = { opened: place, cache, identity, stateDirectory, keys };
       return place;
     } catch (error) {
       await opened.repository.close();
@@ -123,6 +126,14 @@ export class RepositoryKeeper implements AsyncDisposable {
   limit(bytesPerSecond: number | null): void {
     this.#changed = { to: bytesPerSecond };
     this.#limit.set(bytesPerSecond ?? undefined);
+  }
+
+  /** Closes what lies on a disk that may be unmounted: all directories but those in the state of this machine. */
+  async closeDisk(): Promise<void> {
+    const { opened, stateDirectory } = this.#kept ?? {};
+    const directory = opened?.directory;
+    if (directory === undefined || stateDirectory === undefined) return;
+    if (!directory.startsWith(`${stateDirectory}${sep}`)) await this.close();
   }
 
   async close(): Promise<void> {

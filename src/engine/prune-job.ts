@@ -3,6 +3,7 @@ import type { PruneSpec } from '../jobs/job.ts';
 import { lacksFiles } from '../repository/lacks-files.ts';
 import { planForgetting, type RetentionRules } from '../repository/forgetting.ts';
 import type { PackFate } from '../repository/prune-plan.ts';
+import { storeKeeps } from '../repository/prune-protected.ts';
 import { prune, type PruneResult } from '../repository/prune.ts';
 import { forgetSnapshots } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
@@ -41,6 +42,7 @@ export async function runPrune(
     report.note(
       `${skipped.length} packs are damaged and could not be written anew (${skipped[0]?.reason}): run a check.`,
     );
+  for (const line of storeKeeps(result)) report.note(line);
   return outcomeOf(parts, {
     bytes: result.removedBytes,
     warnings: plan.unreadable.length + skipped.length,
@@ -111,6 +113,9 @@ function factsOf(result: PruneResult): Record<string, number> {
     packs_revived: result.revivedPacks,
     packs_repacked: repack.done.length,
     bytes_repacked: repack.writtenBytes,
+    packs_protected: result.protected?.packs ?? 0,
+    bytes_protected: result.protected?.bytes ?? 0,
+    snapshots_protected: result.protected?.snapshots ?? 0,
     grace_seconds: plan.settings.graceSeconds,
   };
 }

@@ -1,9 +1,8 @@
 /** One request to the Partner service: bounded in time and size, never led to another place. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
-import { errnoOf } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
-import { readStart } from '../base/http-reply.ts';
 import { retryAfterMs } from '../base/retry-after.ts';
+import { callWeb, proxyReply, startOfReply, webTrouble, type WebReply } from '../base/web-call.ts';
 import { routeUrl } from './address.ts';
 import { invalidReply, PartnerError } from './partner-error.ts';
 
@@ -46,16 +45,17 @@ export async function askPartner(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof PartnerError) throw error;
-    const why = isTimeout(error) ? `no answer within ${LIMITS.timeoutMs / 1000} s` : reasonOf(error);
-    throw new PartnerError(
-      'PARTNER_UNREACHABLE',
-      `The Partner service at ${host} cannot be reached (${why})`,
-      {
-        hint: 'Check the address and the network.',
-        retry: 'later',
-        cause: error,
-      },
-    );
+    const { what, hint } = isTimeout(error)
+      ? {
+          what: `cannot be reached (no answer within ${LIMITS.timeoutMs / 1000} s)`,
+          hint: 'Check the address and the network.',
+        }
+      : webTrouble(error);
+    throw new PartnerError('PARTNER_UNREACHABLE', `The Partner service at ${host} ${what}`, {
+      hint,
+      retry: 'later',
+      cause: error,
+    });
   }
 }
 
@@ -65,20 +65,22 @@ async function ask(
   { method, route, key, body, version }: PartnerRequest,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const response = await fetch(routeUrl(address, route), {
-    method,
-    headers: {
-      accept: 'application/json',
-      'user-agent': `holdfast/${version}`,
-      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body }),
-    redirect: 'manual',
-    signal,
-  });
-  const reply = jsonOf(await readStart(response.body, LIMITS.replyBytes));
-  if (!response.ok) throw refusal(host, response, reply);
+  const headers = {
+    accept: 'application/json',
+    'user-agent': `holdfast/${version}`,
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  };
+  const url = new URL(routeUrl(address, route));
+  const response = await callWeb(url, { method, headers, body }, signal);
+  const reply = jsonOf(await startOfReply(response, LIMITS.replyBytes, signal));
+  const byProxy = proxyReply(url, response.status);
+  if (byProxy !== undefined)
+    throw new PartnerError('PARTNER_UNREACHABLE', `The Partner service at ${host} ${byProxy.what}`, {
+      hint: byProxy.hint,
+      retry: 'later',
+    });
+  if (response.status < 200 || response.status > 299) throw refusal(host, response, reply);
   const data = fieldOf(reply, 'data');
   if (fieldOf(reply, 'success') !== true || data === undefined) throw invalidReply(`The reply of ${host}`);
   return data;
@@ -100,7 +102,7 @@ export function fieldOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-function refusal(host: string, { status, headers }: Response, reply: unknown): PartnerError {
+function refusal(host: string, { status, headers }: WebReply, reply: unknown): PartnerError {
   const code = fieldOf(fieldOf(reply, 'error'), 'code');
   const reason = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : undefined;
   const passes = status === 408 || status === 409 || status === 425 || status === 429 || status >= 500;
@@ -114,16 +116,10 @@ function refusal(host: string, { status, headers }: Response, reply: unknown): P
       retry: passes ? 'later' : 'never',
       retryAfterMs: passes
         ? retryAfterMs(
-            { retryAfter: headers.get('retry-after'), date: headers.get('date') },
+            { retryAfter: headers['retry-after'], date: headers.date },
             { longestMs: LIMITS.retryAfterMs, nowMs: systemClock.now() },
           )
         : null,
     },
   );
-}
-
-/** The errno name of the network error within what fetch throws. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return errnoOf(error) ?? errnoOf(cause) ?? 'network error';
 }

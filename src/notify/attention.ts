@@ -7,6 +7,8 @@ import type { Notice } from './notice.ts';
 export interface Attention {
   /** Whether to tell people; remembers that they were told. */
   admits(notice: Notice): boolean;
+  /** They were not told after all: the same is news again in an hour. */
+  missed(notice: Notice): void;
 }
 
 /** Keeps what was told, so that a restart neither tells a failure again nor forgets to say that it is mended. */
@@ -17,6 +19,8 @@ export interface ToldBook {
   write(text: string | undefined): void;
 }
 
+/** A receiver that refuses for good is not asked each time. */
+const MISSED_MS = 3_600_000;
 /** Somewhat less than a day: the next daily run may be early by its random delay. */
 const REPEAT_MS = 20 * 3_600_000;
 /** Sources can be named by requests, without end. */
@@ -28,14 +32,25 @@ export function createAttention(book?: ToldBook): Attention {
 
   function admits(notice: Notice): boolean {
     const isAdmitted = judged(notice);
-    if (book === undefined) return isAdmitted;
-    const kept = [...told].map(([subject, what]) => [subject, [...what]]);
-    book.write(kept.length === 0 ? undefined : JSON.stringify(kept));
+    write();
     return isAdmitted;
   }
 
+  function missed(notice: Notice): void {
+    const what = whatOf(notice);
+    const before = told.get(subjectOf(notice));
+    if (before?.has(what) !== true) return;
+    before.set(what, notice.at + MISSED_MS - REPEAT_MS);
+    write();
+  }
+
+  function write(): void {
+    const kept = [...told].map(([subject, what]) => [subject, [...what]]);
+    book?.write(kept.length === 0 ? undefined : JSON.stringify(kept));
+  }
+
   function judged(notice: Notice): boolean {
-    const subject = `${topicOf(notice)}\0${notice.source ?? ''}\0${notice.destination ?? ''}`;
+    const subject = subjectOf(notice);
     switch (notice.kind) {
       case 'test':
       case 'restore.completed':
@@ -51,19 +66,20 @@ export function createAttention(book?: ToldBook): Attention {
         // There is a snapshot again: a failure after it is news.
         told.get(subject)?.delete('backup.failed');
         told.get(subject)?.delete('absence');
-        return isNews(subject, notice.kind, notice.at);
+        return isNews(subject, notice);
       case 'alarm':
-        return isNews(subject, notice.text, notice.at);
       case 'backup.failed':
       case 'absence':
       case 'check.failed':
       case 'prune.failed':
       case 'drill.failed':
-        return isNews(subject, notice.kind, notice.at);
+        return isNews(subject, notice);
     }
   }
 
-  function isNews(subject: string, what: string, at: number): boolean {
+  function isNews(subject: string, notice: Notice): boolean {
+    const { at } = notice;
+    const what = whatOf(notice);
     const before = told.get(subject) ?? new Map<string, number>();
     const last = before.get(what);
     if (last !== undefined && Math.abs(at - last) < REPEAT_MS) return false;
@@ -75,7 +91,7 @@ export function createAttention(book?: ToldBook): Attention {
     return true;
   }
 
-  return { admits };
+  return { admits, missed };
 }
 
 type Told = readonly (readonly [subject: string, what: readonly (readonly [what: string, at: number])[]])[];
@@ -83,6 +99,15 @@ type Told = readonly (readonly [subject: string, what: readonly (readonly [what:
 function readTold(text: string | undefined): Map<string, Map<string, number>> {
   const kept = text === undefined ? [] : (JSON.parse(text) as Told);
   return new Map(kept.map(([subject, what]) => [subject, new Map(what)]));
+}
+
+function subjectOf(notice: Notice): string {
+  return `${topicOf(notice)}\0${notice.source ?? ''}\0${notice.destination ?? ''}`;
+}
+
+/** Each alarm says something of its own. */
+function whatOf({ kind, text }: Notice): string {
+  return kind === 'alarm' ? text : kind;
 }
 
 /** A completed backup mends both a failed one and an absence. */

@@ -1,9 +1,11 @@
 /** Notices by e-mail. */
-import { isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
+import { PassThrough } from 'node:stream';
 import type { SendMailOptions } from 'nodemailer';
-import { isTimeout, withDeadline } from '../base/deadline.ts';
-import { errnoOf } from '../base/errors.ts';
+import { proxyFor } from '../base/proxy.ts';
+import { trustSystem } from '../base/trusted-authorities.ts';
 import { endOf } from './cut-text.ts';
+import { mailFailure, networkCode, notForAll, tooSlow, type MailStage } from './mail-failure.ts';
 import { bodyOf, severityOf, titleOf, type Notice } from './notice.ts';
 import { DeliveryError, type Secret, type Sender } from './sender.ts';
 
@@ -18,34 +20,133 @@ export interface MailAccount {
 }
 
 const LOG_BYTES = 50_000;
-/** For one try; mail servers answer slowly on purpose. */
-const TIMEOUT_MS = 60_000;
 
-export function emailSender(account: MailAccount, timeoutMs = TIMEOUT_MS): Sender {
+export interface MailPatience {
+  /** Milliseconds until the message is handed over: mail servers answer slowly on purpose. */
+  readonly handOverMs: number;
+  /** And then until the server says whether it takes it: one that is given up too early has it twice (RFC 5321, 4.5.3.2.6). */
+  readonly acceptMs: number;
+}
+
+const PATIENCE: MailPatience = Object.freeze({ handOverMs: 60_000, acceptMs: 600_000 });
+
+/** Who has a notice already that others are still to get. */
+const reached = new WeakMap<Notice, Set<string>>();
+
+export function emailSender(account: MailAccount, patience: MailPatience = PATIENCE): Sender {
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {
+    const have = reached.get(notice) ?? new Set();
+    reached.set(notice, have);
+    const recipients = account.to.filter((one) => !have.has(one));
+    if (recipients.length === 0) return;
+    const stage: MailStage = { isHandedOver: false };
     try {
-      await withDeadline(
-        timeoutMs,
-        (deadline) => deliver(account, messageOf(account, notice), deadline),
+      const { rejected, rejectedErrors = [] } = await inTime(
+        patience,
+        stage,
         signal,
+        async (deadline, handedOver) => {
+          const message = { ...messageOf(account, notice), envelope: { from: account.from, to: recipients } };
+          return await deliverSomehow(account, message, deadline, handedOver);
+        },
       );
+      // By their addresses alone, without names.
+      const isRejected = (one: string): boolean => rejected.some((address) => one.includes(address));
+      for (const one of recipients) if (!isRejected(one)) have.add(one);
+      if (rejected.length > 0) throw notForAll(account, rejectedErrors, have.size > 0);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof DeliveryError) throw error;
-      throw failure(account, error, timeoutMs);
+      throw mailFailure(account, error, stage);
     }
   }
 
-  return { name: 'email', everything: false, send, close: () => undefined };
+  return { name: 'email', everything: false, keeps: true, send, close: () => undefined };
 }
 
+/** The time begins anew when the message is handed over. */
+async function inTime<T>(
+  { handOverMs, acceptMs }: MailPatience,
+  stage: MailStage,
+  signal: AbortSignal,
+  work: (deadline: AbortSignal, handedOver: () => void) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const slow = new AbortController();
+  const after = (ms: number) => setTimeout(() => slow.abort(tooSlow(ms)), ms);
+  let timer = after(handOverMs);
+  try {
+    return await work(AbortSignal.any([signal, slow.signal]), () => {
+      stage.isHandedOver = true;
+      clearTimeout(timer);
+      timer = after(acceptMs);
+    });
+  } catch (error) {
+    // The library may make something else of it.
+    throw slow.signal.aborted ? slow.signal.reason : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Straight to the server, which in many networks with a proxy is their own; where it cannot be reached so, through the
+ * proxy, if that lets mail through.
+ */
+async function deliverSomehow(
+  account: MailAccount,
+  message: SendMailOptions,
+  signal: AbortSignal,
+  handedOver: () => void,
+): Promise<Taken> {
+  try {
+    return await deliver(account, message, undefined, signal, handedOver);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!UNREACHED.has(networkCode(error))) throw error;
+    const proxy = proxyFor(
+      new URL(`https://${isIPv6(account.host) ? `[${account.host}]` : account.host}:${account.port}`),
+    );
+    if (proxy === undefined) throw error;
+    return await deliver(account, message, proxy.url.href, signal, handedOver);
+  }
+}
+
+interface Taken {
+  readonly rejected: readonly string[];
+  readonly rejectedErrors?: readonly unknown[];
+}
+
+/** No connection comes about. */
+const UNREACHED: ReadonlySet<string> = new Set([
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'EDNS',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+]);
+
+/** Of the time to hand over, so that what is left is enough for the other way. */
+const CONNECT_MS = 20_000;
+
 /** A connection for each message: there are few, and none stays open between them. */
-async function deliver(account: MailAccount, message: SendMailOptions, signal: AbortSignal): Promise<void> {
+async function deliver(
+  account: MailAccount,
+  message: SendMailOptions,
+  proxy: string | undefined,
+  signal: AbortSignal,
+  handedOver: () => void,
+): Promise<Taken> {
   const { host, port, user, password } = account;
   // Large, and seldom needed.
   const { createTransport } = await import('nodemailer');
+  trustSystem();
   const transport = createTransport({
     host,
+    connectionTimeout: CONNECT_MS,
+    ...(proxy === undefined ? {} : { proxy }),
     port,
     secure: port === 465,
     // A password never goes over a network in the clear, even when the server (or somebody on the way) offers no TLS.
@@ -54,15 +155,19 @@ async function deliver(account: MailAccount, message: SendMailOptions, signal: A
     disableFileAccess: true,
     disableUrlAccess: true,
   });
+  transport.use('stream', (mail, done) => {
+    // The last part of its way: it is read when the server has said that it may come.
+    mail.message.processFunc((input) => input.pipe(new PassThrough()).once('end', handedOver));
+    done();
+  });
   try {
     const cancelable: SendMailOptions & { readonly signal: AbortSignal } = { ...message, signal };
-    const { rejected } = await transport.sendMail(cancelable);
-    if (rejected.length === 0) return;
-    // Never again: those who have it would get it twice.
-    throw new DeliveryError(`The mail server ${host}:${port} took the message, but not for everybody`, {
-      hint: 'Check the addresses of the recipients.',
-      details: { refused: rejected.length },
-    });
+    const info = (await transport.sendMail(cancelable)) as {
+      readonly rejected: readonly (string | { readonly address: string })[];
+      readonly rejectedErrors?: readonly unknown[];
+    };
+    const rejected = info.rejected.map((one) => (typeof one === 'string' ? one : one.address));
+    return { ...info, rejected };
   } finally {
     transport.close();
   }
@@ -88,33 +193,4 @@ function messageOf({ from, to }: MailAccount, notice: Notice): SendMailOptions {
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
-}
-
-function failure({ host, port }: MailAccount, error: unknown, timeoutMs: number): DeliveryError {
-  const where = `The mail server ${host}:${port}`;
-  if (isTimeout(error)) {
-    return new DeliveryError(`${where} did not take the message within ${timeoutMs / 1000} s`, {
-      hint: 'Check host and port: 465 for TLS, 587 for STARTTLS.',
-      retry: 'later',
-      cause: error,
-    });
-  }
-  const status = statusOf(error);
-  const code = errnoOf(error) ?? 'error';
-  const refused = code === 'EAUTH' || code === 'EENVELOPE' || (status !== null && status >= 500);
-  return new DeliveryError(
-    `${where} did not take the message (${status === null ? code : `${code}, ${status}`})`,
-    {
-      hint: code === 'EAUTH' ? 'Check user and password.' : 'Check host, port, sender and recipients.',
-      retry: refused && !(status !== null && status < 500) ? 'never' : 'later',
-      details: status === null ? {} : { status },
-      cause: error,
-    },
-  );
-}
-
-/** The reply code of the server. */
-function statusOf(error: unknown): number | null {
-  if (typeof error !== 'object' || error === null || !('responseCode' in error)) return null;
-  return typeof error.responseCode === 'number' ? error.responseCode : null;
 }

@@ -1,9 +1,10 @@
 /** The notices of one sender, delivered in the order in which they came: a start before its end. */
 import type { Clock } from '../base/clock.ts';
 import { isAbort, HoldfastError } from '../base/errors.ts';
-import { deliver, type RetryPolicy } from './delivery.ts';
+import { KEPT_MS, delayAfter, silenceOf, type RetryPolicy } from './delivery.ts';
 import type { Notice } from './notice.ts';
-import type { Sender } from './sender.ts';
+import { DeliveryError, type Sender } from './sender.ts';
+import type { Waiting } from './waiting-notices.ts';
 
 /** How a sender is doing. Times are milliseconds since 1970. */
 export interface SenderStatus {
@@ -25,37 +26,83 @@ export type NoticeLog = (line: {
   readonly error: unknown;
 }) => void;
 
+export interface LaneParts {
+  readonly clock: Clock;
+  readonly policy: RetryPolicy;
+  readonly log: NoticeLog;
+  /** Told of each notice that nobody will get by this lane. */
+  readonly missed: (notice: Notice, error: unknown) => void;
+  /** Keeps what waits, so that it survives the agent. Never throws. */
+  readonly keep: (waiting: Waiting) => void;
+}
+
 /** Notices that wait while a receiver is down; older ones are given up. */
 const LONGEST_QUEUE = 100;
 
+const DAY_MS = 24 * 3_600_000;
+
+interface Item {
+  readonly notice: Notice;
+  /** Since when it waits, in milliseconds since 1970. */
+  readonly since: number;
+  tries: number;
+  isReported: boolean;
+}
+
 export class Lane {
   readonly sender: Sender;
-  readonly #clock: Clock;
-  readonly #policy: RetryPolicy;
-  readonly #log: NoticeLog;
+  readonly #parts: LaneParts;
+  /** Aborted when there is no more time for waits. */
   readonly #hurry = new AbortController();
   readonly #stop = new AbortController();
-  readonly #queue: Notice[] = [];
+  #queue: Item[];
+  #current: Item | undefined;
   #worker: Promise<void> | undefined;
-  #delivering = false;
+  /** Another one goes on with what waits. */
+  #isLeft = false;
+  /** Aborted when there is reason to try again at once. */
+  #pause = new AbortController();
+  /** Those that have had their turn: of the tries at long intervals, and of the last ones. */
+  readonly #turns = new Set<Item>();
+  readonly #last = new Set<Item>();
   #lastDeliveredAt: number | null = null;
-  #lastFailedAt: number | null = null;
-  #lastError: string | null = null;
+  #lastFailedAt: number | null;
+  #lastError: string | null;
 
-  constructor(sender: Sender, clock: Clock, policy: RetryPolicy, log: NoticeLog) {
+  /** @param before what waited when the agent ended, or when other settings came */
+  constructor(sender: Sender, parts: LaneParts, before: Waiting) {
     this.sender = sender;
-    this.#clock = clock;
-    this.#policy = policy;
-    this.#log = log;
+    this.#parts = parts;
+    this.#queue = before.notices.map((notice) => this.#itemOf(notice, notice.at));
+    this.#lastFailedAt = before.failedAt;
+    this.#lastError = before.error;
+    if (this.#queue.length > 0) this.#worker = this.#work();
   }
 
   push(notice: Notice): void {
-    this.#queue.push(notice);
-    if (this.#queue.length > LONGEST_QUEUE) {
-      const dropped = this.#queue.shift();
-      this.#report('warn', `gave up on ${dropped?.kind ?? 'a notice'}: too many wait`, undefined);
+    this.#queue.push(this.#itemOf(notice, this.#parts.clock.now()));
+    if (this.#queue.length > LONGEST_QUEUE + (this.#current === undefined ? 0 : 1)) {
+      const oldest = this.#queue.find((item) => item !== this.#current);
+      if (oldest !== undefined) this.#giveUp(oldest, undefined, 'warn', 'too many wait');
     }
+    if (this.#worker === undefined) this.#worker = this.#work();
+    else this.wake();
+    this.#keep();
+  }
+
+  /** What another lane of the same receiver has left, which came before. */
+  take({ notices, failedAt, error }: Waiting): void {
+    if (notices.length === 0) return;
+    this.#queue = [...notices.map((notice) => this.#itemOf(notice, notice.at)), ...this.#queue];
+    this.#lastFailedAt ??= failedAt;
+    if (this.#lastDeliveredAt === null) this.#lastError ??= error;
     this.#worker ??= this.#work();
+    this.#keep();
+  }
+
+  /** The receiver may be back. */
+  wake(): void {
+    this.#pause.abort();
   }
 
   /** One try, past the queue. @throws {DeliveryError} */
@@ -67,6 +114,7 @@ export class Lane {
       throw error;
     }
     this.#delivered();
+    this.wake();
   }
 
   status(): SenderStatus {
@@ -76,15 +124,36 @@ export class Lane {
       lastDeliveredAt: this.#lastDeliveredAt,
       lastFailedAt: this.#lastFailedAt,
       lastError: this.#lastError,
-      waiting: this.#queue.length + (this.#delivering ? 1 : 0),
+      waiting: this.#queue.length,
     };
   }
 
-  /** Gives what waits up to `ms` milliseconds, without pauses between tries; then gives up. */
+  /** Gives what waits up to `ms` milliseconds, without pauses between tries. What is left then is kept for the next start. */
   async close(ms: number): Promise<void> {
+    await this.#end(ms);
+    for (const item of this.#queue.filter(({ notice }) => !this.#isKept(notice)))
+      this.#giveUp(item, undefined, 'error', 'stopped before it was delivered');
+    const { length } = this.#queue;
+    if (length > 0)
+      this.#report('warn', `${length} not delivered yet: tried again at the next start`, undefined);
+    this.#keep(true);
+  }
+
+  /** Waits so long for the try under way, and gives what is left to the one that takes over. */
+  async leave(ms: number): Promise<Waiting> {
+    this.#isLeft = true;
+    await this.#end(ms);
+    return {
+      failedAt: this.#lastFailedAt,
+      error: this.#lastError,
+      notices: this.#queue.map(({ notice }) => notice),
+    };
+  }
+
+  async #end(ms: number): Promise<void> {
     this.#hurry.abort();
     const enough = new AbortController();
-    const deadline = this.#clock.sleep(ms, enough.signal).then(
+    const deadline = this.#parts.clock.sleep(ms, enough.signal).then(
       () => this.#stop.abort(),
       (error: unknown) => {
         if (!isAbort(error)) throw error;
@@ -97,38 +166,136 @@ export class Lane {
   }
 
   async #work(): Promise<void> {
-    this.#delivering = true;
-    for (let notice = this.#queue.shift(); notice !== undefined; notice = this.#queue.shift()) {
-      try {
-        const context = {
-          clock: this.#clock,
-          policy: this.#policy,
-          hurry: this.#hurry.signal,
-          waits: (error: unknown) => this.#failed(error),
-        };
-        await deliver(this.sender, notice, context, this.#stop.signal);
-        this.#delivered();
-      } catch (error) {
-        this.#failed(error);
-        this.#report('error', `could not deliver ${notice.kind}`, error);
-      }
+    while (!this.#isLeft && !this.#stop.signal.aborted) {
+      const item = this.#next();
+      if (item === undefined) break;
+      this.#current = item;
+      const waitMs = await this.#try(item);
+      this.#current = undefined;
+      this.#keep();
+      if (waitMs > 0 && this.#queue.length > 0) await this.#wait(waitMs);
     }
-    this.#delivering = false;
     this.#worker = undefined;
   }
 
+  /**
+   * The first that has tries left, else one after the other: one that its receiver never takes holds up no other. At the end
+   * each has one more try, at most.
+   */
+  #next(): Item | undefined {
+    const { attempts } = this.#parts.policy;
+    if (this.#hurry.signal.aborted) return this.#inTurn(this.#last);
+    const fresh = this.#queue.find(({ tries }) => tries < attempts);
+    if (fresh !== undefined) return fresh;
+    const next = this.#inTurn(this.#turns);
+    if (next !== undefined) return next;
+    this.#turns.clear();
+    return this.#inTurn(this.#turns);
+  }
+
+  #inTurn(turns: Set<Item>): Item | undefined {
+    const item = this.#queue.find((one) => !turns.has(one));
+    if (item !== undefined) turns.add(item);
+    return item;
+  }
+
+  #itemOf(notice: Notice, sinceMs: number): Item {
+    // A time to come was noted under a wrong clock.
+    return { notice, since: Math.min(sinceMs, this.#parts.clock.now()), tries: 0, isReported: false };
+  }
+
+  /** Milliseconds until the next try of any. */
+  async #try(item: Item): Promise<number> {
+    const { clock, policy } = this.#parts;
+    const { signal } = this.#stop;
+    try {
+      await this.sender.send(item.notice, signal);
+      this.#drop(item);
+      this.#delivered();
+      // It is back: what has waited longer is tried once more at once.
+      for (const other of this.#queue) other.tries = Math.min(other.tries, policy.attempts - 1);
+      return 0;
+    } catch (error) {
+      if (signal.aborted) return 0;
+      if (!(error instanceof DeliveryError) || error.retry === 'never') {
+        this.#failed(error);
+        this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
+        return 0;
+      }
+      const isOld = clock.now() - item.since >= (this.sender.keeps ? KEPT_MS : DAY_MS);
+      if (error.silenceMs !== null) {
+        // As asked for, so that it is none of the tries.
+        this.#failed(error);
+        if (isOld) this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
+        return silenceOf(error.silenceMs);
+      }
+      item.tries += 1;
+      if (item.tries < policy.attempts) return delayAfter(item.tries, policy);
+      this.#failed(error);
+      if (isOld || error.mayHaveArrived || !this.#isKept(item.notice)) {
+        this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
+        return 0;
+      }
+      if (!item.isReported)
+        this.#report('warn', `could not deliver ${item.notice.kind} yet: it is tried again for days`, error);
+      item.isReported = true;
+      return this.#queue.some(({ tries }) => tries < policy.attempts) ? 0 : delayAfter(item.tries, policy);
+    }
+  }
+
+  /** A start is of no use once its end is known, and a late ping would say that all is well now. */
+  #isKept({ kind }: Notice): boolean {
+    return this.sender.keeps && kind !== 'backup.started';
+  }
+
+  async #wait(ms: number): Promise<void> {
+    // Something new is tried at once where what waits has had its tries.
+    const { attempts } = this.#parts.policy;
+    this.#pause = new AbortController();
+    const isLong = this.#queue.every(({ tries }) => tries >= attempts);
+    const cut = isLong ? AbortSignal.any([this.#hurry.signal, this.#pause.signal]) : this.#hurry.signal;
+    try {
+      await this.#parts.clock.sleep(ms, cut);
+    } catch (error) {
+      if (!cut.aborted) throw error;
+    }
+  }
+
+  #drop(item: Item): void {
+    this.#queue = this.#queue.filter((one) => one !== item);
+    this.#turns.delete(item);
+  }
+
+  #giveUp(item: Item, error: unknown, level: 'warn' | 'error', why: string): void {
+    this.#drop(item);
+    const text = error === undefined ? `gave up on ${item.notice.kind}: ${why}` : why;
+    this.#report(level, text, error);
+    this.#parts.missed(item.notice, error);
+  }
+
+  /** Only what a receiver has failed to take is written down: most are taken at once. */
+  #keep(all = false): void {
+    const isFailing = all || this.#lastError !== null || this.#queue.some(({ tries }) => tries > 0);
+    const notices = isFailing ? this.#queue.map(({ notice }) => notice) : [];
+    this.#parts.keep({
+      failedAt: this.#lastFailedAt,
+      error: this.#lastError,
+      notices: notices.filter((notice) => this.#isKept(notice)),
+    });
+  }
+
   #delivered(): void {
-    this.#lastDeliveredAt = this.#clock.now();
+    this.#lastDeliveredAt = this.#parts.clock.now();
     this.#lastError = null;
   }
 
   #failed(error: unknown): void {
-    this.#lastFailedAt = this.#clock.now();
+    this.#lastFailedAt = this.#parts.clock.now();
     this.#lastError = wordsOf(error);
   }
 
   #report(level: 'warn' | 'error', text: string, error: unknown): void {
-    this.#log({ level, sender: this.sender.name, text, error });
+    this.#parts.log({ level, sender: this.sender.name, text, error });
   }
 }
 

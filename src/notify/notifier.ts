@@ -5,7 +5,9 @@ import { createAttention, type Attention, type ToldBook } from './attention.ts';
 import { defaultRetryPolicy, type RetryPolicy } from './delivery.ts';
 import { Lane, wordsOf, type NoticeLog, type SenderStatus } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
-import type { Sender } from './sender.ts';
+import { DeliveryError, type Sender } from './sender.ts';
+import { toldBy } from './told-by-receiver.ts';
+import { readWaiting, waitingText, type Waiting, type WaitingBook } from './waiting-notices.ts';
 
 /** How long notices may take that are under way at the end. */
 const FLUSH_MS = 5000;
@@ -17,17 +19,22 @@ export interface NotifierOptions {
   readonly host: string;
   /** Where it is kept what people were told; in memory alone when left out. */
   readonly told?: ToldBook;
+  /** Where it is kept what could not be delivered yet; in memory alone when left out. */
+  readonly waiting?: WaitingBook;
   readonly policy?: RetryPolicy;
   readonly flushMs?: number;
   /** Takes the secrets out of what is said. */
   readonly redact?: (text: string) => string;
 }
 
+const NOTHING_WAITS: Waiting = { failedAt: null, error: null, notices: [] };
+
 export type TestResult = { readonly ok: true } | { readonly ok: false; readonly message: string };
 
 export class Notifier {
   readonly #options: NotifierOptions;
-  readonly #attention: Attention;
+  /** By the name of the sender. */
+  readonly #attention = new Map<string, Attention>();
   /** Lanes of earlier settings that still deliver what they had. */
   readonly #retired = new Set<Promise<void>>();
   #lanes: readonly Lane[];
@@ -35,8 +42,7 @@ export class Notifier {
 
   constructor(senders: readonly Sender[], options: NotifierOptions) {
     this.#options = options;
-    this.#attention = createAttention(options.told);
-    this.#lanes = this.#lanesOf(senders);
+    this.#lanes = this.#lanesOf(senders, ({ name }) => readWaiting(options.waiting?.read(name)));
   }
 
   /** Returns at once and never throws. */
@@ -50,17 +56,22 @@ export class Notifier {
       log: log.map(redact),
       stillFailing: stillFailing.map(redact),
     };
-    const forPeople = this.#attention.admits(notice);
     for (const lane of this.#lanes) {
-      if (lane.sender.everything || forPeople) lane.push(shown);
+      if (lane.sender.everything || this.#attentionOf(lane.sender).admits(shown)) lane.push(shown);
     }
   }
 
-  /** From now on by these. What the old ones have is tried once more. */
+  /** From now on by these, also what the old ones have not delivered. */
   replace(senders: readonly Sender[]): void {
     if (this.#closed) return;
-    for (const lane of this.#lanes) this.#retire(lane);
-    this.#lanes = this.#lanesOf(senders);
+    const before = this.#lanes;
+    this.#lanes = this.#lanesOf(senders, () => NOTHING_WAITS);
+    for (const lane of before) this.#retire(lane);
+  }
+
+  /** The receiver of that name has just taken something: what waits for it is tried at once. */
+  wake(name: string): void {
+    this.#laneOf(name)?.wake();
   }
 
   status(): readonly SenderStatus[] {
@@ -69,7 +80,7 @@ export class Notifier {
 
   /** Sends a test message by the sender of that name, once. */
   async test(name: string, signal: AbortSignal): Promise<TestResult> {
-    const lane = this.#lanes.find(({ sender }) => sender.name === name);
+    const lane = this.#laneOf(name);
     if (lane === undefined) return { ok: false, message: `Nothing is set up under the name ${name}.` };
     const { clock, host } = this.#options;
     const text = `This is a test message of Holdfast on ${host}. Notices arrive here.`;
@@ -85,9 +96,9 @@ export class Notifier {
   /** Gives notices under way a few seconds. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const lane of this.#lanes) this.#retire(lane);
-    this.#lanes = [];
     await Promise.all(this.#retired);
+    await Promise.all(this.#lanes.map(async (lane) => await lane.close(this.#flushMs())));
+    this.#lanes = [];
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,14 +106,58 @@ export class Notifier {
   }
 
   #retire(lane: Lane): void {
-    const closing = lane
-      .close(this.#options.flushMs ?? FLUSH_MS)
-      .finally(() => this.#retired.delete(closing));
-    this.#retired.add(closing);
+    const leaving = this.#handOver(lane).finally(() => this.#retired.delete(leaving));
+    this.#retired.add(leaving);
   }
 
-  #lanesOf(senders: readonly Sender[]): readonly Lane[] {
-    const { clock, log, policy = defaultRetryPolicy } = this.#options;
-    return senders.map((sender) => new Lane(sender, clock, policy, log));
+  async #handOver(lane: Lane): Promise<void> {
+    const { name } = lane.sender;
+    const left = await lane.leave(this.#flushMs());
+    const next = this.#laneOf(name);
+    if (next !== undefined) next.take(left);
+    else {
+      this.#options.waiting?.write(name, undefined);
+      for (const { kind } of left.notices)
+        this.#options.log({
+          level: 'warn',
+          sender: name,
+          text: `gave up on ${kind}: its receiver is no longer set up`,
+          error: undefined,
+        });
+    }
+  }
+
+  #lanesOf(senders: readonly Sender[], before: (sender: Sender) => Waiting): readonly Lane[] {
+    const { clock, log, policy = defaultRetryPolicy, waiting } = this.#options;
+    return senders.map((sender) => {
+      const parts = {
+        clock,
+        policy,
+        log,
+        missed: (notice: Notice, error: unknown): void => {
+          const isPartial = error instanceof DeliveryError && error.reachedSome;
+          if (!sender.everything && !isPartial) this.#attentionOf(sender).missed(notice);
+        },
+        keep: (left: Waiting): void => waiting?.write(sender.name, waitingText(left)),
+      };
+      return new Lane(sender, parts, before(sender));
+    });
+  }
+
+  #laneOf(name: string): Lane | undefined {
+    return this.#lanes.find(({ sender }) => sender.name === name);
+  }
+
+  #attentionOf({ name }: Sender): Attention {
+    const { told } = this.#options;
+    const known = this.#attention.get(name);
+    if (known !== undefined) return known;
+    const attention = createAttention(told === undefined ? undefined : toldBy(name, told));
+    this.#attention.set(name, attention);
+    return attention;
+  }
+
+  #flushMs(): number {
+    return this.#options.flushMs ?? FLUSH_MS;
   }
 }

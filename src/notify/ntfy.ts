@@ -37,7 +37,7 @@ export function ntfySender(url: string, token: Secret | null): Sender {
     );
   }
 
-  return { name: 'ntfy', everything: false, send, close: () => undefined };
+  return { name: 'ntfy', everything: false, keeps: true, send, close: () => undefined };
 }
 
 /** Headers hold ASCII; other text is sent as encoded words (RFC 2047, at most 75 characters each). */

@@ -18,12 +18,17 @@ export function webhookSender(url: string, secret: Secret | null, clock: Clock):
     const body = JSON.stringify(payloadOf(notice));
     const message = { id: notice.id, sentAt: clock.now(), body };
     await post(
-      { url, headers: webhookHeaders(message, secret === null ? [] : [secret.reveal()]), body },
+      {
+        url,
+        headers: webhookHeaders(message, secret === null ? [] : [secret.reveal()]),
+        body,
+        mayAnswerPage: true,
+      },
       signal,
     );
   }
 
-  return { name: 'webhook', everything: true, send, close: () => undefined };
+  return { name: 'webhook', everything: true, keeps: true, send, close: () => undefined };
 }
 
 function payloadOf(notice: Notice): object {

@@ -9,6 +9,7 @@ import {
   type ChainPlace,
   type ChainPosition,
 } from '../format/records.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
 import { damageTo } from './lost-object.ts';
@@ -189,7 +190,7 @@ async function putHead(
   await repository.destination.put(`${prefix}${headNumber(position.seq)}`, bytes, signal);
   if (!repository.destination.properties.canDelete) return;
   for (const seq of await outdatedHeads(repository, prefix, position.seq, signal))
-    await repository.destination.delete(`${prefix}${headNumber(seq)}`, signal);
+    await deleteIfAllowed(repository, `${prefix}${headNumber(seq)}`, signal);
 }
 
 /**

@@ -1,5 +1,6 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { openConfig, usableConfig } from './configuration.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { isUnreadableHere } from './key-files.ts';
 import { decodeSlot, openRing } from './key-slots.ts';
 import { knownSlots } from './keys.ts';
@@ -169,20 +170,5 @@ async function putAnew(
     if (error instanceof DestinationError && (error.kind === 'exists' || (isCopy && error.kind === 'denied')))
       return false;
     throw error;
-  }
-}
-
-/** Storages can keep what is stored for a time. */
-export async function deleteIfAllowed(
-  repository: Repository,
-  key: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    await repository.destination.delete(key, signal);
-    return true;
-  } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'denied') throw error;
-    return false;
   }
 }

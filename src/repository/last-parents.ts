@@ -39,9 +39,26 @@ export async function packsOfLastParents(
   stock: PruneStock,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string> | 'unknown'> {
-  const { index, reachable } = stock;
+  return await packsNeededBy(
+    repository,
+    stock,
+    async () => await lastParents(repository, stock, signal),
+    signal,
+  );
+}
+
+/**
+ * The same of any forgotten snapshots.
+ * @throws {DestinationError}
+ */
+export async function packsNeededBy(
+  repository: Repository,
+  { index, reachable }: Pick<PruneStock, 'index' | 'reachable'>,
+  forgotten: () => Promise<readonly Snapshot[]>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | 'unknown'> {
   try {
-    const parents = await lastParents(repository, stock, signal);
+    const parents = await forgotten();
     const walk = await traverseTrees(repository, index, parents, signal, reachable);
     if (walk.missing.size + walk.unreadable.size > 0) return 'unknown';
     const names = new Set<string>();

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeLease, encodeLease, type LeaseRecord } from '../format/records.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { openObject, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -76,8 +77,27 @@ export async function liveSessions(
   return live;
 }
 
-/** Keys of leases that bear a time to come and whose holders have given no sign of life for as long as one may be silent. */
+/**
+ * Keys of leases that nobody holds, whatever their age says: those that this process has given up and the storage keeps, and
+ * those that bear a time to come and whose holders have given no sign of life for as long as one may be silent.
+ */
 const foundDead = new WeakMap<Repository, Set<string>>();
+
+function addDead(repository: Repository, key: string): void {
+  const dead = foundDead.get(repository) ?? new Set();
+  dead.add(key);
+  foundDead.set(repository, dead);
+}
+
+/** Removes a lease that nobody is to count on any more. One that the storage keeps is dead all the same. */
+export async function dropLease(
+  repository: Repository,
+  { purpose, epoch }: Pick<StoredLease, 'purpose' | 'epoch'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = leaseKey(purpose, epoch);
+  if (!(await deleteIfAllowed(repository, key, signal))) addDead(repository, key);
+}
 
 /** Whether nobody holds it any more. @param nowMs the storage's present time */
 export function isDead(
@@ -112,10 +132,9 @@ export async function aliveOf(
     isOver();
   }
   const now = await listLeases(repository, 'leases/', signal);
-  const dead = foundDead.get(repository) ?? new Set();
-  foundDead.set(repository, dead);
   for (const { purpose, epoch } of left.filter(isAhead)) {
-    if (now.findLast((one) => one.purpose === purpose)?.epoch === epoch) dead.add(leaseKey(purpose, epoch));
+    if (now.findLast((one) => one.purpose === purpose)?.epoch === epoch)
+      addDead(repository, leaseKey(purpose, epoch));
   }
   return left.filter((lease) => !isDead(repository, lease, nowMs));
 }
@@ -224,7 +243,7 @@ export async function probeStorageClock(repository: Repository, signal: AbortSig
   const late = lateSignal(signal);
   const storedMs = await putLease(repository, purpose, 1, newLeaseRecord(repository, session), late);
   const { destination } = repository;
-  if (destination.properties.canDelete) await destination.delete(leaseKey(purpose, 1), late);
+  if (destination.properties.canDelete) await dropLease(repository, { purpose, epoch: 1 }, late);
   signal.throwIfAborted();
   return storedMs;
 }

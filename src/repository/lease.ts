@@ -5,6 +5,7 @@ import {
   LEASE_TIMES,
   PRUNE_PURPOSE,
   aliveOf,
+  dropLease,
   leaseKey,
   listLeases,
   newLeaseRecord,
@@ -126,10 +127,9 @@ export class Lease implements AsyncDisposable {
     try {
       // A heartbeat that was broken off may have been stored all the same.
       const creating = this.#creating;
-      if (creating !== undefined && (await this.#isOurs(creating, signal))) {
-        await destination.delete(leaseKey(this.purpose, creating), signal);
-      }
-      await destination.delete(leaseKey(this.purpose, this.#epoch), signal);
+      if (creating !== undefined && (await this.#isOurs(creating, signal)))
+        await dropLease(this.#repository, { purpose: this.purpose, epoch: creating }, signal);
+      await dropLease(this.#repository, { purpose: this.purpose, epoch: this.#epoch }, signal);
     } catch (error) {
       if (!(error instanceof HoldfastError) && !signal.aborted) throw error;
     }
@@ -173,7 +173,8 @@ export class Lease implements AsyncDisposable {
     this.#anchor = asked;
     this.#monotonicMs = this.#repository.clock.monotonic();
     const { destination } = this.#repository;
-    if (destination.properties.canDelete) await destination.delete(leaseKey(this.purpose, before), signal);
+    if (destination.properties.canDelete)
+      await dropLease(this.#repository, { purpose: this.purpose, epoch: before }, signal);
   }
 
   /** Whoever holds a higher epoch has taken over; whoever took over and finished has removed ours. */
@@ -277,7 +278,7 @@ export async function acquirePruneLease(
     if ((await readLease(repository, own.purpose, own.epoch, signal)).nonce !== record.nonce)
       throw await lockedBy(repository, own, nowMs, signal);
     if (!destination.properties.canDelete) return;
-    for (const epoch of dead) await destination.delete(leaseKey(PRUNE_PURPOSE, epoch), signal);
+    for (const epoch of dead) await dropLease(repository, { purpose: PRUNE_PURPOSE, epoch }, signal);
   });
   return new Lease(repository, record, own, options);
 }

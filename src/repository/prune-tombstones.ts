@@ -1,4 +1,5 @@
 import type { ChainPlace, TombstoneRecord } from '../format/records.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { COMPACTED } from './forgotten-meanwhile.ts';
 import type { Lease } from './lease.ts';
 import { markPacks } from './mark-packs.ts';
@@ -66,8 +67,10 @@ export class TombstoneWriter {
   /**
    * Takes tombstones away. They are records of chains, so one that stays names them first, together with what they
    * said of snapshots: that a snapshot was forgotten is never forgotten, nor that a pack holds damage.
+   *
+   * @param mayStay they have done their work, and do no harm where the storage keeps them for a time
    */
-  async retire(tombstones: readonly Tombstone[], signal: AbortSignal): Promise<void> {
+  async retire(tombstones: readonly Tombstone[], signal: AbortSignal, mayStay = false): Promise<void> {
     if (tombstones.length === 0) return;
     for (const { record } of tombstones)
       if (isOfUnsound(record)) await this.write('packs', record.names, record.reason, signal);
@@ -78,7 +81,9 @@ export class TombstoneWriter {
     await this.write('snapshots', [...names], COMPACTED, signal, places);
     for (const { name } of tombstones) {
       await this.#assertHeld(signal);
-      await this.#repository.destination.delete(`trash/${name}`, signal);
+      const key = `trash/${name}`;
+      if (mayStay) await deleteIfAllowed(this.#repository, key, signal);
+      else await this.#repository.destination.delete(key, signal);
     }
   }
 

@@ -1,8 +1,9 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { keepCopies } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
-import { listNamed, packKey } from './listing.ts';
+import { listNamed } from './listing.ts';
 import { indexUncovered, rewriteIndex } from './prune-index.ts';
 import {
   PRUNE_LIMITS,
@@ -14,6 +15,7 @@ import {
   type PrunePlan,
   type PruneSettings,
 } from './prune-plan.ts';
+import { ProtectedObjects, type ProtectedPart } from './prune-protected.ts';
 import { repack, type RepackResult } from './prune-repack.ts';
 import { stillHolds, takeStock, type PruneStock } from './prune-stock.ts';
 import { TombstoneWriter, finishedTombstones } from './prune-tombstones.ts';
@@ -41,6 +43,10 @@ export interface PruneResult {
   readonly removedSnapshots: number;
   readonly revivedPacks: number;
   readonly repack: RepackResult;
+  /** What the storage did not let go of yet; undefined when that was nothing. */
+  readonly protected: ProtectedPart | undefined;
+  /** The storage goes on keeping what was deleted, so that its room is not free yet. */
+  readonly keptByStore: boolean;
 }
 
 /** What prune would do now. Writes nothing but a probe of the storage's clock. */
@@ -152,8 +158,10 @@ class PruneRun {
   readonly #gone = new Set<string>();
   /** Names of the tombstones that this run has written. */
   readonly #written = new Set<string>();
+  readonly #protected: ProtectedObjects;
   #removedPacks = 0;
   #removedBytes = 0;
+  #removedSnapshots = 0;
 
   constructor(
     repository: Repository,
@@ -167,6 +175,7 @@ class PruneRun {
     this.#lease = lease;
     this.#observer = observer;
     this.#signal = signal;
+    this.#protected = new ProtectedObjects(repository);
     this.#anchor = { storageMs: lease.storageMs, monotonicMs: lease.monotonicMs };
   }
 
@@ -193,9 +202,11 @@ class PruneRun {
       markedBytes: marked.reduce((sum, { bytes }) => sum + bytes, 0),
       removedPacks: this.#removedPacks,
       removedBytes: this.#removedBytes,
-      removedSnapshots: plan.removeSnapshots.length,
+      removedSnapshots: this.#removedSnapshots,
       revivedPacks: plan.revive.length,
       repack: repacked,
+      protected: this.#protected.found,
+      keptByStore: this.#repository.destination.properties.keepsDeleted === 'hidden',
     };
   }
 
@@ -235,23 +246,28 @@ class PruneRun {
   async #remove({ stock, plan }: Planned): Promise<void> {
     this.#observer.phase('removing');
     const signal = this.#signal;
-    const { destination } = this.#repository;
     const doomed = new Set(plan.remove.map(({ name }) => name));
     const index = await rewriteIndex(this.#repository, doomed, this.#held, signal);
     const doomedStill = await this.#stillDoomed(stock, plan);
     // Forgotten snapshots before their data: one must never stand there without.
-    await this.#delete('snapshots/', plan.removeSnapshots);
-    for (const { name, bytes } of doomedStill) {
+    for (const id of plan.removeSnapshots) {
       await this.#held(signal);
-      await destination.delete(packKey(name), signal);
+      if (!(await this.#protected.removeSnapshot(id, signal))) continue;
+      this.#gone.add(id);
+      this.#removedSnapshots += 1;
+    }
+    for (const pack of await this.#protected.removable(stock, doomedStill, signal)) {
+      await this.#held(signal);
+      if (!(await this.#protected.removePack(pack, signal))) continue;
+      const { name, bytes } = pack;
       this.#gone.add(name);
       this.#removedPacks += 1;
       this.#removedBytes += bytes;
       this.#observer.removed({ packs: 1, bytes });
     }
-    await this.#delete('index/', index.superseded);
+    await this.#deleteIndex(index.superseded);
     // Others may have listed what was superseded only now and be about to read it; the next prune takes it.
-    if (this.#settings.noOtherWriters) await this.#delete('index/', index.replaced);
+    if (this.#settings.noOtherWriters) await this.#deleteIndex(index.replaced);
     await this.#retireTombstones(stock);
   }
 
@@ -269,7 +285,7 @@ class PruneRun {
     const snapshots = await listNamed(destination, 'snapshots/', this.#signal);
     const current = stock.snapshots.tombstones.all.filter(({ name }) => !this.#gone.has(name));
     const finished = finishedTombstones(current, packs, snapshots);
-    await this.#writer(stock).retire(finished, this.#signal);
+    await this.#writer(stock).retire(finished, this.#signal, true);
     for (const { name } of finished) this.#gone.add(name);
   }
 
@@ -295,15 +311,14 @@ class PruneRun {
     const nowMs = this.#lease.storageMs;
     for (const lease of await listLeases(this.#repository, 'leases/', this.#signal)) {
       if (!isDead(this.#repository, lease, nowMs)) continue;
-      await this.#repository.destination.delete(leaseKey(lease.purpose, lease.epoch), this.#signal);
+      await deleteIfAllowed(this.#repository, leaseKey(lease.purpose, lease.epoch), this.#signal);
     }
   }
 
-  async #delete(prefix: string, names: readonly string[]): Promise<void> {
+  async #deleteIndex(names: readonly string[]): Promise<void> {
     for (const name of names) {
       await this.#held(this.#signal);
-      await this.#repository.destination.delete(`${prefix}${name}`, this.#signal);
-      this.#gone.add(name);
+      await deleteIfAllowed(this.#repository, `index/${name}`, this.#signal);
     }
   }
 

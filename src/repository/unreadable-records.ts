@@ -1,6 +1,6 @@
 /** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
 import { canReadHead, leaveCopiedIdentity } from './chain.ts';
-import { deleteIfAllowed } from './keep-copies.ts';
+import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   symlinkSync,
   truncateSync,
@@ -344,7 +345,36 @@ describe('which repository a job has opened', () => {
   });
 });
 
+/** Of the process of the engine, below the destination. */
+function openFiles(): readonly string[] {
+  const directory = `/proc/${engine.child.pid}/fd`;
+  return readdirSync(directory)
+    .map((number) => readlinkIfThere(join(directory, number)))
+    .filter((path) => path.startsWith(site.store));
+}
+
+function readlinkIfThere(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return '';
+  }
+}
+
 describe('a destination', () => {
+  test.runIf(process.platform === 'linux')(
+    'is let go of soon after a job, so that its disk can be unmounted, and opened again by the next',
+    async () => {
+      await fill();
+      const { repository } = await backUp();
+      const untilMs = performance.now() + 15_000;
+      while (openFiles().length > 0 && performance.now() < untilMs) await delay(100);
+      expect(openFiles()).toEqual([]);
+      const again = site.job(site.backup(), { destination: { repositoryId: repository } });
+      completed(await engine.run(again));
+    },
+  );
+
   test('opened with another passphrase is refused', async () => {
     await fill();
     const { repository } = await backUp();

@@ -100,7 +100,8 @@ describe('destinations', () => {
     await site.ended(check.id);
     const { items } = await get<Destinations>(Destinations, '/destinations');
     expect(items).toMatchObject([
-      { name: 'default', is_default: true, is_embedded: true, reachable: true, last_check: null },
+      // Nothing went there: the settings send the source elsewhere.
+      { name: 'default', is_default: true, is_embedded: true, reachable: null, last_check: null },
       { name: 'disk', url: disk, is_default: false, is_embedded: false, reachable: true },
       { name: 'far', reachable: null, used_bytes: null, free_bytes: null, repository_id: null },
     ]);

@@ -1,6 +1,7 @@
 /** Credentials and access tokens: what is not given out opens nothing. Lines L09 to L11 and L20 of the security checklist. */
 import { createHmac } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Writable } from 'node:stream';
 import { SignJWT } from 'jose';
@@ -49,7 +50,11 @@ async function tokenFor(apiKey: string, { clock }: ApiSite, key: Uint8Array): Pr
 
 /** Every value of every row of every table, once; those that are too short to be a secret left out. */
 function everythingIn(file: string): readonly Buffer[] {
-  const database = openDatabase(file);
+  // The agent has it for itself: a thief takes the files, the log of what is not written back yet too.
+  const stolen = mkdtempSync(path.join(tmpdir(), 'holdfast-stolen-'));
+  for (const end of ['', '-wal'])
+    if (existsSync(file + end)) copyFileSync(file + end, path.join(stolen, `state.db${end}`));
+  const database = openDatabase(path.join(stolen, 'state.db'));
   try {
     const tables = database.prepare<[], { readonly name: string }>(
       "SELECT name FROM sqlite_master WHERE type = 'table'",
@@ -65,6 +70,7 @@ function everythingIn(file: string): readonly Buffer[] {
     return [...different.values()].filter((value) => value.length >= 6);
   } finally {
     database.close();
+    rmSync(stolen, { recursive: true });
   }
 }
 

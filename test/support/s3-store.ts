@@ -71,6 +71,12 @@ export interface S3Store extends AsyncDisposable {
   numbersAnswers: boolean;
   /** Who may not change how long an object is protected. */
   refusesRetention: boolean;
+  /** The bucket protects what is stored by itself, and so wants a checksum of each object. */
+  protectsByDefault: boolean;
+  /** Hides what is deleted and goes on keeping it. */
+  keepsVersions: boolean;
+  /** Refuses to delete what it protects, as stores do that keep no versions: in words of its own. */
+  protects: string | undefined;
 }
 
 interface Planned {
@@ -113,6 +119,9 @@ export async function startS3Store(): Promise<S3Store> {
     looksFirst: false,
     appendOnly: false,
     refusesRetention: false,
+    protectsByDefault: false,
+    keepsVersions: false,
+    protects: undefined,
     saysNoReason: false,
     numbersAnswers: true,
     plan(fits, fault, times = 1) {
@@ -172,6 +181,10 @@ function answer(
       return;
     case 'DELETE':
       if (store.appendOnly) refuse(response, 403, 'AccessDenied');
+      else if (store.protects !== undefined && store.objects.has(asked.key))
+        refuse(response, 403, 'AccessDenied', {}, store.protects);
+      else if (store.keepsVersions && store.objects.delete(asked.key))
+        response.writeHead(204, { 'x-amz-delete-marker': 'true', 'x-amz-version-id': 'v2' }).end();
       else if (!store.objects.delete(asked.key) && store.saysNoReason) response.writeHead(404).end();
       else response.writeHead(204).end();
       return;
@@ -187,6 +200,11 @@ function put(
   fault: StoreFault | undefined,
 ): void {
   const { body, headers, key } = asked;
+  const isSummed = headers['content-md5'] !== undefined || headers['x-amz-checksum-sha256'] !== undefined;
+  if (store.protectsByDefault && !isSummed) {
+    refuse(response, 400, 'InvalidRequest');
+    return;
+  }
   if (headers['if-none-match'] === '*' && !store.ignoresConditions && store.objects.has(key)) {
     refuse(response, 412, 'PreconditionFailed');
     return;
@@ -280,12 +298,13 @@ function refuse(
   status: number,
   code: string,
   headers: Readonly<Record<string, string>> = {},
+  words = 'm',
 ): void {
   response
     .writeHead(status, { 'content-type': 'application/xml', date: new Date().toUTCString(), ...headers })
     .end(
       response.req.method === 'HEAD'
         ? ''
-        : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>m</Message></Error>`,
+        : `<?xml version="1.0"?><Error><Code>${code}</Code><Message>${words}</Message></Error>`,
     );
 }

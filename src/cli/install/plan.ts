@@ -253,19 +253,22 @@ export function allowWriteFile({ unit }: Layout): string {
 
 const PATHS = 'ReadWritePaths=';
 
+/** Where a directory lies that is to be written to, as a unit has to name it: see writable-place.ts. */
+export type PlaceOf = (directory: string) => string;
+
 /**
  * The content of that file with one more directory; the same text when it is in there. A disk that is away must not keep
- * the agent from starting: the hyphen says so, also for what was written without it.
+ * the agent from starting: the hyphen says so, also for what was written without it. Nor must the agent keep a disk: what
+ * was allowed before is named anew, too.
  */
-export function allowWriteText(before: string, directory: string): string {
-  const line = `${PATHS}"-${directory
-    .replaceAll('%', '%%')
-    .replaceAll('\\', '\\\\')
-    .replaceAll('"', String.raw`\"`)}"`;
+export function allowWriteText(before: string, directory: string, placeOf: PlaceOf): string {
   const lines = before
     .split('\n')
     .filter((text) => text !== '')
-    .map((text) => text.replace(/^ReadWritePaths="(?=\/)/, `${PATHS}"-`));
+    .map((text) => {
+      const named = pathIn(text);
+      return named === undefined ? text : pathLine(placeOf(named));
+    });
   const head = lines.includes('[Service]')
     ? lines
     : [
@@ -273,5 +276,19 @@ export function allowWriteText(before: string, directory: string): string {
         '[Service]',
         ...lines,
       ];
-  return `${[...head, ...(head.includes(line) ? [] : [line])].join('\n')}\n`;
+  return `${[...new Set([...head, pathLine(placeOf(directory))])].join('\n')}\n`;
+}
+
+function pathLine(path: string): string {
+  const escaped = path
+    .replaceAll('%', '%%')
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', String.raw`\"`);
+  return `${PATHS}"-${escaped}"`;
+}
+
+/** The path of such a line, with or without the hyphen; undefined for any other. */
+function pathIn(line: string): string | undefined {
+  const quoted = /^ReadWritePaths="-?(\/(?:[^"\\]|\\.)*)"$/.exec(line)?.[1];
+  return quoted?.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%');
 }

@@ -1,5 +1,6 @@
 /** Whether it was the store that answered, before the library makes something of what a proxy has sent, and how far it is. */
 import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
+import type { WebAgents } from '../../base/web-agents.ts';
 import type { Moving } from '../stall.ts';
 
 /** An answer, of whatever status, that lacks what the store says with each of its own. */
@@ -22,11 +23,24 @@ type Library = typeof import('@azure/storage-blob');
 export function strictPipeline(
   library: Library,
   credential: Parameters<Library['newPipeline']>[0],
+  agents: WebAgents,
 ): Pipeline {
   const settings = { retryOptions: { maxTries: 1 }, keepAliveOptions: { enable: true } };
   const pipeline = library.newPipeline(credential, settings);
-  pipeline.factories.push(onlyStore);
+  pipeline.factories.push(onlyStore, over(agents));
   return pipeline;
+}
+
+/** The library has a way of its own to read the variables of proxies, which gives way to an agent that is there. */
+function over({ http, https }: WebAgents): RequestPolicyFactory {
+  return {
+    create: (next) => ({
+      async sendRequest(request) {
+        request.agent = request.url.startsWith('https:') ? https : http;
+        return await next.sendRequest(request);
+      },
+    }),
+  };
 }
 
 const onlyStore: RequestPolicyFactory = {
@@ -47,7 +61,7 @@ const onlyStore: RequestPolicyFactory = {
 
 /** One that says that it cannot do it at the moment may come from what stands before the store. */
 function expectStore({ status, headers }: Answer): void {
-  const passes = status >= 500 || status === 408 || status === 429;
+  const passes = status >= 500 || [407, 408, 429].includes(status);
   const isOwn = ['x-ms-request-id', 'x-ms-version'].some((name) => headers.get(name) !== undefined);
   if (!passes && !isOwn) throw new ForeignAnswer();
 }

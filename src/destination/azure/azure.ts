@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
 import { DestinationError, RequestError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
+import type { WebAgents } from '../../base/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
@@ -16,9 +17,11 @@ import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destin
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
+import { onLiveConnection } from '../kept-connections.ts';
 import { plainUrl, type AzurePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { storeAgents } from '../store-agents.ts';
 import { arriving, strictPipeline } from './azure-answers.ts';
 import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
 
@@ -47,47 +50,37 @@ export async function openAzureDestination(
   signal: AbortSignal = live,
 ): Promise<Destination> {
   const store: AzureStore = {
-    container: await containerOf(place, access),
+    ...(await containerOf(place, access)),
     root: place.prefix === '' ? '' : `${place.prefix}/`,
     url: plainUrl(place),
     pace: options.pace,
     stallMs: options.stallMs ?? STALL_MS,
   };
-  const asking = mayDelete(store, signal);
-  // What is wrong with the place itself is the better answer of two.
-  asking.catch(() => {});
-  await listPage(store, '', undefined, 1, signal);
-  const canDelete = await asking;
-  return azureDestination(store, canDelete);
-}
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What the environment says where the URL and the settings do not; the names are those of Azure's own tools. */
-export function azureAccess(
-  environment: Environment,
-  place: AzurePlace,
-  settings: AzureAccess = {},
-): { readonly place: AzurePlace; readonly access: AzureAccess } {
-  const given = (name: string): string | undefined => environment[name] || undefined;
-  const isNamed = settings.accountKey !== undefined || settings.sasToken !== undefined;
-  return {
-    place: { ...place, account: place.account ?? given('AZURE_STORAGE_ACCOUNT') },
-    access: isNamed
-      ? settings
-      : { accountKey: given('AZURE_STORAGE_KEY'), sasToken: given('AZURE_STORAGE_SAS_TOKEN') },
-  };
+  try {
+    const asking = mayDelete(store, signal);
+    // What is wrong with the place itself is the better answer of two.
+    asking.catch(() => {});
+    await listPage(store, '', undefined, 1, signal);
+    return azureDestination(store, await asking);
+  } catch (error) {
+    store.agents.close();
+    throw error;
+  }
 }
 
 interface AzureStore {
   readonly container: ContainerClient;
+  readonly agents: WebAgents;
   readonly root: string;
   readonly url: string;
   readonly pace: UploadPace | undefined;
   readonly stallMs: number;
 }
 
-async function containerOf(place: AzurePlace, access: AzureAccess): Promise<ContainerClient> {
+async function containerOf(
+  place: AzurePlace,
+  access: AzureAccess,
+): Promise<Pick<AzureStore, 'agents' | 'container'>> {
   const { accountKey, sasToken } = access;
   const { account } = place;
   const endpoint =
@@ -95,10 +88,14 @@ async function containerOf(place: AzurePlace, access: AzureAccess): Promise<Cont
   if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
   const library = await import('@azure/storage-blob');
   const url = `${endpoint}/${place.container}`;
+  const agents = storeAgents({ target: new URL(endpoint), maxSockets: PARALLEL * 2 }, plainUrl(place));
   if (accountKey !== undefined) {
     if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
     const credential = new library.StorageSharedKeyCredential(account, accountKey);
-    return new library.ContainerClient(url, strictPipeline(library, credential));
+    return {
+      agents,
+      container: new library.ContainerClient(url, strictPipeline(library, credential, agents)),
+    };
   }
   if (sasToken === undefined)
     throw unusable(
@@ -107,8 +104,9 @@ async function containerOf(place: AzurePlace, access: AzureAccess): Promise<Cont
     );
   if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
     throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
-  const pipeline = strictPipeline(library, new library.AnonymousCredential());
-  return new library.ContainerClient(`${url}?${sasToken.replace(/^\?/, '')}`, pipeline);
+  const pipeline = strictPipeline(library, new library.AnonymousCredential(), agents);
+  const signed = `${url}?${sasToken.replace(/^\?/, '')}`;
+  return { agents, container: new library.ContainerClient(signed, pipeline) };
 }
 
 function unusable(what: string, hint: string): RequestError {
@@ -155,7 +153,7 @@ function azureDestination(store: AzureStore, canDelete: boolean): Destination {
       checkKey(key);
       await deleteBlob(store, key, signal);
     },
-    close: async () => {},
+    close: async () => store.agents.close(),
   };
 }
 
@@ -174,7 +172,9 @@ async function ask<T>(
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
   try {
-    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
+      onLiveConnection(moving.signal, async () => await call(moving)),
+    );
   } catch (error) {
     signal.throwIfAborted();
     if (mine?.(error) === true) throw error;
@@ -392,5 +392,6 @@ function senseless(
   cause?: unknown,
 ): DestinationError {
   const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key }, cause);
+  const details = cause === undefined ? { whole: true } : {};
+  return failure({ ...meaning('corrupt-reply', 'now', what, hint), details }, { op, url, key }, cause);
 }

@@ -14,13 +14,16 @@ import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { failure, meaning } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
+import { onLiveConnection } from '../kept-connections.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type GooglePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { believeOnlyStore } from './gcs-answers.ts';
 import { NO_BUCKET, googleFailure, googleStatus } from './gcs-failure.ts';
+import { goThroughProxy, refuseEmulator } from './gcs-environment.ts';
 import { OpenRequests, spareOthers } from './gcs-requests.ts';
+import { storeAgents } from '../store-agents.ts';
 
 export interface GoogleOptions {
   readonly pace?: UploadPace | undefined;
@@ -29,6 +32,7 @@ export interface GoogleOptions {
 }
 
 const PARALLEL = 16;
+const GOOGLE = 'https://storage.googleapis.com';
 const PAGE_LENGTH = 1000;
 
 /** No key of a destination, so that nothing of the kind is ever there. */
@@ -80,6 +84,8 @@ interface GoogleStore {
 }
 
 async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucket> {
+  refuseEmulator(place);
+  const agents = storeAgents({ target: new URL(place.endpoint ?? GOOGLE) }, plainUrl(place));
   const { Storage } = await import('@google-cloud/storage');
   const options: StorageOptions = {
     retryOptions: { autoRetry: false, maxRetries: 0 },
@@ -88,9 +94,15 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
     ...(place.endpoint?.startsWith('https:') === true && access.credentials !== undefined
       ? { useAuthWithCustomEndpoint: true }
       : {}),
+    // Of who signs in.
+    clientOptions: {
+      transporterOptions: { agent: (url) => (url.protocol === 'https:' ? agents.https : agents.http) },
+    },
     ...serviceAccount(access.credentials),
   };
-  return believeOnlyStore(new Storage(options)).bucket(place.bucket);
+  const storage = believeOnlyStore(new Storage(options));
+  goThroughProxy(storage, place);
+  return storage.bucket(place.bucket);
 }
 
 /** The parts of a service account's key that are asked for; without a key the library finds credentials by itself. */
@@ -185,7 +197,7 @@ async function ask<T>(
       async (moving) =>
         await requests.during(
           moving.signal,
-          async () => await call(moving),
+          async () => await onLiveConnection(moving.signal, async () => await call(moving)),
           isLong ? moving.moved : undefined,
         ),
     );
@@ -336,5 +348,6 @@ async function mayDelete(store: GoogleStore, signal: AbortSignal): Promise<boole
 
 function senseless({ url }: GoogleStore, op: string, key: string, what: string): DestinationError {
   const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key });
+  const nonsense = { ...meaning('corrupt-reply', 'now', what, hint), details: { whole: true } };
+  return failure(nonsense, { op, url, key });
 }

@@ -1,6 +1,5 @@
 /** The commands of rclone that a destination needs, in its remote control's own words. */
 import { DestinationError } from '../../base/errors.ts';
-import type { DestinationKind } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
 import type { ObjectStat } from '../destination.ts';
 import { drain, textOf } from '../http-site.ts';
@@ -9,7 +8,8 @@ import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
 import { ItemListReader } from './item-list.ts';
-import { FS, plainWords } from './program.ts';
+import { FS } from './program.ts';
+import { refusal } from './words.ts';
 
 export interface RcloneItem extends ObjectStat {
   /** Below the place. */
@@ -281,52 +281,6 @@ function isAbsence(text: string): boolean {
   return /(?:object|directory|file) not found|is a directory not a file|not a directory|file name too long/i.test(
     text,
   );
-}
-
-/** Not of the storage: of how often it is asked. */
-const throttling = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
-
-const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
-  [
-    throttling,
-    'unreachable',
-    'It is tried again later; if it stays so, give rclone a client id of your own.',
-  ],
-  [
-    /no space|insufficient[ _](?:storage|space)|storage limit|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i,
-    'full',
-    'Free some space there, or get more.',
-  ],
-  [
-    /too[ _]?large|\b413\b/i,
-    'unsupported',
-    'Objects have 32 MiB mostly, and 128 MiB at most. Raise the limit of the storage, or use another one.',
-  ],
-  [
-    /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been)/i,
-    'denied',
-    'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".',
-  ],
-];
-
-function refusal(text: string, op: string, key: string, url: string): DestinationError {
-  const found = meanings.find(([pattern]) => pattern.test(text));
-  const [pattern, kind, hint] = found ?? [
-    undefined,
-    'unreachable' as const,
-    'Check the network, and try rclone itself.',
-  ];
-  const subject = key === '' ? url : `${key} in ${url}`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
-    op,
-    hint,
-    retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',
-    details: {
-      ...(key === '' ? {} : { key }),
-      url,
-      ...(pattern === throttling ? { throttled: true } : {}),
-    },
-  });
 }
 
 function senseless(url: string, op: string): DestinationError {

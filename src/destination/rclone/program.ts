@@ -7,13 +7,14 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
-import { DestinationError, MADE_ELSEWHERE, errnoOf } from '../../base/errors.ts';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
 import type { RcloneAccess } from '../access.ts';
 import { openHttpSite } from '../http-site.ts';
 import type { HttpSite } from '../http-site.ts';
 import type { RclonePlace } from '../location.ts';
+import { complaint, linesOf, plainWords } from './words.ts';
 
 type Child = ChildProcessByStdio<Writable, null, Readable>;
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -60,6 +61,8 @@ export class RcloneProgram {
 
   /** Rejects with `unsupported` when there is no such program, and with what it complains of when it does not start. */
   async site(): Promise<HttpSite> {
+    // Nobody would end it.
+    this.#closing.signal.throwIfAborted();
     this.#running ??= this.#start();
     try {
       return (await this.#running).site;
@@ -248,38 +251,4 @@ function silent(text: string, url: string): DestinationError {
     retry: 'later',
     details: { stalled: true },
   });
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.split('\n').filter((line) => line.trim() !== '');
-}
-
-/** Of all lines that by which it ended counts: notices of other things may stand before and after it. */
-function complaint(text: string, url: string): DestinationError {
-  const lines = linesOf(text);
-  const last = lines.findLast((line) => FATAL.test(line)) ?? lines.at(-1) ?? 'it ended at once';
-  const said = plainWords(last);
-  const isUnknown = /didn't find section/i.test(last);
-  const isClosed = /password|decrypt/i.test(last);
-  const kind = isUnknown ? 'not-found' : isClosed ? 'denied' : 'unreachable';
-  const hint = isUnknown
-    ? 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.'
-    : 'Try "rclone lsd" with the same remote and path.';
-  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${said}`, {
-    op: 'open',
-    hint,
-    ...(isUnknown ? { details: MADE_ELSEWHERE } : {}),
-  });
-}
-
-const FATAL = /\b(?:CRITICAL|FATAL|Fatal error)\b|^\S+ \S+ Failed to /;
-
-/** Without time and level, and without what may be a secret in a URL. */
-export function plainWords(text: string): string {
-  return text
-    .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
-    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
-    .replaceAll(/\?[^\s"]*/g, '?…')
-    .trim()
-    .slice(0, 300);
 }

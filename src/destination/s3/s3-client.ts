@@ -4,10 +4,13 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
 import { NOT_THE_STORE, failure, meaning } from '../http-failure.ts';
+import { onLiveConnection } from '../kept-connections.ts';
 import { plainUrl, type S3Place } from '../location.ts';
 import type { UploadPace } from '../limited.ts';
 import { briefPolicy, persist, sleepFor, type Patience } from '../retry.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
+import { storeAgents } from '../store-agents.ts';
+import { amazonOf, awsSettings } from './aws-settings.ts';
 import { s3Failure } from './s3-failure.ts';
 
 export interface S3Options {
@@ -35,6 +38,8 @@ export interface S3Store {
   readonly access: S3Access;
   readonly pace: UploadPace | undefined;
   readonly clock: Clock;
+  /** What its answers have shown since it was opened. */
+  readonly seen: { keepsDeleted?: 'hidden' | 'refused' };
   /**
    * One call. Its failures are DestinationErrors but for `expected`: a status that is part of the answer.
    * Rejects with the signal's reason, and with `unreachable` when nothing moves.
@@ -65,12 +70,20 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
   const library = await import('@aws-sdk/client-s3');
   const stallMs = options.stallMs ?? STALL_MS;
   const { accessKeyId, secretAccessKey, sessionToken, profile } = access;
+  const url = plainUrl(place);
+  const { region, certificates } = await awsSettings(place, access, url);
+  const target = new URL(place.endpoint ?? 'https://s3.amazonaws.com');
+  const agents = storeAgents({ target, certificates, maxSockets: S3_PARALLEL * 2 }, url);
   const client = new library.S3Client({
     // Amazon names the right one when a bucket is elsewhere, and it is asked there.
-    region: place.region ?? 'us-east-1',
+    region: region ?? 'us-east-1',
     followRegionRedirects: place.endpoint === undefined,
     forcePathStyle: place.pathStyle,
-    ...(place.endpoint === undefined ? {} : { endpoint: place.endpoint }),
+    // What else would name another address has been looked at (aws-settings.ts).
+    ignoreConfiguredEndpointUrls: true,
+    ...(place.endpoint === undefined
+      ? {}
+      : { endpoint: place.endpoint, useFipsEndpoint: false, useDualstackEndpoint: false }),
     ...(accessKeyId === undefined || secretAccessKey === undefined
       ? {}
       : {
@@ -90,8 +103,8 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     expectContinueHeader: false,
     requestHandler: {
       connectionTimeout: Math.min(stallMs, 15_000),
-      httpAgent: { keepAlive: true, maxSockets: S3_PARALLEL * 2 },
-      httpsAgent: { keepAlive: true, maxSockets: S3_PARALLEL * 2 },
+      httpAgent: agents.http,
+      httpsAgent: agents.https,
     },
     logger: {
       // The library writes warnings of its own to the console otherwise.
@@ -102,12 +115,13 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
       error: () => {},
     },
   });
-  const url = plainUrl(place);
   refusePages(client);
   readTimes(client);
   const ask: Ask = async ({ op, key, mine }, signal, call) => {
     try {
-      return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, call);
+      return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
+        onLiveConnection(moving.signal, async () => await call(moving)),
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (mine?.(error) === true) throw error;
@@ -124,11 +138,12 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     root: place.prefix === '' ? '' : `${place.prefix}/`,
     url,
     where: createHash('sha256')
-      .update(`${place.endpoint ?? 'Amazon'}\n${place.bucket}`)
+      .update(`${place.endpoint ?? amazonOf(region)}\n${place.bucket}`)
       .digest('hex'),
     access,
     pace: options.pace,
     clock: options.clock ?? systemClock,
+    seen: {},
   };
   const store: S3Store = {
     ...parts,

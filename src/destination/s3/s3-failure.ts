@@ -112,6 +112,8 @@ export function s3Failure(error: unknown, action: WebAction): unknown {
   if (isOfSomebodyElse(error)) return failure(NOT_THE_STORE, action, undefined);
   // A store says what it is that it does not have.
   if (isNotFound(error) && answerOf(error)?.code === undefined) return notSaidByTheStore(action, error);
+  const region = regionOf(error);
+  if (region !== undefined) return failure(elsewhere(region), action, error, answerOf(error));
   return webFailure(error, action, answerOf, MEANINGS);
 }
 
@@ -127,6 +129,28 @@ function isOfSomebodyElse(error: unknown): boolean {
   const { status } = answer;
   if (status >= 300 && status < 400) return true;
   return (status === 401 || status === 403) && /html/i.test(headers['content-type'] ?? '');
+}
+
+/** The region that the store names in place of the one that was asked; undefined for any other failure. */
+function regionOf(error: unknown): string | undefined {
+  const answer = answerOf(error);
+  if (!(error instanceof Error) || answer === undefined) return undefined;
+  const { code, status } = answer;
+  const isOfRegion =
+    code === undefined
+      ? status === 301 || status === 400
+      : Object.entries(MEANINGS).some(([name, one]) => name === code && one === REGION);
+  if (!isOfRegion) return undefined;
+  const told = 'Region' in error ? error.Region : headersOf(error)['x-amz-bucket-region'];
+  return typeof told === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(told) ? told : undefined;
+}
+
+function elsewhere(region: string): ReturnType<typeof meaning> {
+  return {
+    ...REGION,
+    what: `the bucket is in the region ${region}`,
+    hint: `Add ?region=${region} to its URL, behind "?" or "&".`,
+  };
 }
 
 /** "Not found", from whomever. */
@@ -175,7 +199,8 @@ export function senseless(
   return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
     op,
     hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
-    details: { key },
+    // What is not there yet may come.
+    details: { key, ...(cause === undefined ? { whole: true } : {}) },
     retry: 'now',
     cause,
   });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
-import { DestinationError } from '../../base/errors.ts';
+import { DestinationError, isProtectedForNow } from '../../base/errors.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
 import type { ByteRange } from '../destination.ts';
@@ -51,7 +51,9 @@ export async function sendObject(
       ? {}
       : { ServerSideEncryption: access.serverSideEncryption }),
     ...(access.kmsKeyId === undefined ? {} : { SSEKMSKeyId: access.kmsKeyId }),
-    ...retention(store, manner, body),
+    // A bucket that protects what is stored wants a checksum of each object, and does not say so before.
+    ...(manner.checksum ? {} : { ContentMD5: createHash('md5').update(body).digest('base64') }),
+    ...retention(store, manner),
   };
   const mine = (error: unknown): boolean => CONFLICT.has(statusOf(error) ?? 0);
   try {
@@ -69,24 +71,31 @@ export async function sendObject(
       await client.send(command, { abortSignal: moving.signal });
     });
   } catch (error) {
-    if (!mine(error)) throw error;
+    if (!mine(error)) throw lacksLock(error, manner);
     throw await conflict(store, key, error, signal);
   }
   return sha256.toString('base64');
 }
 
-/** A store that keeps objects from being removed wants a checksum of each. */
 function retention(
   { access: { objectLock } }: S3Store,
-  { checksum, retainUntilMs }: PutManner,
-  body: Uint8Array,
+  { retainUntilMs }: PutManner,
 ): Partial<PutObjectCommandInput> {
   if (objectLock === undefined || retainUntilMs === undefined) return {};
   return {
     ObjectLockMode: objectLock.mode === 'compliance' ? 'COMPLIANCE' : 'GOVERNANCE',
     ObjectLockRetainUntilDate: new Date(retainUntilMs),
-    ...(checksum ? {} : { ContentMD5: createHash('md5').update(body).digest('base64') }),
   };
+}
+
+/** A store that takes no object with a time of protection hardly says why. */
+function lacksLock(error: unknown, { retainUntilMs }: PutManner): unknown {
+  if (retainUntilMs === undefined || !(error instanceof DestinationError) || error.kind !== 'unsupported')
+    return error;
+  const { kind, message, op, details, retry, cause } = error;
+  const hint =
+    'objectLockDays is set: the bucket must have been made with Object Lock, or have got it since. Else set objectLockDays to null.';
+  return new DestinationError(kind, message, { op, hint, details, retry, cause });
 }
 
 /** Of two that create the same object, the store may tell the slower one of a conflict before there is an object. */
@@ -241,9 +250,11 @@ export async function deleteObject(
         Key: root + key,
         ...(ifMatch === undefined ? {} : { IfMatch: ifMatch }),
       });
-      await client.send(command, { abortSignal: moving.signal });
+      const { DeleteMarker } = await client.send(command, { abortSignal: moving.signal });
+      if (DeleteMarker === true) store.seen.keepsDeleted = 'hidden';
     });
   } catch (error) {
+    if (isProtectedForNow(error)) store.seen.keepsDeleted ??= 'refused';
     // Others than Amazon say that there is nothing to delete.
     if (!(error instanceof DestinationError) || error.kind !== 'not-found' || isBucketMissing(error))
       throw error;

@@ -124,6 +124,7 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
         maxParallel: S3_PARALLEL,
         remote: true,
         flatLists: true,
+        ...store.seen,
         ...(store.access.objectLock === undefined ? {} : { retainDays: store.access.objectLock.days }),
       };
     },

@@ -1,46 +1,21 @@
 /** One connection to an SSH server that has proven who it is, with one SFTP session on it. */
-import { readFile } from 'node:fs/promises';
-import { connect as connectSocket } from 'node:net';
-import type { Socket } from 'node:net';
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
-import { looseText } from '../../base/people-text.ts';
 import { toldAsWait, waitsForAnswer } from '../../base/waits.ts';
-import type { SftpPlace } from '../location.ts';
-import { canonicalHost } from '../url-parts.ts';
+import { untilAborted } from '../until-aborted.ts';
 import { disconnected } from './answers.ts';
-import { credentialsFor } from './credentials.ts';
-import type { Credentials } from './credentials.ts';
-import { fingerprintOf, judgeHostKey, knownTypes, parseKnownHosts, typeOfKey } from './known-hosts.ts';
-import type { KnownKey } from './known-hosts.ts';
-import { sshFile } from './place.ts';
-import type { SftpIdentity } from './place.ts';
-import { parseSshConfig } from './ssh-config.ts';
-
-/** All that is needed to connect, again and again. */
-export interface Target {
-  /** For people. */
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly credentials: Credentials;
-  readonly known: readonly KnownKey[];
-  /** Where a new server is to be made known. */
-  readonly knownFile: string;
-  readonly ssh2: Ssh2;
-}
+import { fingerprintOf, judgeHostKey, knownTypes, typeOfKey } from './known-hosts.ts';
+import type { Target } from './target.ts';
+import { byCommand, straight, through, type Way, type Wire } from './way.ts';
 
 export interface Connection {
   readonly client: Client;
   readonly sftp: SFTPWrapper;
-  readonly socket: Socket;
+  readonly socket: Wire;
   /** What the server calls itself: `OpenSSH_9.2p1 …`. */
   readonly software: string;
 }
-
-type Ssh2 = typeof import('ssh2');
 
 /** A server that has not let one in by then does not answer. */
 const readyMs = 60_000;
@@ -65,81 +40,55 @@ const hostKeyTypes: readonly ServerHostKeyAlgorithm[] = [
   'rsa-sha2-256',
 ];
 
-/** Reads keys, `known_hosts` and the person's ssh configuration. Rejects with kind `denied` when they do not do. */
-export async function prepareTarget(place: SftpPlace, url: string, access: SftpIdentity): Promise<Target> {
-  const { default: ssh2 } = await import('ssh2');
-  const { home } = access;
-  const config = home === undefined ? '' : await textOf(sshFile(home, 'config'));
-  const settings = parseSshConfig(config ?? '', place.host, home ?? '');
-  const user = place.user ?? settings.user ?? access.localUser;
-  if (user === undefined) {
-    const hint = 'Write it before the host: sftp://user@host/dir.';
-    throw new DestinationError('denied', `${url} names no user`, { op: 'connect', hint });
-  }
-  const parse = (text: Buffer, passphrase?: string) => ssh2.utils.parseKey(text, passphrase);
-  const credentials = await credentialsFor(user, access, settings.identityFiles, parse);
-  return {
-    url,
-    host: settings.hostName ?? canonicalHost(place.host),
-    port: place.port === 22 ? (settings.port ?? 22) : place.port,
-    user,
-    credentials,
-    ...(await knownHosts(access, url)),
-    ssh2,
-  };
-}
-
-async function knownHosts(
-  { hostKeyFile, home }: SftpIdentity,
-  url: string,
-): Promise<Pick<Target, 'known' | 'knownFile'>> {
-  if (hostKeyFile !== undefined) {
-    const text = await textOf(hostKeyFile);
-    const known = parseKnownHosts(text ?? '', hostKeyFile);
-    if (known.length > 0) return { known, knownFile: hostKeyFile };
-    throw new DestinationError('denied', `${url}: ${hostKeyFile} has no key of a server`, {
-      op: 'connect',
-      hint: 'Name a file with lines as in known_hosts, or with the server’s public key.',
-      details: { file: hostKeyFile },
-    });
-  }
-  const own = home === undefined ? undefined : sshFile(home, 'known_hosts');
-  const files = [...(own === undefined ? [] : [own, `${own}2`]), '/etc/ssh/ssh_known_hosts'];
-  const known: KnownKey[] = [];
-  for (const file of files) known.push(...parseKnownHosts((await textOf(file)) ?? '', file));
-  return { known, knownFile: own ?? '/etc/ssh/ssh_known_hosts' };
-}
-
-/** Undefined when there is no such file. */
-async function textOf(file: string): Promise<string | undefined> {
-  try {
-    return looseText(await readFile(file));
-  } catch (error) {
-    const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
-    throw new DestinationError('denied', `${file} cannot be read (${errno ?? 'unknown error'})`, {
-      op: 'connect',
-      hint: 'Check its permissions. Without it a server cannot be told from an impostor.',
-      details: { file },
-      cause: error,
-    });
-  }
-}
-
 /**
  * Connects and signs in. Rejects with `denied` when the server is not the one that is known, or lets nobody in, with
  * `unsupported` when it has no SFTP, and with `unreachable` otherwise; with the signal's reason when that is aborted.
  */
 export async function connect(target: Target, signal: AbortSignal): Promise<Connection> {
+  const { client, wire } = await signIn(target, signal);
+  try {
+    const sftp = await untilAborted(openSession(client, target.url), signal);
+    return { client, sftp, socket: wire, software: softwareOf(client) };
+  } catch (error) {
+    client.destroy();
+    wire.destroy();
+    throw error;
+  }
+}
+
+interface SignedIn {
+  readonly client: Client;
+  readonly wire: Wire;
+}
+
+async function wayTo(target: Target, signal: AbortSignal): Promise<Way> {
+  const { host, port, via, command, url } = target;
+  if (command !== undefined) return byCommand(command.text, command.environment);
+  if (via === undefined) return straight(host, port);
+  const between = await signIn(via, signal);
+  const end = (): void => between.wire.destroy();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await through({ ...between, shown: via.host }, host, port, url);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
+}
+
+async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
   signal.throwIfAborted();
   const { ssh2, url } = target;
-  const socket = connectSocket({ host: target.host, port: target.port, noDelay: true });
+  const { stream, wire } = await wayTo(target, signal);
+  if (signal.aborted) wire.destroy();
+  signal.throwIfAborted();
   const client = new ssh2.Client();
   let refusal: DestinationError | undefined;
-  const outcome = Promise.withResolvers<SFTPWrapper>();
-  const fail = (error: unknown): void => outcome.reject(refusal ?? connectError(error, target));
+  // From then on who one is is in question, until it is settled.
+  let isKnown = false;
+  const outcome = Promise.withResolvers<undefined>();
+  const fail = (error: unknown): void => outcome.reject(refusal ?? connectError(error, target, isKnown));
   const abort = (): void => {
-    socket.destroy();
+    wire.destroy();
     outcome.reject(signal.reason);
   };
   const since = systemClock.monotonic();
@@ -154,11 +103,14 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
     // An agent that is gone is no reason to stop: the next key is tried.
     if (error.level !== 'agent') fail(error);
   });
-  client.once('close', () => fail(disconnected(url, 'the server closed the connection')));
-  client.once('ready', () => void openSession(client, url).then(outcome.resolve, outcome.reject));
+  client.once('handshake', () => (isKnown = true));
+  client.once('close', () =>
+    fail(isKnown ? undefined : disconnected(url, 'the server closed the connection')),
+  );
+  client.once('ready', () => outcome.resolve(undefined));
   try {
     client.connect({
-      sock: socket,
+      sock: stream,
       username: target.user,
       readyTimeout: readyMs,
       keepaliveInterval: keepaliveMs,
@@ -170,11 +122,11 @@ export async function connect(target: Target, signal: AbortSignal): Promise<Conn
         return refusal === undefined;
       },
     });
-    const sftp = await outcome.promise;
-    return { client, sftp, socket, software: softwareOf(client) };
+    await outcome.promise;
+    return { client, wire };
   } catch (error) {
     client.destroy();
-    socket.destroy();
+    wire.destroy();
     throw error;
   } finally {
     answered();
@@ -188,7 +140,7 @@ function softwareOf(client: Client): string {
   return typeof software === 'string' ? software : '';
 }
 
-function hostKeyOrder({ known, host, port }: Target): ServerHostKeyAlgorithm[] {
+function hostKeyOrder({ known, knownAs: { host, port } }: Target): ServerHostKeyAlgorithm[] {
   const types = new Set(knownTypes(known, host, port));
   const isKnown = (name: string): boolean => types.has(name.startsWith('rsa-') ? 'ssh-rsa' : name);
   return [...hostKeyTypes.filter(isKnown), ...hostKeyTypes.filter((name) => !isKnown(name))];
@@ -196,7 +148,8 @@ function hostKeyOrder({ known, host, port }: Target): ServerHostKeyAlgorithm[] {
 
 /** Why the server is not talked to; undefined when it is the one that is known. */
 function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
-  const { known, host, port, url, knownFile } = target;
+  const { known, url, knownFile, knownAs } = target;
+  const { host, port } = knownAs;
   const verdict = judgeHostKey(known, host, port, key);
   if (verdict.kind === 'known') return undefined;
   const fingerprint = fingerprintOf(key);
@@ -234,10 +187,13 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
   });
 }
 
-function connectError(error: unknown, target: Target): DestinationError {
+/** @param isKnown the server has proven who it is, and has not let one in */
+function connectError(error: unknown, target: Target, isKnown: boolean): DestinationError {
   if (error instanceof DestinationError) return error;
   const { url, user, credentials } = target;
-  const { message = '', level } = error as { readonly message?: string; readonly level?: string };
+  const { message = '', level } = (error ?? {}) as { readonly message?: string; readonly level?: string };
+  if (isKnown && level !== 'client-authentication' && level !== 'client-timeout')
+    return signInEnded(error, target);
   if (level === 'client-authentication') {
     const passedOver = credentials.passedOver.map((why) => `; ${why}`).join('');
     const tried =
@@ -265,7 +221,27 @@ function connectError(error: unknown, target: Target): DestinationError {
   if (level === 'protocol' || level === 'handshake')
     return disconnected(url, 'what answers there does not speak SSH as it should', error);
   const errno = errnoOf(error);
-  return disconnected(url, errno === undefined ? 'cannot connect' : `cannot connect (${errno})`, error);
+  const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';
+  return disconnected(url, `cannot connect${by}${errno === undefined ? '' : ` (${errno})`}`, error);
+}
+
+/** Servers count each key that does not fit, and end the connection after a few. */
+function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Target): DestinationError {
+  const offered = methods.filter(({ type }) => type === 'publickey' || type === 'agent');
+  const mayBeMany = offered.length > 2 || offered.some(({ type }) => type === 'agent');
+  if (!mayBeMany)
+    return disconnected(url, `the server closed the connection before it let ${user} in`, cause);
+  return new DestinationError(
+    'denied',
+    `${url} closed the connection before it let ${user} in: most servers do so after too many keys that do not fit`,
+    {
+      op: 'connect',
+      hint: 'Name the right key: in "keyFile" of the destination, or with IdentityFile and "IdentitiesOnly yes" for this host in ~/.ssh/config.',
+      details: { url, user },
+      retry: 'later',
+      cause,
+    },
+  );
 }
 
 /** Another session on the same connection: each has a window of its own for what is under way. */

@@ -1,10 +1,19 @@
 /** Who one is at the server: the keys and passwords that are offered to it, in order. */
 import { readFile, stat } from 'node:fs/promises';
-import type { AnyAuthMethod, ParsedKey } from 'ssh2';
+import type {
+  AnyAuthMethod,
+  BaseAgent,
+  IdentityCallback,
+  ParsedKey,
+  SignCallback,
+  SigningRequestOptions,
+} from 'ssh2';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { hasMark, looseText } from '../../base/people-text.ts';
 import { sshFile } from './place.ts';
 import type { SftpIdentity } from './place.ts';
+import { parsePrivateKey, type KeyParser } from './private-key.ts';
+import type { HostSettings } from './ssh-config.ts';
 
 export interface Credentials {
   readonly methods: readonly AnyAuthMethod[];
@@ -12,33 +21,56 @@ export interface Credentials {
   readonly passedOver: readonly string[];
 }
 
-/** What turns the text of a key into a key: ssh2's own. */
-export type KeyParser = (text: Buffer, passphrase?: string) => ParsedKey | Error;
+/** What of ssh2 is needed here. */
+export interface KeyLibrary {
+  readonly createAgent: (socket: string) => BaseAgent;
+  readonly BaseAgent: typeof BaseAgent;
+  readonly utils: { readonly parseKey: KeyParser };
+}
 
 const ownKeys = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
 
+type Named = Pick<HostSettings, 'identityFiles' | 'identitiesOnly' | 'identityAgent'>;
+
 /**
  * A key that is named must be usable: kind `denied` when it cannot be read, is open to others or lacks its passphrase.
- * One that is merely there is passed over instead.
+ * One that is merely there is passed over instead. Those that the configuration names come first, those of the agent
+ * after them: servers end the connection after a few that do not fit.
  */
 export async function credentialsFor(
   username: string,
   access: SftpIdentity,
-  identityFiles: readonly string[],
-  parse: KeyParser,
+  named: Named,
+  library: KeyLibrary,
 ): Promise<Credentials> {
+  const { parseKey: parse } = library.utils;
   const methods: AnyAuthMethod[] = [];
   const passedOver: string[] = [];
   if (access.keyFile !== undefined) {
     methods.push({ type: 'publickey', username, key: await namedKey(access.keyFile, access, parse) });
   } else {
-    if (access.agentSocket !== undefined)
-      methods.push({ type: 'agent', username, agent: access.agentSocket });
-    for (const file of [...identityFiles, ...ownKeyFiles(access.home)]) {
-      const key = await readKey(file, access, parse);
-      if (typeof key === 'string') passedOver.push(key);
-      else if (key !== undefined) methods.push({ type: 'publickey', username, key });
-    }
+    const { identityFiles, identitiesOnly = false, identityAgent } = named;
+    const socket = identityAgent === undefined ? access.agentSocket : (identityAgent ?? undefined);
+    const inAgent = (wanted: (key: Buffer) => boolean): void => {
+      if (socket === undefined) return;
+      methods.push({ type: 'agent', username, agent: selectedAgent(library, socket, wanted) });
+    };
+    const chosen: Buffer[] = [];
+    for (const file of identityFiles) chosen.push(...(await publicHalves(file, parse)));
+    const isChosen = (key: Buffer): boolean => chosen.some((one) => one.equals(key));
+    const offer = async (files: readonly string[]): Promise<void> => {
+      for (const file of files) {
+        const key = await readKey(file, access, parse);
+        if (typeof key === 'string') passedOver.push(key);
+        else if (key !== undefined) methods.push({ type: 'publickey', username, key });
+      }
+    };
+    if (chosen.length > 0) inAgent(isChosen);
+    await offer(identityFiles);
+    if (!identitiesOnly) inAgent((key) => !isChosen(key));
+    // Where files are named, ssh does not look for others.
+    if (identityFiles.length === 0 || !identitiesOnly)
+      await offer(ownKeyFiles(access.home).filter((file) => !identityFiles.includes(file)));
   }
   const { password } = access;
   if (password !== undefined) {
@@ -51,6 +83,55 @@ export async function credentialsFor(
     });
   }
   return { methods, passedOver };
+}
+
+/** Of the keys of an agent those that are wanted. */
+function selectedAgent(
+  { BaseAgent: Base, createAgent, utils }: KeyLibrary,
+  socket: string,
+  wanted: (key: Buffer) => boolean,
+): BaseAgent {
+  const agent = createAgent(socket);
+  const blobOf = (key: ParsedKey | Buffer | string): Buffer | undefined => {
+    const parsed = typeof key === 'string' || Buffer.isBuffer(key) ? utils.parseKey(key) : key;
+    return parsed instanceof Error ? undefined : parsed.getPublicSSH();
+  };
+  class Selected extends Base {
+    getIdentities(answer: IdentityCallback): void {
+      agent.getIdentities((error, keys) => {
+        answer(
+          error,
+          keys?.filter((key) => {
+            const blob = blobOf(key as ParsedKey);
+            return blob !== undefined && wanted(blob);
+          }),
+        );
+      });
+    }
+
+    sign(
+      key: ParsedKey,
+      data: Buffer,
+      options: SigningRequestOptions | SignCallback,
+      answer?: SignCallback,
+    ): void {
+      if (typeof options === 'function') agent.sign(key, data, options);
+      else agent.sign(key, data, options, answer);
+    }
+  }
+  return new Selected();
+}
+
+/** By which the agent's copy of a key is known: of the file beside it, or of the file itself. */
+async function publicHalves(file: string, parse: KeyParser): Promise<readonly Buffer[]> {
+  for (const name of [`${file}.pub`, file]) {
+    const text = await readFile(name).catch(() => undefined);
+    if (text === undefined) continue;
+    const parsed = parse(text);
+    const key = Array.isArray(parsed) ? (parsed[0] as ParsedKey | undefined) : parsed;
+    if (key !== undefined && !(key instanceof Error)) return [key.getPublicSSH()];
+  }
+  return [];
 }
 
 function ownKeyFiles(home: string | undefined): readonly string[] {
@@ -88,11 +169,6 @@ async function readKey(
     if (errno === undefined) throw error;
     return errno === 'ENOENT' ? undefined : `${file} cannot be read (${errno})`;
   }
-  const parsed = parse(text, access.keyPassphrase);
-  const key = Array.isArray(parsed) ? (parsed[0] as ParsedKey | undefined) : parsed;
-  if (key === undefined) return `${file} holds no key`;
-  if (!(key instanceof Error)) return key.isPrivateKey() ? key : `${file} is a public key`;
-  return /passphrase|encrypted|integrity|decrypt/i.test(key.message)
-    ? `${file} is encrypted, and its passphrase is missing or wrong`
-    : `${file} holds no private key that is understood`;
+  const key = parsePrivateKey(text, access.keyPassphrase, parse);
+  return typeof key === 'string' ? `${file} ${key}` : key;
 }

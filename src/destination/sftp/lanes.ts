@@ -1,8 +1,9 @@
 /** A few sessions to one server, opened as they are needed and again when they are lost. */
 import { DestinationError } from '../../base/errors.ts';
 import { anotherSession, connect } from './connect.ts';
-import type { Connection, Target } from './connect.ts';
+import type { Connection } from './connect.ts';
 import { Lane } from './lane.ts';
+import type { Target } from './target.ts';
 
 /** With so many operations on each, the other sessions are opened too. */
 const busyLoad = 2;

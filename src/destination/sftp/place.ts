@@ -19,6 +19,8 @@ export interface SftpIdentity extends SftpAccess {
   readonly home: string | undefined;
   /** The name of the person on this machine, who is asked for there too when no other is named. */
   readonly localUser: string | undefined;
+  /** Of what ssh's configuration has run. */
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** The settings of the destination; where they are silent, the environment. */
@@ -31,7 +33,17 @@ export function identityOf(access: SftpAccess, { environment = {}, home }: SftpO
     agentSocket: given('SSH_AUTH_SOCK'),
     localUser: given('USER') ?? given('LOGNAME'),
     home,
+    environment: forPrograms(environment, home),
   };
+}
+
+/** Passphrases are nobody else's. */
+function forPrograms(
+  environment: Readonly<Record<string, string | undefined>>,
+  home: string | undefined,
+): Readonly<Record<string, string | undefined>> {
+  const shared = Object.entries(environment).filter(([name]) => !name.startsWith('HOLDFAST_'));
+  return { ...Object.fromEntries(shared), ...(home === undefined ? {} : { HOME: home }) };
 }
 
 /** A file of the person's own ssh. */

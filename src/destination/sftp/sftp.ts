@@ -13,7 +13,7 @@ import { untilAborted } from '../until-aborted.ts';
 import { findAbilities, hasLinks } from './abilities.ts';
 import type { Abilities, Publishing } from './abilities.ts';
 import { absent, answerError, isStatus, lostFromSight, STATUS } from './answers.ts';
-import { prepareTarget } from './connect.ts';
+import { prepareTarget } from './target.ts';
 import type { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
 import { identityOf } from './place.ts';

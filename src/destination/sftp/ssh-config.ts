@@ -1,5 +1,7 @@
-/** What the person's own ssh configuration says about a host: the few settings that decide who is reached, and how. */
+/** What the person's own ssh configuration says about a host: the settings that decide who is reached, how, and as whom. */
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { DestinationError } from '../../base/errors.ts';
 import { matches } from './known-hosts.ts';
 
 export interface HostSettings {
@@ -8,48 +10,242 @@ export interface HostSettings {
   readonly port?: number;
   /** In the order in which they are tried. */
   readonly identityFiles: readonly string[];
+  /** Of the agent's keys only those of `identityFiles`. */
+  readonly identitiesOnly?: true;
+  /** Socket of an agent; null for none. */
+  readonly identityAgent?: string | null;
+  /** `[user@]host[:port]`, in the order in which they are passed. */
+  readonly proxyJump?: readonly string[];
+  readonly proxyCommand?: string;
+  /** By what name the server is known. */
+  readonly hostKeyAlias?: string;
+  readonly userKnownHosts?: readonly string[];
+  readonly globalKnownHosts?: readonly string[];
 }
 
-/** As ssh does, the first value that fits counts. `Match` blocks, and files that are included, are passed over. */
-export function parseSshConfig(text: string, host: string, home: string): HostSettings {
-  const found = new Map<string, string>();
-  const identityFiles: string[] = [];
-  let applies = true;
-  for (const line of text.split(/\r?\n/)) {
+/** One line, or the files that stand for it. */
+export type SshLine =
+  | { readonly keyword: string; readonly rest: string }
+  | { readonly keyword: 'include'; readonly files: readonly (readonly SshLine[])[] };
+
+/** Who asks for what. */
+export interface SshQuestion {
+  /** As it is written. */
+  readonly host: string;
+  /** Those that the URL names. */
+  readonly user?: string | undefined;
+  readonly port?: number | undefined;
+  readonly home: string;
+  readonly localUser?: string | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+}
+
+const EXEC_MS = 5_000;
+
+export function linesOf(text: string): readonly { readonly keyword: string; readonly rest: string }[] {
+  return text.split(/\r?\n/).flatMap((line) => {
     const [, keyword = '', rest = ''] = /^([A-Za-z]+)(?:\s*=\s*|\s+)([^]*)$/.exec(line.trimStart()) ?? [];
-    const name = keyword.toLowerCase();
-    if (name === 'host') applies = isHost(wordsOf(rest), host);
-    else if (name === 'match') applies = false;
-    else if (!applies || name === '') continue;
-    else if (name === 'identityfile') identityFiles.push(wordsOf(rest)[0] ?? '');
-    else if (!found.has(name)) found.set(name, wordsOf(rest)[0] ?? '');
+    return keyword === '' ? [] : [{ keyword: keyword.toLowerCase(), rest }];
+  });
+}
+
+/** As ssh does, the first value that fits counts, and keys add up. @throws {DestinationError} unsupported */
+export function settingsFor(lines: readonly SshLine[], question: SshQuestion): HostSettings {
+  const reader = new Reader(question);
+  reader.read(lines);
+  return reader.settings();
+}
+
+/** Of one file without others in it. */
+export function parseSshConfig(text: string, host: string, home: string): HostSettings {
+  return settingsFor(linesOf(text), { host, home });
+}
+
+class Reader {
+  readonly #question: SshQuestion;
+  readonly #found = new Map<string, string>();
+  readonly #identityFiles: string[] = [];
+
+  constructor(question: SshQuestion) {
+    this.#question = question;
   }
-  const hostName = found.get('hostname')?.replaceAll('%h', host);
-  const user = found.get('user');
-  const port = Number(found.get('port'));
-  return {
-    ...(hostName === undefined ? {} : { hostName }),
-    ...(user === undefined ? {} : { user }),
-    ...(Number.isInteger(port) && port > 0 && port < 65_536 ? { port } : {}),
-    identityFiles: identityFiles
-      .filter((file) => file !== '' && file.toLowerCase() !== 'none')
-      .map((file) => expanded(file, hostName ?? host, home)),
-  };
+
+  /** What an included file begins anew ends with it. */
+  read(lines: readonly SshLine[]): void {
+    let applies = true;
+    for (const line of lines) {
+      if ('files' in line) {
+        if (applies) for (const file of line.files) this.read(file);
+        continue;
+      }
+      const { keyword, rest } = line;
+      if (keyword === 'host') applies = isAmong(wordsOf(rest), this.#question.host);
+      else if (keyword === 'match') applies = this.#isMatch(wordsOf(rest));
+      else if (applies) this.#take(keyword, rest);
+    }
+  }
+
+  #take(name: string, rest: string): void {
+    const [first = ''] = wordsOf(rest);
+    if (name === 'identityfile') this.#identityFiles.push(first);
+    // Whichever of the two comes first counts.
+    else if (name === 'proxyjump' || name === 'proxycommand') {
+      if (!this.#found.has('proxyjump') && !this.#found.has('proxycommand'))
+        this.#found.set(name, name === 'proxyjump' ? first : rest.trim());
+    } else if (!this.#found.has(name)) this.#found.set(name, WHOLE.has(name) ? rest : first);
+  }
+
+  #isMatch(words: readonly string[]): boolean {
+    const { user, localUser = '' } = this.#question;
+    let isAll = words.length > 0;
+    for (let at = 0; at < words.length; at += 1) {
+      const word = words[at] ?? '';
+      const denied = word.startsWith('!');
+      const [criterion = '', same] = word
+        .slice(denied ? 1 : 0)
+        .toLowerCase()
+        .split('=', 2);
+      const take = (): string => same ?? words[(at += 1)] ?? '';
+      const among = (name: string): boolean => isAmong(take().split(','), name);
+      const holds = ((): boolean => {
+        switch (criterion) {
+          case 'all':
+          // There is one pass here: what ssh takes in its last one is taken in its place.
+          case 'final':
+            return true;
+          case 'canonical':
+            return false;
+          case 'host':
+            return among(this.#hostName());
+          case 'originalhost':
+            return among(this.#question.host);
+          case 'user':
+            return among(user ?? this.#found.get('user') ?? localUser);
+          case 'localuser':
+            return among(localUser);
+          case 'exec': {
+            const command = take();
+            return isAll && this.#succeeds(command);
+          }
+          default:
+            take();
+            if (isAll) throw this.#notUnderstood(`Match ${criterion}`);
+            return false;
+        }
+      })();
+      if (holds === denied) isAll = false;
+    }
+    return isAll;
+  }
+
+  #succeeds(command: string): boolean {
+    const { status } = spawnSync(this.expanded(command), {
+      shell: true,
+      stdio: 'ignore',
+      timeout: EXEC_MS,
+      env: { ...this.#question.environment },
+    });
+    return status === 0;
+  }
+
+  #notUnderstood(what: string): DestinationError {
+    return new DestinationError(
+      'unsupported',
+      `The ssh configuration has "${what}" for ${this.#question.host}, which is not understood here`,
+      {
+        op: 'connect',
+        hint: 'Write what holds for this host in a block of its own above it: Host, HostName, User, Port, IdentityFile, ProxyJump.',
+      },
+    );
+  }
+
+  #hostName(): string {
+    return this.#found.get('hostname')?.replaceAll('%h', this.#question.host) ?? this.#question.host;
+  }
+
+  #port(): number | undefined {
+    const port = Number(this.#found.get('port'));
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
+  }
+
+  /** With what stands for host, port, user and home. */
+  expanded(text: string): string {
+    const { host, home, user, port, localUser = '', environment = {} } = this.#question;
+    const values: Readonly<Record<string, string>> = {
+      '%': '%',
+      d: home,
+      h: this.#hostName(),
+      n: host,
+      p: String(port ?? this.#port() ?? 22),
+      r: user ?? this.#found.get('user') ?? localUser,
+      u: localUser,
+    };
+    return text
+      .replaceAll(/%(.)/g, (whole, letter: string) => values[letter] ?? whole)
+      .replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => environment[name] ?? whole);
+  }
+
+  #file(text: string): string {
+    const { home } = this.#question;
+    const path = this.expanded(text.replace(/^~(?=\/|$)/, () => home));
+    return join(path.startsWith('/') || /^[a-z]:/i.test(path) ? '' : home, path);
+  }
+
+  settings(): HostSettings {
+    const { environment = {} } = this.#question;
+    const value = (name: string): string | undefined => {
+      const text = this.#found.get(name);
+      return text === undefined || text.toLowerCase() === 'none' ? undefined : text;
+    };
+    const files = (name: string): readonly string[] | undefined => {
+      const text = this.#found.get(name);
+      return text === undefined
+        ? undefined
+        : wordsOf(text)
+            .filter((file) => file.toLowerCase() !== 'none')
+            .map((file) => this.#file(file));
+    };
+    const agent = this.#found.get('identityagent');
+    const port = this.#port();
+    const all: { readonly [Name in keyof HostSettings]: HostSettings[Name] | undefined } = {
+      hostName: this.#found.has('hostname') ? this.#hostName() : undefined,
+      user: this.#found.get('user'),
+      port,
+      identityFiles: this.#identityFiles
+        .filter((file) => file !== '' && file.toLowerCase() !== 'none')
+        .map((file) => this.#file(file)),
+      identitiesOnly: this.#found.get('identitiesonly')?.toLowerCase() === 'yes' ? true : undefined,
+      identityAgent:
+        agent === undefined || agent === 'SSH_AUTH_SOCK'
+          ? undefined
+          : agent.toLowerCase() === 'none'
+            ? null
+            : agent.startsWith('$') && !agent.startsWith('${')
+              ? (environment[agent.slice(1)] ?? null)
+              : this.#file(agent),
+      proxyJump: value('proxyjump')?.split(','),
+      proxyCommand: this.#command(value('proxycommand')),
+      hostKeyAlias: value('hostkeyalias'),
+      userKnownHosts: files('userknownhostsfile'),
+      globalKnownHosts: files('globalknownhostsfile'),
+    };
+    const given = Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined));
+    return { identityFiles: [], ...given };
+  }
+
+  #command(text: string | undefined): string | undefined {
+    return text === undefined ? undefined : this.expanded(text);
+  }
 }
 
-function isHost(patterns: readonly string[], host: string): boolean {
-  const denied = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1), host));
-  return !denied && patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern, host));
+/** Whose value is several words. */
+const WHOLE: ReadonlySet<string> = new Set(['userknownhostsfile', 'globalknownhostsfile']);
+
+function isAmong(patterns: readonly string[], name: string): boolean {
+  const denied = patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1), name));
+  return !denied && patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern, name));
 }
 
-function wordsOf(text: string): readonly string[] {
+export function wordsOf(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]*)"|([^\s"]+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-}
-
-function expanded(file: string, host: string, home: string): string {
-  const path = file
-    .replace(/^~(?=\/|$)/, home)
-    .replaceAll('%d', home)
-    .replaceAll('%h', host);
-  return join(path.startsWith('/') || /^[a-z]:/i.test(path) ? '' : home, path);
 }

@@ -5,6 +5,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { readStart } from '../../base/http-reply.ts';
 import type { RefusalHeaders } from '../../base/retry-after.ts';
+import { trustSystem } from '../../base/trusted-authorities.ts';
 
 export interface HttpsPost {
   readonly url: URL;
@@ -41,6 +42,7 @@ export async function httpsPost(post: HttpsPost, signal: AbortSignal): Promise<H
 }
 
 async function send(post: HttpsPost, signal: AbortSignal): Promise<IncomingMessage> {
+  trustSystem();
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const request = httpsRequest(post.url, {
     method: 'POST',

@@ -153,12 +153,17 @@ describe('a request whose effect is stored before it is answered', () => {
   });
 
   test('is answered with what was noted when its own answer cannot be kept', () => {
+    // It is open elsewhere as well, and so not locked for one alone.
+    state.close();
+    const file = path.join(directory, 'state.db');
+    const other = new Database(file);
+    other.pragma('journal_mode');
+    state = openStateDatabase(file, clock);
     const running = run();
     running.note(noted, '/v1');
-    const other = new Database(path.join(directory, 'state.db'));
     other.exec("CREATE TRIGGER full BEFORE UPDATE ON idempotency BEGIN SELECT RAISE(ABORT, 'no space'); END");
-    other.close();
     expect(() => running.finish({ status: 200, headers: {}, body: '{}' }, '/v1')).toThrow('no space');
     expect(begin()).toEqual({ kind: 'replay', response: noted });
+    other.close();
   });
 });

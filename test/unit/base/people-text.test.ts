@@ -4,7 +4,7 @@ import {
   looseText,
   peopleBytes,
   peopleText,
-  withoutFinalLineBreaks,
+  withoutFinalLineBreak,
 } from '../../../src/base/people-text.ts';
 
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
@@ -48,10 +48,10 @@ describe('a text that a person wrote', () => {
   });
 });
 
-test('line breaks behind a secret are none of it', () => {
-  expect(['x', 'x\n', 'x\r\n', 'x\n\r\n\n'].map(withoutFinalLineBreaks)).toEqual(['x', 'x', 'x', 'x']);
-  expect(withoutFinalLineBreaks('x \n')).toBe('x ');
-  expect(withoutFinalLineBreaks('a\nb')).toBe('a\nb');
+test('the line break behind a secret is none of it, and only that one', () => {
+  expect(['x', 'x\n', 'x\r\n', 'x\n\r\n\n'].map(withoutFinalLineBreak)).toEqual(['x', 'x', 'x', 'x\n\r\n']);
+  expect(withoutFinalLineBreak('x \n')).toBe('x ');
+  expect(withoutFinalLineBreak('a\nb')).toBe('a\nb');
 });
 
 test('a text that Node.js made of other bytes, or that is half a character, is known', () => {

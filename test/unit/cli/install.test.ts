@@ -13,6 +13,7 @@ import {
 import type { Person } from '../../../src/cli/install/person.ts';
 import { shownStep } from '../../../src/cli/install/step.ts';
 import { fill, unitValue, unitWord, xmlText } from '../../../src/cli/install/template.ts';
+import { plannedPoints, writablePlace } from '../../../src/cli/install/writable-place.ts';
 
 const env = { HOLDFAST_STATE_DIR: '/tmp/100% "state"' };
 const anna: Person = { name: 'anna', uid: 4242, home: '/home/100% "anna"' };
@@ -159,24 +160,69 @@ describe('the steps of taking the service of one person away', () => {
   });
 });
 
+const itself = (directory: string): string => directory;
+
+describe('the place that a unit names for a directory', () => {
+  const at = (directory: string, ...points: readonly string[]): string =>
+    writablePlace(directory, { points, missing: () => undefined });
+
+  test('is where the disk is mounted, so that it can be unmounted', () => {
+    expect(at('/mnt/b/holdfast', '/', '/mnt/b')).toBe('/mnt/b');
+    expect(at('/mnt/b/inner/deep', '/', '/mnt/b', '/mnt/b/inner')).toBe('/mnt/b/inner');
+    expect(at('/mnt/b', '/', '/mnt/b')).toBe('/mnt/b');
+    expect(at('/srv/data/holdfast', '/', '/srv')).toBe('/srv');
+  });
+
+  test('is the directory itself on disks that stay, which hold what is of others', () => {
+    expect(at('/srv/holdfast', '/')).toBe('/srv/holdfast');
+    expect(at('/home/backup/holdfast', '/', '/home')).toBe('/home/backup/holdfast');
+    expect(at('/var/backups/holdfast', '/', '/var')).toBe('/var/backups/holdfast');
+    expect(at('/mnt/bigger', '/', '/mnt/big')).toBe('/mnt/bigger');
+  });
+
+  test('is where a disk will be mounted that is away today', () => {
+    const points = { points: ['/'], missing: () => '/mnt/b' };
+    expect(writablePlace('/mnt/b/holdfast', points)).toBe('/mnt/b');
+    const table =
+      '# /dev/sdx /not ext4\n/dev/sdb1  /backup/disk\\0401/  xfs noauto 0 0\nUUID=1 none swap sw 0 0\n';
+    expect(plannedPoints(table)).toEqual(['/backup/disk 1']);
+    expect(at('/backup/disk 1/holdfast', '/', ...plannedPoints(table))).toBe('/backup/disk 1');
+  });
+});
+
 describe('directories that the service may write to', () => {
   test('are added once each', () => {
-    const first = allowWriteText('', '/mnt/one');
-    const second = allowWriteText(first, '/mnt/100% "two"');
+    const first = allowWriteText('', '/mnt/one', itself);
+    const second = allowWriteText(first, '/mnt/100% "two"', itself);
     expect(second.split('\n').slice(1)).toEqual([
       '[Service]',
       'ReadWritePaths="-/mnt/one"',
       String.raw`ReadWritePaths="-/mnt/100%% \"two\""`,
       '',
     ]);
-    expect(allowWriteText(second, '/mnt/one')).toBe(second);
+    expect(allowWriteText(second, '/mnt/one', itself)).toBe(second);
   });
 
   test('need not be there when the agent starts, also those that were allowed before', () => {
     const before = '# Mine\n[Service]\nReadWritePaths="/mnt/one"\n';
     const one = '# Mine\n[Service]\nReadWritePaths="-/mnt/one"\n';
-    expect(allowWriteText(before, '/mnt/one')).toBe(one);
-    expect(allowWriteText(before, '/mnt/two')).toBe(`${one}ReadWritePaths="-/mnt/two"\n`);
+    expect(allowWriteText(before, '/mnt/one', itself)).toBe(one);
+    expect(allowWriteText(before, '/mnt/two', itself)).toBe(`${one}ReadWritePaths="-/mnt/two"\n`);
+  });
+
+  test('are named by where their disk is mounted, also those that were allowed before', () => {
+    const before = String.raw`[Service]
+ReadWritePaths="-/mnt/100%% \"two\"/holdfast"
+ReadWritePaths="/mnt/b/other"
+ReadWritePaths=/by/hand
+`;
+    const points = { points: ['/', '/mnt/b', '/mnt/100% "two"'], missing: () => undefined };
+    const placeOf = (directory: string): string => writablePlace(directory, points);
+    expect(allowWriteText(before, '/mnt/b/holdfast', placeOf)).toBe(String.raw`[Service]
+ReadWritePaths="-/mnt/100%% \"two\""
+ReadWritePaths="-/mnt/b"
+ReadWritePaths=/by/hand
+`);
   });
 });
 

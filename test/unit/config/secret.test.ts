@@ -96,7 +96,6 @@ describe('a secret by reference', () => {
     ['UTF-8 with a byte order mark', Buffer.from('\uFEFFpäss\r\n')],
     ['UTF-16 of Windows', Buffer.from('\uFEFFpäss\r\n', 'utf16le')],
     ['UTF-16 the other way round', Buffer.from('\uFEFFpäss\r\n', 'utf16le').swap16()],
-    ['UTF-8 with an empty line behind it', Buffer.from('päss\n\n')],
   ])('is the same in %s', async (_name, bytes) => {
     await using place = await openConfigPlace();
     const file = join(place.directory, 'pass');

@@ -29,7 +29,7 @@ test('a secret that cannot be had holds up its own receiver alone, until it can'
     webhook: { url: `${receiver.url}/hook`, secret: { file } },
   };
   const secrets = { env: {}, childEnv: {}, home: directory, clock: systemClock };
-  const policy = { attempts: 2, firstDelayMs: 1, maxDelayMs: 1 };
+  const policy = { attempts: 2, firstDelayMs: 1, maxDelayMs: 1, pauseMs: 60_000 };
   const notifier = new Notifier(sendersOf(settings, secretsOfNotices(settings, secrets), systemClock), {
     clock: systemClock,
     host: 'here',
@@ -40,20 +40,23 @@ test('a secret that cannot be had holds up its own receiver alone, until it can'
     receiver.received.splice(0).map(({ path }) => path.replace(/[/?].*/, (rest) => rest.slice(0, 5)));
 
   notifier.notify(sampleNotice({ kind: 'backup.failed' }));
-  await until(() => notifier.status().every(({ waiting }) => waiting === 0));
+  await until(() =>
+    notifier.status().every(({ name, state }) => state === (name === 'webhook' ? 'failing' : 'ok')),
+  );
   expect(paths()).toEqual(['/ping']);
   expect(noticeChecks(notifier)).toEqual([
     {
       name: 'notices',
       status: 'warning',
-      message: 'Notices by webhook could not be delivered; holdfast logs says why.',
+      message:
+        'Notices by webhook could not be delivered, 1 waits and is tried again; holdfast logs says why.',
     },
   ]);
 
   writeFileSync(file, 'plain words', { mode: 0o600 });
   notifier.notify(sampleNotice({ kind: 'backup.failed' }));
   await until(() => notifier.status().every(({ waiting }) => waiting === 0));
-  expect([...paths()].sort()).toEqual(['/hook', '/ping']);
+  expect([...paths()].sort()).toEqual(['/hook', '/hook', '/ping']);
   expect(noticeChecks(notifier)).toEqual([]);
   await notifier.close();
   await receiver.close();
@@ -80,6 +83,7 @@ test('what people were told outlives the agent, and is told anew where it cannot
     const people: Sender = {
       name: 'people',
       everything: false,
+      keeps: true,
       send: async (notice) => void (await Promise.resolve(sent.push(notice.kind))),
       close: () => undefined,
     };

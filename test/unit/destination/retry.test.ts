@@ -388,3 +388,23 @@ test('has the properties of what it wraps, and closes it', async () => {
   await retrying.close();
   expect(close).toHaveBeenCalledOnce();
 });
+
+test('once it is closed nothing is tried again: the failure that it waited after is thrown', async () => {
+  const memory = await memoryWithOld();
+  const error = away();
+  using faulty = faultyDestination(memory, [{ on: 'get', fault: 'fail', error, times: 100 }]);
+  const waiting = Promise.withResolvers<void>();
+  const sleep: Sleep = async (_ms, signal) => {
+    waiting.resolve();
+    await new Promise<never>((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+  };
+  const retrying = withRetry(faulty, policy, sleep);
+  const call = retrying.get('old', undefined, live);
+  const failed = expect(call).rejects.toBe(error);
+  await waiting.promise;
+  await retrying.close();
+  await failed;
+  await expect(retrying.get('old', undefined, live)).rejects.toBe(error);
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { post } from '../../../src/notify/http-post.ts';
+import { post, type Post } from '../../../src/notify/http-post.ts';
 import { DeliveryError } from '../../../src/notify/sender.ts';
 import { answerWith, httpReceiver, type HttpReceiver } from './http-receiver.ts';
 
@@ -113,7 +113,7 @@ describe('a post', () => {
       .replace('SAME', new URL(receiver.url).port);
     receiver.answer = answerWith(307, { location });
     const failure = await failureOf(post(toReceiver(), signal));
-    expect(failure).toMatchObject({ retry: 'never' });
+    expect(failure).toMatchObject({ retry: 'later' });
     expect(failure.message).toContain('redirects elsewhere');
     expect([receiver.received.length, other.received.length]).toEqual([1, 0]);
   });
@@ -127,7 +127,7 @@ describe('a post', () => {
   it('gives up on a receiver that says nothing', async () => {
     receiver.answer = () => undefined;
     const failure = await failureOf(post(toReceiver(), signal, 100));
-    expect(failure).toMatchObject({ retry: 'later' });
+    expect(failure).toMatchObject({ retry: 'later', mayHaveArrived: true });
     expect(failure.message).toMatch(/did not answer within 0.1 s/);
   });
 
@@ -135,7 +135,7 @@ describe('a post', () => {
     await other.close();
     const failure = await failureOf(post({ url: `${other.url}/secret-path`, headers: {}, body: '' }, signal));
     other = await httpReceiver();
-    expect(failure).toMatchObject({ retry: 'later' });
+    expect(failure).toMatchObject({ retry: 'later', mayHaveArrived: false });
     expect(failure.message).toContain('ECONNREFUSED');
   });
 
@@ -162,5 +162,56 @@ describe('a post', () => {
     const reason = new Error('shutting down');
     setTimeout(() => stop.abort(reason), 30);
     await expect(sending).rejects.toBe(reason);
+  });
+});
+
+describe('what a network answers in place of the receiver', () => {
+  const page = '<!DOCTYPE html>\n<html><title>Welcome to the hotel</title></html>';
+  const answerPage = (status: number, body = page): void => {
+    receiver.answer = (_count, response) =>
+      response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(body);
+  };
+  const sent = async (facts: Partial<Post> = {}): Promise<string> =>
+    await post({ url: receiver.url, headers: {}, body: 'b', ...facts }, signal);
+
+  it('is no delivery where it is a web page, and is tried again', async () => {
+    for (const status of [200, 401, 403]) {
+      answerPage(status);
+      await expect(sent()).rejects.toMatchObject({
+        retry: 'later',
+        message: expect.stringContaining('a web page'),
+        hint: expect.stringContaining('sign in first'),
+      });
+    }
+  });
+
+  it('may be a page of the receiver itself, which is then not told for days; what a program prints is none', async () => {
+    answerPage(200);
+    await expect(sent({ mayAnswerPage: true })).rejects.toMatchObject({ mayHaveArrived: true });
+    await expect(sent()).rejects.toMatchObject({ mayHaveArrived: false });
+    answerPage(200, 'ok');
+    expect(await sent()).toBe('ok');
+  });
+
+  it('is tried again where it leads elsewhere', async () => {
+    receiver.answer = answerWith(302, { location: 'http://portal.example/sign-in' });
+    await expect(sent()).rejects.toMatchObject({
+      retry: 'later',
+      message: expect.stringContaining('redirects elsewhere'),
+      hint: expect.stringContaining('sign in first'),
+    });
+  });
+
+  it('a wrong address is refused for good, with a page or without', async () => {
+    answerPage(404);
+    await expect(sent()).rejects.toMatchObject({ retry: 'never', details: { status: 404 } });
+  });
+
+  it('a receiver that wants a certificate is told as such', async () => {
+    answerPage(400, '<html><head><title>400 No required SSL certificate was sent</title></head></html>');
+    await expect(sent()).rejects.toMatchObject({
+      retry: 'never',
+      message: expect.stringContaining('wants a certificate of this machine'),
+    });
   });
 });

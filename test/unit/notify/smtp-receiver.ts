@@ -36,7 +36,7 @@ export async function smtpReceiver(extensions: readonly string[] = []): Promise<
         if (inMessage) {
           messages.push(line);
           inMessage = false;
-          socket.write('250 taken\r\n');
+          socket.write(receiver.reply('(message)') ?? '250 taken\r\n');
         } else {
           commands.push(line);
           const reply = receiver.reply(line) ?? usualReply(line, extensions);

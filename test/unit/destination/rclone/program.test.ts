@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RcloneAccess } from '../../../../src/destination/access.ts';
-import { plainWords } from '../../../../src/destination/rclone/program.ts';
+import { RcloneProgram } from '../../../../src/destination/rclone/program.ts';
 import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
+import { plainWords } from '../../../../src/destination/rclone/words.ts';
 
 const place = { kind: 'rclone', remote: 'drive', path: 'backup' } as const;
 let directory: string;
@@ -47,7 +48,9 @@ test('a program that may not be run says why', async () => {
 test.each([
   ['not-found', `NOTICE: didn't find section in config file ("drive")`],
   ['denied', "Fatal error: Couldn't decrypt configuration, most likely wrong password."],
-  ['unreachable', 'Fatal error: unknown flag: --rc-serve'],
+  ['unsupported', 'Fatal error: unknown flag: --rc-serve'],
+  ['denied', 'Failed to create file system for "holdfast:": read metadata failed: 401 Unauthorized'],
+  ['denied', "Failed to create file system: couldn't fetch token: invalid_grant: maybe token expired?"],
 ])('a program that ends at once is quoted, as kind %s', async (kind, words) => {
   const file = await program(
     kind,
@@ -90,4 +93,32 @@ exit 1`,
     kind: 'unreachable',
     message: expect.stringContaining('no route to host'),
   });
+});
+
+test.each([
+  [
+    'unsupported',
+    'unknown flag: --rc-serve',
+    'Error: unknown flag: --rc-serve\nUsage:\n  rclone serve restic remote:path [flags]',
+  ],
+  [
+    'unreachable',
+    'panic: nil pointer',
+    'panic: nil pointer\n\ngoroutine 1 [running]:\n\t/src/rclone.go:10 +0x1d',
+  ],
+])(
+  'what an old or a broken program ended by is quoted, and not its usage: %s',
+  async (kind, words, output) => {
+    const file = await program(`ended-${kind}`, `printf '${output}\n' >&2; exit 1`);
+    expect(await failureOf({ program: file })).toMatchObject({
+      kind,
+      message: expect.stringContaining(`rclone says: ${kind === 'unsupported' ? 'Error: ' : ''}${words}`),
+    });
+  },
+);
+
+test('a program that was closed is not started again', async () => {
+  const program = new RcloneProgram(place, 'rclone:drive:backup', { program: '/bin/false' }, {}, 1);
+  await program.close();
+  await expect(program.site()).rejects.toMatchObject({ name: 'AbortError' });
 });

@@ -3,9 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseLocation } from '../../../../src/destination/location.ts';
-import { prepareTarget } from '../../../../src/destination/sftp/connect.ts';
+import { prepareTarget } from '../../../../src/destination/sftp/target.ts';
 import { identityOf } from '../../../../src/destination/sftp/place.ts';
-import { parseSshConfig } from '../../../../src/destination/sftp/ssh-config.ts';
+import { readSshConfig } from '../../../../src/destination/sftp/ssh-config-files.ts';
+import {
+  linesOf,
+  parseSshConfig,
+  settingsFor,
+  type SshQuestion,
+} from '../../../../src/destination/sftp/ssh-config.ts';
 
 const text = `
 # of nobody in particular
@@ -80,4 +86,68 @@ test('a line of blanks takes little time', () => {
     parseSshConfig(`Host nas${blanks}x\nUser${blanks}=${blanks}ana${blanks}`, 'nas', '/home/ana').user,
   ).toBe('ana');
   expect(process.cpuUsage(started).user).toBeLessThan(500_000);
+});
+
+const ask = (text: string, more: Partial<SshQuestion> = {}) =>
+  settingsFor(linesOf(text), { host: 'nas', home: '/home/me', localUser: 'ana', ...more });
+
+test.each([
+  ['Match all', true],
+  ['Match host nas', true],
+  ['Match host other,!nas', false],
+  ['Match !host nas', false],
+  ['Match originalhost n?s user ana', true],
+  ['Match user root', false],
+  ['Match localuser ana', true],
+  ['Match exec "exit 0"', process.platform !== 'win32'],
+  ['Match exec "exit 1"', false],
+  ['Match canonical all', false],
+])('%s holds: %s', (line, holds) => {
+  expect(ask(`${line}\n Port 2222`).port === 2222).toBe(holds);
+});
+
+test('a condition that is not understood is refused where it decides, and only there', () => {
+  expect(() => ask('Match tagged x\n Port 1')).toThrow('Match tagged');
+  expect(ask('Match host other tagged x\n Port 1').port).toBeUndefined();
+});
+
+test('what decides who is reached, how, and as whom is taken', () => {
+  const text = `HostKeyAlias vault
+IdentitiesOnly yes
+IdentityAgent ~/agent.sock
+ProxyJump me@gate:2200,inner
+ProxyCommand never
+UserKnownHostsFile ~/.ssh/one "\${WHERE}/two"
+IdentityFile ~/.ssh/%r@%n`;
+  expect(ask(text, { environment: { WHERE: '/etc' } })).toEqual({
+    hostKeyAlias: 'vault',
+    identitiesOnly: true,
+    identityAgent: '/home/me/agent.sock',
+    proxyJump: ['me@gate:2200', 'inner'],
+    userKnownHosts: ['/home/me/.ssh/one', '/etc/two'],
+    identityFiles: ['/home/me/.ssh/ana@nas'],
+  });
+  expect(ask('ProxyJump none\nProxyCommand nc').proxyCommand).toBeUndefined();
+  expect(ask('ProxyCommand nc %h %p', { port: 24 }).proxyCommand).toBe('nc nas 24');
+});
+
+test('files that are included count where they are included, and their blocks end with them', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-ssh-'));
+  try {
+    await mkdir(join(home, '.ssh', 'd'), { recursive: true });
+    const write = async (name: string, text: string) => await writeFile(join(home, '.ssh', name), text);
+    await write(
+      'config',
+      'Host other\n Include one\nHost nas\n Include d/* ~/.ssh/missing\n Compression yes\n User last\n',
+    );
+    await write('one', 'User wrong\n');
+    await write('d/a', 'Port 2200\nHost elsewhere\n User wrong\n');
+    await write('d/b', 'HostName ten.example\n');
+    const found = settingsFor(await readSshConfig(home), { host: 'nas', home });
+    expect(found).toMatchObject({ hostName: 'ten.example', port: 2200, user: 'last' });
+    await write('one', 'Include one\n');
+    await expect(readSshConfig(home)).rejects.toThrow('included by itself');
+  } finally {
+    await rm(home, { recursive: true });
+  }
 });

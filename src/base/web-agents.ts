@@ -1,0 +1,40 @@
+/** How this program reaches web servers: through the proxy that the environment names, trusting whom the system trusts. */
+import { Agent as HttpAgent, type AgentOptions } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import { getCACertificates } from 'node:tls';
+import { proxyFor, proxyVariables } from './proxy.ts';
+import { trustSystem } from './trusted-authorities.ts';
+
+export interface WebAgents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+  close(): void;
+}
+
+export interface WebAgentOptions extends Pick<AgentOptions, 'keepAlive' | 'maxSockets'> {
+  /** What is asked. */
+  readonly target: URL;
+  /** Certificates (PEM) to trust beside those of the system. */
+  readonly certificates?: string | undefined;
+}
+
+/** @throws {ProxyUnusable} when the target is to be asked through a proxy that cannot be used */
+export function webAgents({ target, certificates, ...options }: WebAgentOptions): WebAgents {
+  proxyFor(target);
+  if (target.protocol === 'https:') trustSystem();
+  const proxyEnv = proxyVariables();
+  const http = new HttpAgent({ ...options, proxyEnv });
+  const https = new HttpsAgent({
+    ...options,
+    proxyEnv,
+    ...(certificates === undefined ? {} : { ca: [...getCACertificates('default'), certificates] }),
+  });
+  return {
+    http,
+    https,
+    close() {
+      http.destroy();
+      https.destroy();
+    },
+  };
+}

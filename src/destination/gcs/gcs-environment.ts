@@ -1,0 +1,36 @@
+/** What the library would take from the environment by itself, as far as that decides who is asked, and how. */
+import type { Storage } from '@google-cloud/storage';
+import { RequestError } from '../../base/errors.ts';
+import { processEnvironment } from '../../base/process-environment.ts';
+import { proxyFor } from '../../base/proxy.ts';
+import type { GooglePlace } from '../location.ts';
+
+/**
+ * The library prefers it to any endpoint: two stores would go by one URL.
+ * @throws {RequestError} INVALID_DESTINATION
+ */
+export function refuseEmulator({ bucket, prefix }: GooglePlace): void {
+  const emulator = processEnvironment['STORAGE_EMULATOR_HOST'] ?? '';
+  if (emulator === '') return;
+  const place = `gs://${bucket}${prefix === '' ? '' : `/${prefix}`}`;
+  throw new RequestError(
+    'INVALID_DESTINATION',
+    'The variable STORAGE_EMULATOR_HOST names another store than the URL of the destination',
+    {
+      op: 'open destination',
+      hint: `Take the variable away; for that store write ${place}?endpoint= and its address.`,
+    },
+  );
+}
+
+type Request = Parameters<Storage['request']>[0];
+
+/** It reads the variables of proxies in an order of its own, and knows only some forms of them; one that is given it takes. */
+export function goThroughProxy(storage: Storage, { endpoint }: GooglePlace): void {
+  const proxy = proxyFor(new URL(endpoint ?? 'https://storage.googleapis.com'));
+  if (proxy === undefined) return;
+  const { href } = proxy.url;
+  storage.interceptors.push({
+    request: (options) => ({ ...(options as Request), proxy: href }),
+  });
+}

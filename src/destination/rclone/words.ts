@@ -1,0 +1,117 @@
+/** What rclone says when it does not do what it is asked to, and what that means. */
+import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
+import { saysProtected } from '../http-failure.ts';
+
+/** The storage does not know the account any more, in the words of those that rclone reaches, or refuses it something. */
+const SIGN_IN_ENDED =
+  /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been|is (?:expired|invalid))|(?:expired|invalid)[_ ]?access[_ ]?token|empty token|authentication ?failed/i;
+const SIGN_IN_AGAIN =
+  'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".';
+
+/**
+ * Of all lines that by which it ended counts: notices of other things may stand before and after it, how it is to be
+ * called or where it was at work.
+ */
+export function complaint(text: string, url: string): DestinationError {
+  const lines = linesOf(text);
+  const last =
+    lines.findLast((line) => FATAL.test(line)) ??
+    lines.find((line) => REASON.test(line)) ??
+    lines.at(-1) ??
+    'it ended at once';
+  const { kind, hint, details = {} } = COMPLAINTS.find(({ pattern }) => pattern.test(last)) ?? SOMETHING;
+  return new DestinationError(kind, `Cannot open ${url}: rclone says: ${plainWords(last)}`, {
+    op: 'open',
+    hint,
+    details,
+  });
+}
+
+const FATAL = /\b(?:CRITICAL|FATAL|Fatal error)\b|^\S+ \S+ Failed to /;
+const REASON = /^(?:Error|panic|fatal error): /;
+
+interface Complaint {
+  readonly kind: DestinationKind;
+  readonly hint: string;
+  readonly details?: Readonly<Record<string, boolean>>;
+}
+
+const SOMETHING: Complaint = {
+  kind: 'unreachable',
+  hint: 'Try "rclone lsd" with the same remote and path.',
+};
+
+const COMPLAINTS: readonly (Complaint & { readonly pattern: RegExp })[] = [
+  {
+    pattern: /didn't find section/i,
+    kind: 'not-found',
+    hint: 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.',
+    details: MADE_ELSEWHERE,
+  },
+  {
+    pattern: /unknown (?:flag|shorthand|command)/i,
+    kind: 'unsupported',
+    hint: 'Update rclone; 1.60 is the oldest that is known to do.',
+  },
+  { pattern: SIGN_IN_ENDED, kind: 'denied', hint: SIGN_IN_AGAIN },
+  { ...SOMETHING, pattern: /password|decrypt/i, kind: 'denied' },
+];
+
+/** Without time and level, and without what may be a secret in a URL. */
+export function plainWords(text: string): string {
+  return text
+    .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+    .replaceAll(/\?[^\s"]*/g, '?…')
+    .trim()
+    .slice(0, 300);
+}
+
+export function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** Not of the storage: of how often it is asked. */
+const throttling = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
+
+const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
+  [
+    throttling,
+    'unreachable',
+    'It is tried again later; if it stays so, give rclone a client id of your own.',
+  ],
+  [
+    /no space|insufficient[ _](?:storage|space)|storage limit|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i,
+    'full',
+    'Free some space there, or get more.',
+  ],
+  [
+    /too[ _]?large|\b413\b/i,
+    'unsupported',
+    'Objects have 32 MiB mostly, and 128 MiB at most. Raise the limit of the storage, or use another one.',
+  ],
+  [SIGN_IN_ENDED, 'denied', SIGN_IN_AGAIN],
+];
+
+/** The error for what a command answers in place of its result. */
+export function refusal(text: string, op: string, key: string, url: string): DestinationError {
+  const found = meanings.find(([pattern]) => pattern.test(text));
+  const [pattern, kind, hint] = found ?? [
+    undefined,
+    'unreachable' as const,
+    'Check the network, and try rclone itself.',
+  ];
+  const subject = key === '' ? url : `${key} in ${url}`;
+  return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
+    op,
+    hint,
+    retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',
+    details: {
+      ...(key === '' ? {} : { key }),
+      url,
+      ...(pattern === throttling ? { throttled: true } : {}),
+      ...(op === 'delete' && kind === 'denied' && saysProtected(text) ? PROTECTED_FOR_NOW : {}),
+    },
+  });
+}

@@ -1,0 +1,88 @@
+/** How bytes reach an SSH server: straight, through other servers (`ProxyJump`), or through a program (`ProxyCommand`). */
+import { spawn } from 'node:child_process';
+import { connect as connectSocket } from 'node:net';
+import { Duplex } from 'node:stream';
+import type { Client } from 'ssh2';
+import { DestinationError } from '../../base/errors.ts';
+
+/** Of the first stretch of the way, on which everything moves. */
+export interface Wire {
+  readonly bytesRead: number;
+  readonly bytesWritten: number;
+  readonly writableLength: number;
+  destroy(): void;
+}
+
+export interface Way {
+  readonly stream: Duplex;
+  readonly wire: Wire;
+}
+
+export function straight(host: string, port: number): Way {
+  const socket = connectSocket({ host, port, noDelay: true });
+  return { stream: socket, wire: socket };
+}
+
+/** @throws {DestinationError} unreachable */
+export async function through(
+  via: { readonly client: Client; readonly wire: Wire; readonly shown: string },
+  host: string,
+  port: number,
+  url: string,
+): Promise<Way> {
+  const opened = Promise.withResolvers<Duplex>();
+  const lost = (): void => opened.reject(new Error('the connection was closed'));
+  via.client.once('close', lost);
+  via.client.forwardOut('127.0.0.1', 0, host, port, (error, stream) => {
+    if (error === undefined) opened.resolve(stream);
+    else opened.reject(error);
+  });
+  try {
+    return { stream: await opened.promise, wire: via.wire };
+  } catch (cause) {
+    via.wire.destroy();
+    throw new DestinationError('unreachable', `${url}: ${via.shown} does not lead on to ${host}:${port}`, {
+      op: 'connect',
+      hint: 'Check the ProxyJump of the ssh configuration: the server in between must reach the other one, and allow it (AllowTcpForwarding).',
+      details: { url },
+      retry: 'later',
+      cause,
+    });
+  } finally {
+    via.client.off('close', lost);
+  }
+}
+
+/** Run by the shell, as ssh does. What it says to its standard error is nobody's. */
+export function byCommand(command: string, environment: Readonly<Record<string, string | undefined>>): Way {
+  const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'], env: { ...environment } });
+  const { stdin, stdout } = child;
+  const stream = Duplex.from({ readable: stdout, writable: stdin });
+  const end = (): void => {
+    child.kill();
+    stream.destroy();
+  };
+  child.once('error', (error) => stream.destroy(error));
+  child.once('exit', () => stdin.destroy());
+  return {
+    stream,
+    wire: {
+      get bytesRead() {
+        return countOf(stdout, 'bytesRead');
+      },
+      get bytesWritten() {
+        return countOf(stdin, 'bytesWritten');
+      },
+      get writableLength() {
+        return stdin.writableLength;
+      },
+      destroy: end,
+    },
+  };
+}
+
+/** The pipes of a child are sockets, which is not said of them. */
+function countOf(stream: object, name: 'bytesRead' | 'bytesWritten'): number {
+  const count: unknown = Reflect.get(stream, name);
+  return typeof count === 'number' ? count : 0;
+}
