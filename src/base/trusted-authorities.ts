@@ -50,7 +50,7 @@ export function tlsTrouble(code: string): TlsTrouble | undefined {
       what: 'the certificate of the server cannot be trusted',
       hint: `Check the address. If the server, or a proxy that opens encrypted connections, has a certificate of your own authority: add that authority to those of this system, or name the file with its certificate (PEM) in SSL_CERT_FILE${inService()}. ${unreadFiles()}Nothing was sent.`,
     };
-  if (/CERTIFICATE_REQUIRED$/.test(code))
+  if (code.endsWith('CERTIFICATE_REQUIRED'))
     return { what: 'the server wants a certificate of this machine', hint: NO_CERTIFICATE };
   if (/^(?:ERR_SSL|EPROTO$)/.test(code))
     return {
