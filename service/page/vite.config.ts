@@ -13,6 +13,8 @@ export default defineConfig({
     // The policy of the page takes nothing from within the document.
     assetsInlineLimit: 0,
     rolldownOptions: {
+      // A slow machine is no mistake in the sources.
+      checks: { bundlerTimings: false },
       input: { index: 'src/ui/index.html', console: 'src/ui/style/console.css' },
       // A script for each page alone would be half as much again: what compresses together is sent together. The first
       // start and the overview are in one, everything else in another.

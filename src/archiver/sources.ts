@@ -38,7 +38,8 @@ export async function requireAnswer(
 }
 
 /**
- * Looks at what was named. One that is absent among several is left to the backup, which records it.
+ * Looks at what was named. One that is absent or cannot be looked at is left to the backup, which records it, while there
+ * are others.
  * @throws {SourceError} INVALID_SOURCE when there is nothing to save
  */
 export function resolveSources(
@@ -49,13 +50,7 @@ export function resolveSources(
   const notes: string[] = [];
   const found = named.map((name) => findSource(name, workingDirectory, notes));
   const first = found[0];
-  if (first !== undefined && found.every(({ stats }) => stats === undefined)) {
-    throw invalid(
-      first.path,
-      'not_found',
-      found.length === 1 ? `${first.path} does not exist` : 'None of the sources exists',
-    );
-  }
+  if (found.every(({ stats }) => stats === undefined)) refuseAll(found);
   const mounts = parseMounts(mountTable());
   for (const { path } of found) {
     refuseOwnPlaces(path, never);
@@ -74,6 +69,26 @@ interface FoundSource {
   readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
+  /** Why there are none, where something is in the way. */
+  readonly failure?: string | undefined;
+}
+
+function refuseAll(found: readonly FoundSource[]): void {
+  const [first] = found;
+  const barred = found.find(({ failure }) => failure !== undefined);
+  if (barred?.failure !== undefined)
+    throw invalid(barred.path, reasonOf(barred.failure), `${barred.path} cannot be read (${barred.failure})`);
+  if (first === undefined) return;
+  throw invalid(
+    first.path,
+    'not_found',
+    found.length === 1 ? `${first.path} does not exist` : 'None of the sources exists',
+  );
+}
+
+function reasonOf(failure: string): keyof typeof HINTS {
+  if (['EACCES', 'EPERM'].includes(failure)) return 'not_readable';
+  return ['ELOOP', 'ENAMETOOLONG'].includes(failure) ? 'not_found' : 'not_answering';
 }
 
 function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
@@ -82,7 +97,8 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
   if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
-  const stats = lstatSync(filePath(path), { throwIfNoEntry: false });
+  const { stats, failure } = look(path);
+  if (failure !== undefined) return { wanted, path, stats, failure };
   // Only a link that leads nowhere is still one: the directory that was meant is not there.
   if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
@@ -94,18 +110,28 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   return { wanted, path, stats };
 }
 
+function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {
+  try {
+    return { stats: lstatSync(filePath(path)) };
+  } catch (error) {
+    const failure = errnoOf(error);
+    if (failure === undefined) throw error;
+    return { stats: undefined, failure: ['ENOENT', 'ENOTDIR'].includes(failure) ? undefined : failure };
+  }
+}
+
 function inRealDirectory(path: string): string {
   const directory = dirname(path);
   return directory === path ? path : join(realPlace(directory), basename(path));
 }
 
-/** The path itself when there is nothing. */
+/** The path itself when there is nothing, or nothing that can be looked at. */
 function realPlace(path: string): string {
   try {
     return realPath(path);
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
-    throw error;
+    if (errnoOf(error) === undefined) throw error;
+    return path;
   }
 }
 

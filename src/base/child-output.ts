@@ -15,7 +15,7 @@ export interface ChildOutput {
   readonly hasMore: boolean;
 }
 
-/** All that came until it ended. Nothing keeps this process from ending then. @throws when it cannot be started */
+/** All that came until it ended, or until it was more than `most`. Nothing keeps this process from ending then. @throws when it cannot be started */
 export async function outputUntilExit(
   child: ChildProcess & { readonly stdout: Readable },
   most: number,
@@ -23,16 +23,21 @@ export async function outputUntilExit(
   const { stdout } = child;
   const kept: Buffer[] = [];
   let size = 0;
+  const tooMuch = Promise.withResolvers<undefined>();
   stdout.on('data', (bytes: Buffer) => {
     if (size < most) kept.push(bytes.subarray(0, most - size));
     size += bytes.length;
+    if (size > most) tooMuch.resolve(undefined);
   });
   stdout.on('error', () => undefined);
   const closed = once(stdout, 'close');
   closed.catch(() => undefined);
   try {
-    const [code, killedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    await drained(closed);
+    const exit = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    exit.catch(() => undefined);
+    const end = await Promise.race([exit, tooMuch.promise]);
+    if (end !== undefined) await drained(closed);
+    const [code, killedBy] = end ?? [null, null];
     return { code, killedBy, bytes: Buffer.concat(kept), hasMore: size > most };
   } finally {
     stdout.destroy();

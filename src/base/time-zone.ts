@@ -16,11 +16,17 @@ export function systemZone(): string {
 export function nameTimeZone(environment: NodeJS.ProcessEnv): string | undefined {
   const written = environment['TZ'];
   if (written === undefined || (written !== '' && isTimeZone(written))) return undefined;
-  const known = zoneOfFile(written) ?? zoneOfOffset(written);
+  const known = zoneOfName(written) ?? zoneOfFile(written) ?? zoneOfOffset(written);
   const zone = known ?? systemZone();
   if (zone !== written) environment['TZ'] = zone;
   if (known !== undefined || written === '' || written === ':') return undefined;
   return `TZ says "${written}", which is not the name of a time zone that is known here: times count as ${zone}. Write a name such as Europe/Berlin.`;
+}
+
+/** Of `:Europe/Berlin`, as POSIX has names that the system gives. */
+function zoneOfName(written: string): string | undefined {
+  const name = written.replace(/^:/, '');
+  return name !== '' && isTimeZone(name) ? name : undefined;
 }
 
 /** Of `MSK-3` or `<+03>-3`, as POSIX has zones of whole hours: these have names with the same sign. What has rules for the summer has none. */

@@ -187,7 +187,8 @@ function reportText(
     lines.push(
       `Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`,
     );
-  if (counts.packsUnreferenced > 0)
+  // What directories need that could not be read is not known.
+  if (counts.packsUnreferenced > 0 && report.status === 'ok')
     lines.push(
       `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,
     );

@@ -135,12 +135,17 @@ function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
 
 function parentDirectory(path: string): string {
   let directory = resolve(path, '..');
-  while (
-    lstatSync(filePath(directory), { throwIfNoEntry: false })?.isDirectory() !== true &&
-    directory !== '/'
-  )
-    directory = resolve(directory, '..');
+  while (directory !== '/' && !isKnownDirectory(directory)) directory = resolve(directory, '..');
   return directory;
+}
+
+function isKnownDirectory(path: string): boolean {
+  try {
+    return lstatSync(filePath(path)).isDirectory();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
 }
 
 interface NamedSource {

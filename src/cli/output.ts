@@ -64,13 +64,28 @@ export class Output {
 
   async bytes(chunk: Uint8Array): Promise<void> {
     await this.flush();
-    if (!this.stream.write(chunk)) await this.#drained();
+    await this.#send(chunk);
   }
 
   async flush(): Promise<void> {
     const text = this.#waiting;
     this.#waiting = '';
-    if (text !== '' && !this.#isGivenUp() && !this.stream.write(text)) await this.#drained();
+    if (text !== '') await this.#send(text);
+  }
+
+  async #send(content: string | Uint8Array): Promise<void> {
+    if (this.#isGivenUp()) return;
+    this.#requireWhole();
+    if (!this.stream.write(content)) await this.#drained();
+  }
+
+  /** A stream that has failed takes more without a word, and never says that it has written it. */
+  #requireWhole(): void {
+    if (this.stream.errored !== null) throw this.#reasonOf(this.stream.errored);
+  }
+
+  #reasonOf(failure: Error): Error {
+    return this.#signal.aborted ? (this.#signal.reason as Error) : outputFailed(failure);
   }
 
   #isGivenUp(): boolean {
@@ -81,10 +96,11 @@ export class Output {
   async finish(): Promise<void> {
     await this.flush();
     if (this.#isGivenUp()) return;
+    this.#requireWhole();
     await new Promise<void>((resolve, reject) => {
       this.stream.write('', (error) => {
         if (error === null || error === undefined || !this.#isNeeded) resolve();
-        else reject(this.#signal.aborted ? (this.#signal.reason as Error) : outputFailed(error));
+        else reject(this.#reasonOf(error));
       });
     });
   }

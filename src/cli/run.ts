@@ -79,8 +79,9 @@ async function report(
 ): Promise<void> {
   context.exitCode = exitCodeOf(error);
   if (interrupts.outputClosed) return;
-  await context.out.flush();
-  if (wantsJson(words)) {
+  const canTell = context.out.stream.errored === null;
+  if (canTell) await context.out.flush();
+  if (canTell && wantsJson(words)) {
     context.out.stream.write(jsonLine(errorObject(error, context)));
     return;
   }

@@ -1,12 +1,12 @@
 /** Where the passphrase comes from: options, environment, a file, a command, or the person at the terminal. */
 import { spawn } from 'node:child_process';
-import { createReadStream } from 'node:fs';
 import { outputUntilExit } from '../base/child-output.ts';
 import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { secretOf } from '../repository/typed-secret.ts';
 import { shellCommand } from '../base/shell-word.ts';
+import { readFileOrPipe } from '../base/read-pipe.ts';
 import { filePath } from '../base/typed-path.ts';
 import { endWithChildren } from '../system/end-process.ts';
 import type { Context } from './context.ts';
@@ -66,7 +66,11 @@ function fromVariable(text: string): string {
 
 async function readFrom({ file, command }: GivenSecret, context: Context): Promise<string> {
   if (file !== undefined)
-    return passphraseIn(await readPasswordFile(file), `The password file ${file}`, SAVE_AS_UTF8);
+    return passphraseIn(
+      await readPasswordFile(file, context.signal),
+      `The password file ${file}`,
+      SAVE_AS_UTF8,
+    );
   if (command === undefined) return '';
   return passphraseIn(
     await askCommand(command, context),
@@ -83,15 +87,17 @@ function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
 }
 
 /** Also from a pipe, as a shell makes it. */
-async function readPasswordFile(file: string): Promise<Buffer> {
+async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   try {
-    for await (const piece of createReadStream(filePath(file), { end: LARGEST }) as AsyncIterable<Buffer>) {
+    for await (const piece of readFileOrPipe(filePath(file), signal) as AsyncIterable<Buffer>) {
       pieces.push(piece);
       size += piece.length;
+      if (size > LARGEST) break;
     }
   } catch (cause) {
+    signal.throwIfAborted();
     throw new StateError(
       'READ_ERROR',
       `The password file ${file} cannot be read (${errnoOf(cause) ?? 'error'})`,
@@ -117,8 +123,8 @@ async function askCommand(command: string, { env, signal }: Context): Promise<Bu
   ended.catch(() => undefined);
   try {
     const { code, killedBy, bytes, hasMore } = await Promise.race([ended, aborted.promise]);
-    if (code !== 0) throw failedCommand(`The password command failed (${killedBy ?? `exit code ${code}`})`);
     if (hasMore) throw failedCommand('The password command prints more than 64 KiB');
+    if (code !== 0) throw failedCommand(`The password command failed (${killedBy ?? `exit code ${code}`})`);
     return bytes;
   } finally {
     signal.removeEventListener('abort', abort);

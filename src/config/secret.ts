@@ -146,17 +146,17 @@ async function ask(
       );
     }
     const { code, killedBy, bytes, hasMore } = outcome;
+    if (hasMore)
+      throw unavailable(
+        'The command for a secret prints more than 64 KiB',
+        'It must print the secret and nothing else.',
+      );
     if (code !== 0) {
       throw unavailable(
         `The command for a secret failed (${killedBy ?? `exit code ${code}`})`,
         'Run it by itself to see what is wrong. It must print the secret and nothing else.',
       );
     }
-    if (hasMore)
-      throw unavailable(
-        'The command for a secret prints more than 64 KiB',
-        'It must print the secret and nothing else.',
-      );
     return bytes;
   } catch (error) {
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
+import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
 import { retryAfterMs as askedMs } from '../base/retry-after.ts';
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
@@ -49,7 +50,7 @@ export function noSuch(what: string, hint: string): Meaning {
 }
 
 const LINE = 'Check the network, and the address of the destination.';
-const LATER = 'It is tried again later; if it stays so, ask who runs the store.';
+const LATER = 'Try again later; if it stays so, ask who runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
 const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
@@ -189,7 +190,7 @@ function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readon
 
 /** What stores say of a full account, whatever else they call it. */
 export function saysFull(words: string): boolean {
-  return /no space|insufficient[ _](?:storage|space)|storage (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
+  return /no space|insufficient[ _](?:storage|space)|(?:storage|space) (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
     words,
   );
 }
@@ -209,19 +210,27 @@ export function storesWords(text: unknown, code?: string): string | undefined {
     .replaceAll(/:\/\/[^/\s@]*@/g, '://')
     .trim();
   if (words === '' || /^[<{[]/.test(words)) return undefined;
-  // What only repeats the name, or that of the status, says nothing more.
-  if (code !== undefined && lettersOf(words) === lettersOf(code)) return undefined;
-  if (words.split(' ').length < LEAST_WORDS) return undefined;
+  // What only repeats the name, or that of a status, says nothing more.
+  const letters = lettersOf(words.replace(/^\d{3} /, ''));
+  if ((code !== undefined && letters === lettersOf(code)) || STATUS_NAMES.has(letters)) return undefined;
+  if (words.split(' ').length < LEAST_WORDS && !saysFull(words)) return undefined;
   return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
 }
 
-/** "Forbidden", "Request Entity Too Large": no status has a longer name. */
-const LEAST_WORDS = 5;
+/** "Access Denied", "invalid_grant": a kind of failure. "System in maintenance mode", "Account is suspended" are a reason. */
+const LEAST_WORDS = 3;
 const MOST_WORDS = 300;
 
 function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
+
+/** Those of today, and what 413 and 414 were called before. */
+const STATUS_NAMES: ReadonlySet<string> = new Set(
+  [...Object.values(STATUS_CODES), 'Request Entity Too Large', 'Request-URI Too Large'].map((name) =>
+    lettersOf(name ?? ''),
+  ),
+);
 
 /** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
 const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR)$/;

@@ -75,5 +75,6 @@ function wrong(url: string, what: string): DestinationError {
     op: 'list',
     hint: 'Do not rely on what this store lists: use another one, or a newer version of it.',
     retry: 'now',
+    details: { whole: true },
   });
 }

@@ -164,7 +164,8 @@ function reasonOf({ kind, details: { code, status } }: DestinationError): string
 /** An answer that came whole and makes no sense will hardly make some; one that was cut short may come whole. */
 function triesFor(error: DestinationError, attempts: number): number {
   if (!isNonsense(error)) return attempts;
-  return typeof error.details['status'] === 'number' ? FEW : Math.max(attempts, FEW);
+  const { status, whole } = error.details;
+  return typeof status === 'number' || whole === true ? FEW : Math.max(attempts, FEW);
 }
 
 function isNonsense({ kind, retry }: DestinationError): boolean {

@@ -52,19 +52,40 @@ export function refuseEmptySource(
   const last = lastWithFiles(before);
   if (last === undefined) return;
   const filesBefore = filesIn(last);
-  const isThere = orSeen(() => statPath(source) !== undefined);
-  if (isThere && hasFile(source, new Set(never.map(({ path }) => path)))) return;
+  const state = stateOf(source, filesBefore, new Set(never.map(({ path }) => path)));
+  if (state === 'has-files') return;
   const lies = textOfBytes(source);
   const at = lies === named ? '' : ` (where it leads: ${lies})`;
   throw new SourceError(
     'SOURCE_SUSPICIOUSLY_EMPTY',
-    `${named}${at} ${isThere ? 'is empty' : 'is not there any more'}, and had ${filesBefore} files at its last backup`,
+    `${named}${at} ${WORDS[state]}, and had ${filesBefore} files at its last backup`,
     {
       op: 'look at the source',
       hint: `If it is a disk or a share, mount it. If it is meant to be so, run: ${holdfast`alarms --acknowledge`}`,
-      details: { path: named, files_before: filesBefore, is_there: isThere, snapshot: last.id },
+      details: { path: named, files_before: filesBefore, is_there: state !== 'gone', snapshot: last.id },
     },
   );
+}
+
+const WORDS = {
+  gone: 'is not there any more',
+  empty: 'is empty',
+  replaced: 'is a file in place of the directory that it was',
+} as const;
+
+/** `replaced`: several files cannot have been one. */
+function stateOf(
+  source: ByteString,
+  filesBefore: number,
+  never: ReadonlySet<ByteString>,
+): keyof typeof WORDS | 'has-files' {
+  const kind = orSeen(() => {
+    const stat = statPath(source);
+    return stat && kindOf(stat);
+  });
+  if (kind === undefined) return 'gone';
+  if (kind === 'file') return filesBefore > 1 ? 'replaced' : 'has-files';
+  return hasFile(source, never) ? 'has-files' : 'empty';
 }
 
 /**

@@ -10,13 +10,10 @@ const BODY_BYTES = 100_000;
 
 /** `url`: the ping address of the check, with its key. It is a secret of its own. */
 export function healthchecksSender(url: string): Sender {
-  const base = url.replace(/\/+$/, '');
-
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {
-    const run = notice.job === null ? '' : `?rid=${runId(notice.job.id)}`;
     const reply = await post(
       {
-        url: `${base}${signalOf(notice)}${run}`,
+        url: pingUrl(url, notice),
         headers: { 'content-type': 'text/plain; charset=utf-8' },
         body: endOf([...notice.stillFailing, bodyOf(notice), ...notice.log].join('\n'), BODY_BYTES),
       },
@@ -31,6 +28,17 @@ export function healthchecksSender(url: string): Sender {
 
   // A late ping would say that all is well now, or not.
   return { name: 'healthchecks', everything: true, keeps: false, send, close: () => undefined };
+}
+
+/** The signal goes behind the path: an address may have a query, as in `…/backups?create=1`. */
+function pingUrl(url: string, notice: Notice): string {
+  const ping = URL.parse(url);
+  // What is no address is refused by the one who posts.
+  if (ping === null) return url;
+  ping.pathname = `${ping.pathname.replace(/\/+$/, '')}${signalOf(notice)}`;
+  if (notice.job !== null) ping.searchParams.set('rid', runId(notice.job.id));
+  ping.hash = '';
+  return ping.href;
 }
 
 /** What is appended to the ping address. A warning is a success: its snapshot is complete but for the files named. */

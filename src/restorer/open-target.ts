@@ -177,15 +177,14 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EROFS: ['read_only', 'The file system is mounted read-only. Choose another target.'],
   ENOTDIR: ['not_a_directory', 'Name a directory.'],
   EEXIST: ['not_a_directory', 'Name a directory.'],
-  ENOENT: ['not_found', 'Nothing can be made there. Check the path.'],
+  ENOENT: ['not_found', 'No directory can be made there. Check the path.'],
   ENOSPC: ['full', 'Make room or choose another target.'],
   EDQUOT: ['full', 'Make room or choose another target.'],
 };
 
 function unusable(wanted: string, code: string, cause: unknown): RequestError {
   const [reason, hint] = REASONS[code] ?? ['unusable', 'Check the path and its file system.'];
-  const detail = cause instanceof Error ? cause.message : code;
-  return invalid(reason, `Cannot restore to ${wanted}: ${detail}`, hint, cause);
+  return invalid(reason, `Nothing can be restored to ${wanted} (${code})`, hint, cause);
 }
 
 function invalid(reason: string, message: string, hint: string, cause?: unknown): RequestError {

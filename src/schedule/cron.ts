@@ -39,12 +39,13 @@ const HINT =
  */
 export function parseCron(text: string): CronTimes {
   const expression = text.trim().split(/\s+/).join(' ');
-  const [, , dayOfMonth, month, dayOfWeek, ...rest] = expression.split(' ');
+  const [minute, hour, dayOfMonth, month, dayOfWeek, ...rest] = expression.split(' ');
   if (dayOfMonth === undefined || month === undefined || dayOfWeek === undefined || rest.length > 0) {
     throw invalid(text, 'has not five fields');
   }
-  const fields = checkFields(expression, text);
-  const months = ascending(fields.month);
+  // The month by itself: node-cron refuses a day that no such month has, also where a day of the week will do.
+  const months = ascending(checkFields(`* * * ${month} *`, text).month);
+  const fields = checkFields(`${minute} ${hour} ${dayOfMonth} * ${dayOfWeek}`, text);
 
   const isDayOfMonth = dayMatcher(`0 12 ${dayOfMonth} * *`);
   const isDayOfWeek = dayMatcher(`0 12 * * ${dayOfWeek}`);

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { lstat, mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { lstat, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { PASSPHRASE, jsonLines, openPlace, type Place } from '../support/cli.ts';
@@ -390,6 +391,21 @@ test.concurrent('damage is found by check with exit code 1 and named, and recove
   expect(jsonLines(damaged).at(-1)).toMatchObject({ type: 'check', status: 'damaged' });
   const said = await place.run(['check']);
   expect(said.stdout).toContain('The repository is damaged.');
+});
+
+test.concurrent('nothing is called superfluous while directories cannot be read: their files may need it', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'd/a': randomBytes(100_000) });
+  await place.expectRun(['backup', place.source]);
+  const packs = join(place.repository, 'packs');
+  const files = (await readdir(packs, { recursive: true, withFileTypes: true })).filter((one) =>
+    one.isFile(),
+  );
+  for (const { parentPath, name } of files)
+    if ((await stat(join(parentPath, name))).size < 100_000) await rm(join(parentPath, name));
+  const said = await place.run(['check']);
+  expect(said.stdout).toContain('The repository is damaged.');
+  expect(said.stdout).not.toContain('frees the space');
 });
 
 test.concurrent('plain text after the options of the program does not matter: the repository may stand before the command', async () => {

@@ -90,8 +90,13 @@ test.runIf(isShell)(
       stderr: expect.stringContaining('The output cannot be written') as string,
     });
     expect(statSync(join(place.directory, 'out')).size).toBe(400 * 512);
-    const full = await inShell(place, '$0 snapshots > /dev/full');
-    expect(full.code).toBe(1);
+    await place.write({ small: 'a few words' });
+    await place.expectRun(['backup', place.source]);
+    for (const words of ['snapshots', 'snapshots --json', 'cat latest "$1"'])
+      expect(await inShell(place, `$0 ${words} > /dev/full`, join(place.source, 'small'))).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('The output cannot be written') as string,
+      });
   },
 );
 

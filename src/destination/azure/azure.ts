@@ -392,5 +392,6 @@ function senseless(
   cause?: unknown,
 ): DestinationError {
   const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key }, cause);
+  const details = cause === undefined ? { whole: true } : {};
+  return failure({ ...meaning('corrupt-reply', 'now', what, hint), details }, { op, url, key }, cause);
 }

@@ -348,5 +348,6 @@ async function mayDelete(store: GoogleStore, signal: AbortSignal): Promise<boole
 
 function senseless({ url }: GoogleStore, op: string, key: string, what: string): DestinationError {
   const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  return failure(meaning('corrupt-reply', 'now', what, hint), { op, url, key });
+  const nonsense = { ...meaning('corrupt-reply', 'now', what, hint), details: { whole: true } };
+  return failure(nonsense, { op, url, key });
 }

@@ -276,7 +276,7 @@ function expectSize(stat: ObjectStat | undefined, key: string, expected: number,
     {
       op: 'store',
       hint: 'The storage loses what is stored there. Check it before relying on it.',
-      details: { key, actual, expected },
+      details: { key, actual, expected, ...(stat === undefined ? {} : { whole: true }) },
       retry: 'now',
     },
   );

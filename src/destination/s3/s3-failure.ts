@@ -199,7 +199,8 @@ export function senseless(
   return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
     op,
     hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
-    details: { key },
+    // What is not there yet may come.
+    details: { key, ...(cause === undefined ? { whole: true } : {}) },
     retry: 'now',
     cause,
   });

@@ -3,7 +3,7 @@ import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { saysFull } from '../http-failure.ts';
 
-/** The status codes of SFTP, version 3. */
+/** The status codes of SFTP, version 3, and those of later ones that some servers send to all. */
 export const STATUS = {
   endOfFile: 1,
   noSuchFile: 2,
@@ -11,6 +11,9 @@ export const STATUS = {
   failure: 4,
   badMessage: 5,
   unsupported: 8,
+  writeProtected: 12,
+  noSpace: 14,
+  quotaExceeded: 15,
 } as const;
 
 /** The code of a server's refusal; undefined for an error that is none. */
@@ -40,6 +43,13 @@ interface Meaning {
   readonly retry: Retry;
 }
 
+const noSpace: Meaning = {
+  kind: 'full',
+  what: 'no space is left on the server, or the quota is used up',
+  hint: 'Free some space on the destination or choose another one.',
+  retry: 'later',
+};
+
 const meanings: Readonly<Record<number, Meaning>> = {
   [STATUS.noSuchFile]: {
     kind: 'not-found',
@@ -65,13 +75,14 @@ const meanings: Readonly<Record<number, Meaning>> = {
     hint: 'Use another server or another kind of destination.',
     retry: 'never',
   },
-};
-
-const noSpace: Meaning = {
-  kind: 'full',
-  what: 'no space is left on the server, or the quota is used up',
-  hint: 'Free some space on the destination or choose another one.',
-  retry: 'later',
+  [STATUS.writeProtected]: {
+    kind: 'denied',
+    what: 'what it lies on is read-only',
+    hint: 'Check on the server how it is mounted, and why.',
+    retry: 'never',
+  },
+  [STATUS.noSpace]: noSpace,
+  [STATUS.quotaExceeded]: noSpace,
 };
 
 const otherwise: Meaning = {

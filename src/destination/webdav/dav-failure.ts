@@ -30,12 +30,13 @@ export function refused(url: string, name: string): DestinationError {
   });
 }
 
-export function senseless(url: string, op: string, what: string): DestinationError {
+/** `whole`: the answer has come as it was sent. */
+export function senseless(url: string, op: string, what: string, whole = true): DestinationError {
   return new DestinationError('corrupt-reply', `${url}: ${what}`, {
     op,
     hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
     retry: 'now',
-    details: { url },
+    details: { url, ...(whole ? { whole } : {}) },
   });
 }
 

@@ -110,7 +110,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       if (answer === undefined || answer === 'refused' || answer.length > 0) return answer;
       // Some servers break off when a name goes away while they look.
       if (tries >= answerTries)
-        throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none');
+        throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none', false);
     }
   }
 

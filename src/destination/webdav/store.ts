@@ -234,7 +234,7 @@ function expectLength(
     {
       op: 'store',
       hint: 'The server, or a proxy before it, cuts what is stored there. Check its limits before relying on it.',
-      details: { key, actual, expected },
+      details: { key, actual, expected, ...(stat === undefined ? {} : { whole: true }) },
       retry: 'now',
     },
   );

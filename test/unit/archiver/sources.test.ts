@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
 import { resolveSources } from '../../../src/archiver/sources.ts';
+import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { SourceError } from '../../../src/base/errors.ts';
+import { realPath } from '../../../src/base/typed-path.ts';
 
 it.runIf(process.platform === 'linux').each(['/proc', '/proc/self/', '/sys/kernel'])(
   'the source %s is refused: the kernel makes up what is read there',
@@ -11,5 +15,32 @@ it.runIf(process.platform === 'linux').each(['/proc', '/proc/self/', '/sys/kerne
       expect(resolving).toThrow(SourceError);
       expect(resolving).toThrow(/lies on a file system of the kernel \((proc|sysfs)\)/);
     }
+  },
+);
+
+it.runIf(process.platform !== 'win32')(
+  'a source that cannot be looked at costs no other one, and alone is told of',
+  () => {
+    const directory = mkdtempSync(join(realPath(tmpdir()), 'holdfast-sources-'));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    writeFileSync(join(directory, 'file'), '');
+    symlinkSync('loop', join(directory, 'loop'));
+    const barred = {
+      'file/x': 'does not exist',
+      'file/x/': 'does not exist',
+      'loop/x': 'cannot be read (ELOOP)',
+      ['n'.repeat(300)]: 'cannot be read (ENAMETOOLONG)',
+    };
+    for (const [name, told] of Object.entries(barred)) {
+      const { paths } = resolveSources([name, 'file'], directory, []);
+      expect(paths).toContain(bytesOfText(join(directory, 'file')));
+      expect(paths).toHaveLength(2);
+      const alone = (): unknown => resolveSources([name], directory, []);
+      expect(alone).toThrow(SourceError);
+      expect(alone).toThrow(told);
+    }
+    expect(() => resolveSources(['nothing', 'loop/x'], directory, [])).toThrow(
+      'loop/x cannot be read (ELOOP)',
+    );
   },
 );

@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
+import { orderedPages } from '../../../src/destination/ordered-pages.ts';
 import { defaultRetryPolicy, persist } from '../../../src/destination/retry.ts';
 
 afterEach(() => void vi.restoreAllMocks());
@@ -39,6 +40,21 @@ test('a second try there is in any case', async () => {
   expect(await gone(300_000, { stalled: true })).toMatchObject({ tries: 2 });
 });
 
-test('an answer that came whole and makes no sense is soon believed to be one', async () => {
-  expect(await gone(0, { status: 200 }, 'corrupt-reply')).toEqual({ seconds: 7, tries: 4 });
+test.each([{ status: 200 }, { whole: true }])(
+  'an answer that came whole and makes no sense is soon believed to be one (%j)',
+  async (details) => {
+    expect(await gone(0, details, 'corrupt-reply')).toEqual({ seconds: 7, tries: 4 });
+  },
+);
+
+test('a list that cannot be right came whole', async () => {
+  const names = ['p/b', 'p/a'];
+  const objects = names.map((name) => ({ name, size: 1, modifiedMs: 0 }));
+  const pages = orderedPages(
+    's3://b/p',
+    'p/',
+    '',
+    async () => await Promise.resolve({ objects, next: undefined }),
+  );
+  await expect(pages.next()).rejects.toMatchObject({ kind: 'corrupt-reply', details: { whole: true } });
 });

@@ -49,6 +49,28 @@ test('an account that is full, called one that may do nothing', async () => {
   });
 });
 
+test.each(['Storage quota exceeded', 'Quota exceeded.', 'Bucket quota exceeded'])(
+  'the same in few words: %s',
+  async (words) => {
+    expect(await refusal(refusalIn('AccessDenied', words))).toMatchObject({
+      kind: 'full',
+      message: expect.stringContaining(`It says: "${words.replace('.', '')}"`),
+    });
+  },
+);
+
+test.each([
+  ['System in maintenance mode.', true],
+  ['Account is suspended', true],
+  ['503 Service Unavailable', false],
+  ['Request Entity Too Large', false],
+  ['Network Authentication Required', false],
+  ['invalid_grant', false],
+  ['Access denied', false],
+])('a few words are a reason unless they name a status or a kind: %s', (words, isReason) => {
+  expect(storesWords(words) !== undefined).toBe(isReason);
+});
+
 test('a reason that nothing here knows', async () => {
   const words = 'Your contract was ended on the first of May.';
   expect(await refusal(refusalIn('AccessDenied', words))).toMatchObject({
@@ -154,6 +176,7 @@ test.each([
   ['Cannot upload files, storage cap exceeded. See the Caps & Alerts page', true],
   ['The storage quota has been exceeded', true],
   ["Quota exceeded for quota metric 'Queries'", false],
+  ['denying write due to space limit', true],
   ['User is not authorized to perform: s3:PutObject', false],
 ])('%s: full is %s', (words, isFull) => {
   expect(saysFull(words)).toBe(isFull);

@@ -59,6 +59,16 @@ describe('a source is refused', () => {
     });
   });
 
+  test('when a file stands in the place of a directory with several; what had one file may have been that', () => {
+    writeFileSync(at('file'), 'x');
+    expect(refusal(2, 'file')).toMatchObject({
+      code: 'SOURCE_SUSPICIOUSLY_EMPTY',
+      message: expect.stringContaining('is a file in place of the directory that it was, and had 2 files'),
+      details: { is_there: true },
+    });
+    expect(refusal(1, 'file')).toBeUndefined();
+  });
+
   test("when Holdfast's own places are all that is left in it", () => {
     mkdirSync(at('source/repository'));
     writeFileSync(at('source/repository/pack'), '');

@@ -46,6 +46,14 @@ describe('pings to healthchecks', () => {
     expect(await path({ kind: 'test', job: null })).toBe('/ping/uuid/log');
   });
 
+  it('say it behind the path also where the address has a query', async () => {
+    const sender = healthchecksSender(`${receiver.url}/key/slug?create=1#top`);
+    await sender.send(sampleNotice({ kind: 'backup.failed' }), signal);
+    expect(only().path).toMatch(/^\/key\/slug\/fail\?create=1&rid=[-0-9a-f]{36}$/);
+    await sender.send(sampleNotice({ kind: 'absence', job: null }), signal);
+    expect(only().path).toBe('/key/slug/fail?create=1');
+  });
+
   it('turn no light green while something else fails, and say what', async () => {
     const stillFailing = ['The last backup of /b to nas failed.'];
     for (const kind of ['backup.completed', 'backup.warning'] as const) {

@@ -38,6 +38,12 @@ describe('the fields of a cron expression', () => {
     expect(daysOf('0 0 */10 * sat', 2026, 11)).toEqual([21]);
   });
 
+  it('take a day that the month never has where a day of the week will do', () => {
+    const { matchesDay } = parseCron('0 0 31 2 1');
+    expect(matchesDay(2026, 2, 2)).toBe(true);
+    expect(matchesDay(2026, 2, 3)).toBe(false);
+  });
+
   it('know the last day, the nearest working day and the nth day of the week', () => {
     expect(daysOf('0 0 l * *', 2028, 2)).toEqual([29]);
     expect(daysOf('0 0 1w * *', 2026, 11)).toEqual([2]);
@@ -56,8 +62,12 @@ describe('the fields of a cron expression', () => {
     ['0 3 * * 8', '"8" (day of week'],
     ['*/0 3 * * *', '"*/0" (minute'],
     ['0;3 3 * * *', 'mean nothing'],
-    ['0 3 30 2 *', '"30" (day of month'],
+    ['0 3 30 2 *', 'no day that ever comes'],
     ['0 3 30w 2 *', 'no day that ever comes'],
+    ['0 0 31 2 *', 'no day that ever comes'],
+    ['0 0 30,31 2 *', 'no day that ever comes'],
+    ['0 0 32 2 *', 'is wrong at "32" (day of month, 1 to 31)'],
+    ['0 0 1 13 *', 'is wrong at "13" (month, 1 to 12 or jan to dec)'],
   ])('are refused as %s, saying where', (expression, said) => {
     expect(() => parseCron(expression)).toThrow(RequestError);
     expect(() => parseCron(expression)).toThrow(said);

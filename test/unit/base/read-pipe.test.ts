@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readFileOrPipe } from '../../../src/base/read-pipe.ts';
+import { removeTree } from '../../support/remove-tree.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-pipe-'));
+});
+afterEach(() => removeTree(directory));
+
+test('a file is read whole', async () => {
+  const file = join(directory, 'file');
+  writeFileSync(file, 'secret');
+  expect(await text(readFileOrPipe(file, new AbortController().signal))).toBe('secret');
+});
+
+describe.skipIf(process.platform === 'win32')('a pipe with a name', () => {
+  const pipe = (): string => {
+    const name = join(directory, 'pipe');
+    execFileSync('mkfifo', [name]);
+    return name;
+  };
+
+  test('is read until its writer, who may come later, has closed it', async () => {
+    const name = pipe();
+    const reading = text(readFileOrPipe(name, new AbortController().signal));
+    await delay(50);
+    await appendFile(name, 'secret');
+    expect(await reading).toBe('secret');
+  });
+
+  test('that nobody writes to keeps nothing from ending', async () => {
+    const stop = new AbortController();
+    const reading = text(readFileOrPipe(pipe(), stop.signal));
+    await delay(50);
+    stop.abort(new Error('enough'));
+    await expect(reading).rejects.toThrow();
+  });
+});
