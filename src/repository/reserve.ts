@@ -52,14 +52,25 @@ export async function withReserve<T>(
     return await work(false);
   } catch (error) {
     if (!isFull(error) || signal.aborted) throw error;
-    if ((await reserveSize(destination, signal).catch(() => 0)) === 0) throw error;
-    await destination.delete(RESERVE, signal);
+    if (!(await isReleased(destination, signal))) throw error;
   }
   try {
     return await work(true);
   } finally {
     // What is left of it is for the next one.
     if (!signal.aborted) await keepReserve(repository, 0, signal);
+  }
+}
+
+/** False where there is none, or none that goes. */
+async function isReleased(destination: Repository['destination'], signal: AbortSignal): Promise<boolean> {
+  try {
+    if ((await reserveSize(destination, signal)) === 0) return false;
+    await destination.delete(RESERVE, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DestinationError)) throw error;
+    return false;
   }
 }
 

@@ -110,6 +110,16 @@ test('without a reserve a full storage says that it is full', async () => {
   await expect(pruned()).rejects.toMatchObject({ kind: 'full' });
 });
 
+test('nor does one help that the storage does not let go', async () => {
+  await keepReserve(repository, 0, signal);
+  const [first = ''] = await filled();
+  quota = await used();
+  destination.delete = async () => {
+    throw new DestinationError('denied', 'it is protected');
+  };
+  await expect(forgetSnapshots(repository, [first], 'test', signal)).rejects.toMatchObject({ kind: 'full' });
+});
+
 test('it is made by the first prune, as large as the index needs, and never where nothing is given back', async () => {
   await pruned();
   expect(await reserveBytes()).toBeGreaterThanOrEqual(262_144);
