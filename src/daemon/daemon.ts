@@ -119,12 +119,18 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
   const engines = createEngineProcesses({ clock, environment: childVariables });
   stack.defer(async () => await engines.close());
+  /** Keys of what is due and was told of as not begun. */
+  const unbegun = new Set<string>();
   const writing = new StateWriting({
     stateDirectory,
     settings: state.database.settings,
     notifier,
     clock,
-    mended: () => ends.makeUp(),
+    mended: () => {
+      ends.makeUp();
+      backups.makeUp();
+      unbegun.clear();
+    },
   });
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
@@ -213,9 +219,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       due: (key) => {
         const planned = plan.get(key);
         if (planned !== undefined) backups.due(planned);
+        unbegun.delete(key);
       },
       onError: (key, error) => {
-        log.error({ key, err: error }, 'a scheduled run could not be begun');
+        // It is offered again each minute, for as long as it takes.
+        if (!unbegun.has(key)) log.error({ key, err: error }, 'a scheduled run could not be begun');
+        unbegun.add(key);
         writing.failed(error);
       },
     }),
@@ -350,7 +359,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       catalogs,
       clock,
-      looks: [() => writing.look(), surroundings.look],
+      looks: [() => writing.look(), () => backups.makeUp(), surroundings.look],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

@@ -255,7 +255,9 @@ function noteStatements(scene: Scene): readonly Statement[] {
   const closed = unwatched();
   if (closed.length > 0)
     notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
-  const scarce = scarceBytes();
+  // That it is full, or takes nothing, is said by its own check.
+  const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
+  const scarce = isWritten ? scarceBytes() : null;
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
     const { name, directory } = place;

@@ -10,7 +10,7 @@ import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, warned, type ProgressNow } from './job-states.ts';
-import type { Job, JobError } from './job.ts';
+import { STATE_UNWRITABLE, type Job, type JobError } from './job.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
@@ -367,6 +367,6 @@ function notRemembered(error: unknown): JobError {
   return {
     code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
     message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint} Then back up again.`,
-    details: {},
+    details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
   };
 }

@@ -20,6 +20,7 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
   [/^It waits for its turn/, 'turn'],
   [/^The destination cannot be reached/, 'unreachable'],
   [/^Another program has locked the repository/, 'locked'],
+  [/^Holdfast cannot write in its state directory/, 'unwritable'],
   [/^The trial at the partner is over/, 'trialOver'],
   [/^The account at the partner is suspended/, 'suspended'],
 ];

@@ -341,6 +341,18 @@ describe('what passes by itself', () => {
     expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'DESTINATION_UNREACHABLE' } });
   });
 
+  it('is a state directory that takes no writes for now, whatever could not be written there', async () => {
+    const { runner, engines, job, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'watch');
+    await settle();
+    engines.of(id).fail('WRITE_ERROR', { state_unwritable: true });
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'queued', error: { code: 'WRITE_ERROR' } });
+    expect(job(id).waiting_for).toContain('state directory');
+    await pass(RETRY_TIMES.firstMs);
+    expect(job(id)).toMatchObject({ status: 'running', attempt: 2 });
+  });
+
   it('is not given up because the machine slept for days after the first try', async () => {
     const { runner, engines, job, clock, pass } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'schedule');

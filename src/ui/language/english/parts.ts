@@ -35,6 +35,8 @@ export const parts = {
       earlier: () => 'The same job from before is being tried again. It starts after that one.',
       unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
       locked: () => 'Another program has locked the repository. It is tried again by itself.',
+      unwritable: () =>
+        'Holdfast cannot write in its state directory: its disk is full or takes no writes. It is tried again by itself.',
       trialOver: () => 'The trial at the partner is over. Only what you start yourself is backed up.',
       suspended: () => 'The account at the partner is suspended. Only what you start yourself is backed up.',
     },

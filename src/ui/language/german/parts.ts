@@ -39,6 +39,8 @@ export const parts: Texts['parts'] = {
       earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
       unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
       locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
+      unwritable: () =>
+        'Holdfast kann in seinem Zustandsverzeichnis nicht schreiben: Die Platte ist voll oder schreibgeschützt. Es wird von selbst wieder versucht.',
       trialOver: () => 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
       suspended: () => 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
     },
