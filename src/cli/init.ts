@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -12,6 +11,7 @@ import type { Secret } from '../repository/key-slots.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import type { Context } from './context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
@@ -86,7 +86,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
           { secret: { kind: 'passphrase', text: passphrase }, label: 'passphrase' },
           { secret: { kind: 'recovery', secret: recovery }, label: 'recovery code' },
         ],
-        cost: passphraseCost(context.env, totalmem()),
+        cost: passphraseCost(context.env, memoryBytes()),
         ...(like === undefined ? {} : { like }),
       },
       context.signal,

@@ -55,6 +55,7 @@ import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
 import { listenAsChosen } from './usual-port.ts';
 import { bootOfMachine } from '../system/boot.ts';
+import { engineCount, isSmallMachine } from '../system/machine-memory.ts';
 
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -117,7 +118,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
-  const engines = createEngineProcesses({ clock, environment: childVariables });
+  const warm = isSmallMachine() ? { warmMs: 0 } : {};
+  const engines = createEngineProcesses({ clock, environment: childVariables, times: warm });
   stack.defer(async () => await engines.close());
   /** Keys of what is due and was told of as not begun. */
   const unbegun = new Set<string>();
@@ -164,6 +166,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     book,
     settings: state.database.settings,
     launcher: engines,
+    mostAtOnce: engineCount(),
     clock,
     environment: childVariables,
     placesOf: (spec) => placesOf(destinations, spec),

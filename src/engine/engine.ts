@@ -26,6 +26,9 @@ export interface EngineLinks extends EngineSurroundings {
   readonly send: (message: FromEngine) => void;
 }
 
+/** Milliseconds between two messages of what was sent. */
+const SENT_EVERY_MS = 1_000;
+
 interface Running {
   readonly controller: AbortController;
   readonly ended: Promise<void>;
@@ -93,6 +96,7 @@ export class Engine {
   async #run(job: EngineJob, signal: AbortSignal): Promise<void> {
     const { send, clock } = this.#links;
     const report = new Report(send, clock);
+    const telling = setInterval(this.#sentSince(this.#keeper.sent), SENT_EVERY_MS).unref();
     let last: FromEngine;
     try {
       const openOther: JobParts['openOther'] = async (destination, until) =>
@@ -110,8 +114,18 @@ export class Engine {
     } catch (error) {
       last = await this.#failure(error, job, report, signal);
     }
+    clearInterval(telling);
     report.stop();
     send(last);
+  }
+
+  #sentSince(before: number): () => void {
+    let told = 0;
+    return () => {
+      const bytes = this.#keeper.sent - before;
+      if (bytes !== told) this.#links.send({ kind: 'sent', bytes });
+      told = bytes;
+    };
   }
 
   /**

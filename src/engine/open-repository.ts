@@ -1,5 +1,4 @@
 /** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
-import { totalmem } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -21,6 +20,7 @@ import {
 } from '../repository/repository.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
 import { readKeyFiles, withCopies } from '../repository/key-files.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
 
@@ -114,6 +114,11 @@ export class RepositoryKeeper implements AsyncDisposable {
     }
   }
 
+  /** Bytes that were sent to destinations so far. */
+  get sent(): number {
+    return this.#limit.passed;
+  }
+
   /** A job begins, which brings its own limit. */
   begin(): void {
     this.#changed = undefined;
@@ -201,7 +206,7 @@ async function openFor(
             look,
             ...(like === undefined ? {} : { like }),
             secrets: [{ secret, label: LABELS[secret.kind] }, ...codeOfKit(destination)],
-            cost: passphraseCost(env, totalmem()),
+            cost: passphraseCost(env, memoryBytes()),
           },
           signal,
         )

@@ -83,6 +83,7 @@ export class Attempt {
   #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
+  #sent = 0;
   /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
   #usesDestination: boolean;
   #turn: Disposable | undefined;
@@ -126,6 +127,12 @@ export class Attempt {
     this.#later(ATTEMPT_TIMES.lastHookMs, () => this.#after.abort());
   }
 
+  /** Bytes that its engine has sent. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Also before there is an engine. */
   limit(uploadLimit: number | null): void {
     if (this.#uploadLimit === uploadLimit) return;
     this.#uploadLimit = uploadLimit;
@@ -202,8 +209,11 @@ export class Attempt {
     }
   }
 
-  async #runEngine(job: EngineJob): Promise<AttemptEnd> {
-    this.#uploadLimit = job.destination.uploadLimit;
+  async #runEngine(prepared: EngineJob): Promise<AttemptEnd> {
+    // Others upload as well: what it was prepared with is for all of them.
+    this.#uploadLimit ??= prepared.destination.uploadLimit;
+    const destination = { ...prepared.destination, uploadLimit: this.#uploadLimit };
+    const job = { ...prepared, destination };
     const engine = this.#setup.launcher.start(job, (message) => this.#guard(() => this.#receive(message)));
     this.#engine = engine;
     const { code, signal, notReadyAfterMs } = await engine.ended;
@@ -238,6 +248,9 @@ export class Attempt {
       case 'progress':
         this.#latest = message;
         this.#writeInTime();
+        return;
+      case 'sent':
+        this.#sent = message.bytes;
         return;
       case 'problem':
         this.#show(() => book.addProblem(this.#id, message.problem));

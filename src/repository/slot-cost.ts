@@ -1,20 +1,28 @@
 /** What it may cost to try the key slots that a storage shows: anybody who may write there can plant some. */
-import { totalmem } from 'node:os';
 import { RepositoryError } from '../base/errors.ts';
 import { DEFAULT_COST, type Argon2Cost } from '../codec/kdf.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import type { SlotFile } from './key-slots.ts';
 
 /** What more there is was put there by a stranger. */
 export const MOST_SLOTS = 64;
 
 /** Costs outside of these are refused: a planted slot must neither exhaust memory nor weaken the passphrase. */
-const COST_LIMITS = { minM: 65_536, maxM: 1_048_576, maxT: 8, maxP: 8, memoryShare: 4 } as const;
+const COST_LIMITS = { minM: 65_536, maxM: 1_048_576, maxT: 8, maxP: 8, memoryShare: 1 / 4 } as const;
+/** What repositories are usually made with may take so much of the memory of a small machine: it has to open them. */
+const USUAL_SHARE = 3 / 4;
 
 /**
  * KiB times passes of all slots that one passphrase is tried on: as many of the usual cost as a repository can have, which
  * take about half a minute. Cheap ones come first, so that nothing dearer can keep these from being tried.
  */
 const MOST_WORK = MOST_SLOTS * workOf(DEFAULT_COST);
+
+export interface TryLimits {
+  readonly mostWork?: number | undefined;
+  /** Bytes that there are on this machine. */
+  readonly memory?: number;
+}
 
 export interface SlotTries {
   /** In the order in which they are tried. */
@@ -34,14 +42,16 @@ export function planTries(
   slots: readonly SlotFile[],
   kind: SlotFile['kind'],
   allowWeak: boolean,
-  mostWork: number = MOST_WORK,
+  { mostWork = MOST_WORK, memory = memoryBytes() }: TryLimits = {},
 ): SlotTries {
   const fitting: { readonly slot: SlotFile; readonly work: number }[] = [];
   let refused: RepositoryError | undefined;
   for (const slot of slots) {
     if (slot.kind !== kind) continue;
     const refusal =
-      slot.cost === undefined ? undefined : costRefusal(slot.cost, `key slot ${slot.slot}`, allowWeak);
+      slot.cost === undefined
+        ? undefined
+        : costRefusal(slot.cost, `key slot ${slot.slot}`, allowWeak, memory);
     if (refusal === undefined) fitting.push({ slot, work: slot.cost === undefined ? 0 : workOf(slot.cost) });
     else refused = refusal;
   }
@@ -56,8 +66,15 @@ function workOf({ m, t }: Argon2Cost): number {
   return m * t;
 }
 
-function costRefusal(cost: Argon2Cost, object: string, allowWeak: boolean): RepositoryError | undefined {
-  const share = Math.max(COST_LIMITS.minM, totalmem() / 1_024 / COST_LIMITS.memoryShare);
+function costRefusal(
+  cost: Argon2Cost,
+  object: string,
+  allowWeak: boolean,
+  memory: number,
+): RepositoryError | undefined {
+  const kib = memory / 1_024;
+  const usual = Math.min(DEFAULT_COST.m, kib * USUAL_SHARE);
+  const share = Math.max(COST_LIMITS.minM, usual, kib * COST_LIMITS.memoryShare);
   const floor = allowWeak ? 8 : COST_LIMITS.minM;
   const sound =
     cost.m >= floor &&
