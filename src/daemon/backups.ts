@@ -17,6 +17,8 @@ export interface BackupParts {
   readonly settings: () => Settings;
   readonly jobs: JobStore;
   readonly watching: Pick<Watching, 'lookAtEverything'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -50,11 +52,18 @@ export class Backups {
     );
   }
 
-  /** What is due by the schedule. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
-  due({ specs, fullWalk }: PlannedJob): void {
+  /**
+   * What is due by the schedule.
+   * @param missedAt when it was due, where that was missed, as by a machine that slept; milliseconds since 1970
+   * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
+   */
+  due({ specs, fullWalk }: PlannedJob, missedAt: number | null = null): void {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
     for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
+    // What woke the machine is a change to the watcher, too, which may have come first.
+    if (missedAt !== null && backups.length > 0 && backups.every((spec) => this.#madeSince(spec, missedAt)))
+      return;
     // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
     if (fullWalk) for (const { source } of backups) this.#parts.watching.lookAtEverything(source);
     this.submit(backups, 'schedule');
@@ -67,6 +76,14 @@ export class Backups {
     const waits = (path: string): boolean =>
       waiting.some(({ job: { spec } }) => spec.type === 'backup' && spec.source === path);
     for (const source of settings().sources) if (!waits(source.path)) this.#begin(source, trigger);
+  }
+
+  /** Whether such a backup has begun since then, and has not failed so far. */
+  #madeSince({ source, destination }: BackupSpec, sinceMs: number): boolean {
+    const job = this.#parts.jobs.newest({ types: ['backup'], source, destination, whole: true });
+    // One from a time to come was made while the clock was ahead.
+    if (job === undefined || job.created_at < sinceMs || job.created_at > this.#parts.now()) return false;
+    return job.status === 'completed' || job.finished_at === null;
   }
 
   changed(source: SourceSettings): void {

@@ -157,6 +157,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     settings,
     jobs,
     watching,
+    now: () => clock.now(),
     trouble,
   });
   const spools = stack.use(new Spools({ stateDirectory, jobs: state.database.jobs, trouble }));
@@ -219,9 +220,9 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       clock,
       store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
       seed: seedOf(state.database.settings),
-      due: (key) => {
+      due: (key, dueAt, caughtUp) => {
         const planned = plan.get(key);
-        if (planned !== undefined) backups.due(planned);
+        if (planned !== undefined) backups.due(planned, caughtUp ? dueAt : null);
         unbegun.delete(key);
       },
       onError: (key, error) => {
