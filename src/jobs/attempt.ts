@@ -379,7 +379,7 @@ function notRemembered(error: unknown): JobError {
   const { what, hint } = stateFailureText(failure, 'the state directory');
   return {
     code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint} Then back up again.`,
+    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint}`,
     details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
   };
 }

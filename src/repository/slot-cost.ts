@@ -1,5 +1,6 @@
 /** What it may cost to try the key slots that a storage shows: anybody who may write there can plant some. */
 import { RepositoryError } from '../base/errors.ts';
+import { formatBytes } from '../base/units.ts';
 import { DEFAULT_COST, type Argon2Cost } from '../codec/kdf.ts';
 import { memoryBytes } from '../system/machine-memory.ts';
 import type { SlotFile } from './key-slots.ts';
@@ -84,6 +85,14 @@ function costRefusal(
     cost.p >= 1 &&
     cost.p <= COST_LIMITS.maxP;
   if (sound) return undefined;
+  if (cost.m <= DEFAULT_COST.m && cost.m > share)
+    return new RepositoryError(
+      'LIMIT_EXCEEDED',
+      `${object} takes ${formatBytes(cost.m * 1_024)} of memory to open, and there are ${formatBytes(memory)} here`,
+      {
+        hint: 'Open it with the recovery code, or where there is more memory: a service or container may be given more.',
+      },
+    );
   return new RepositoryError(
     'LIMIT_EXCEEDED',
     `${object} asks for a passphrase cost outside of the limits (m=${cost.m} KiB, t=${cost.t}, p=${cost.p})`,
