@@ -36,6 +36,8 @@ export class PackStore {
   #flushing: Promise<unknown> = Promise.resolve();
   /** Bytes that were sent to the destination, padding and index objects included. */
   uploadedBytes = 0;
+  /** Bytes of packs that were sent, or are on their way. */
+  handedBytes = 0;
 
   constructor(repository: Repository, signal: AbortSignal) {
     this.#repository = repository;
@@ -60,6 +62,7 @@ export class PackStore {
 
   /** Begins to store a pack; `done` is called when its buffer is free again. Failures surface in `settle` and `throwIfFailed`. */
   store(pack: StorablePack, done: () => void): void {
+    this.handedBytes += pack.bytes.length;
     const work = this.#put(pack)
       .catch((error: unknown) => {
         this.#failure ??= error;

@@ -43,6 +43,8 @@ export interface OpenRequest {
 export interface JobRepository extends OpenedRepository {
   /** For jobs that only read or add: its metadata comes from this machine's copies where the repository is far away. */
   readonly cached: Repository;
+  /** What was sent to it, and whether that is limited now. */
+  readonly upload: Pick<UploadLimit, 'limited' | 'passed'>;
 }
 
 interface OpenedRepository extends Pick<WatchedPacks, 'packBytes' | 'useSpool' | 'hasThrown'> {
@@ -105,7 +107,7 @@ export class RepositoryKeeper implements AsyncDisposable {
       requireRemembered(opened.repository, destination);
       const keys = await keyNames(opened.repository.destination, signal);
       const cache = openCached(opened.repository, request.stateDirectory, this.#surroundings.clock);
-      const place = { ...opened, cached: cache.repository };
+      const place = { ...opened, cached: cache.repository, upload: this.#limit };
       this.#kept = { opened: place, cache, identity, keys };
       return place;
     } catch (error) {
