@@ -62,7 +62,6 @@ export class PackStore {
 
   /** Begins to store a pack; `done` is called when its buffer is free again. Failures surface in `settle` and `throwIfFailed`. */
   store(pack: StorablePack, done: () => void): void {
-    this.handedBytes += pack.bytes.length;
     const work = this.#put(pack)
       .catch((error: unknown) => {
         this.#failure ??= error;
@@ -110,6 +109,7 @@ export class PackStore {
   }
 
   async #put(pack: StorablePack): Promise<void> {
+    this.handedBytes += pack.bytes.length;
     await this.#send(pack);
     this.uploadedBytes += pack.bytes.length;
     this.#stored.set(pack.name, pack.bytes.length);

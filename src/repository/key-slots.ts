@@ -149,7 +149,7 @@ export async function* openSlots(
   allowWeakCost: boolean,
   mostWork?: number,
 ): AsyncGenerator<OpenSlot, never, undefined> {
-  const { tried, left, refused } = planTries(slots, secret.kind, allowWeakCost, { mostWork });
+  const { tried, left, refused } = planTries(slots, secret.kind, allowWeakCost, mostWork);
   for (const file of tried) {
     const { kek, commit } = slotKeys(await stretched(secret, file.cost), Buffer.from(file.slot, 'hex'));
     if (!timingSafeEqual(commit, file.commit)) continue;

@@ -19,12 +19,6 @@ const USUAL_SHARE = 3 / 4;
  */
 const MOST_WORK = MOST_SLOTS * workOf(DEFAULT_COST);
 
-export interface TryLimits {
-  readonly mostWork?: number | undefined;
-  /** Bytes that there are on this machine. */
-  readonly memory?: number;
-}
-
 export interface SlotTries {
   /** In the order in which they are tried. */
   readonly tried: readonly SlotFile[];
@@ -38,12 +32,14 @@ export interface SlotTries {
  * The slots that a secret of this kind is tried on.
  * @param slots oldest first
  * @param allowWeak accept passphrase costs below the floor (repositories made for tests)
+ * @param memory bytes that there are on this machine
  */
 export function planTries(
   slots: readonly SlotFile[],
   kind: SlotFile['kind'],
   allowWeak: boolean,
-  { mostWork = MOST_WORK, memory = memoryBytes() }: TryLimits = {},
+  mostWork: number = MOST_WORK,
+  memory: number = memoryBytes(),
 ): SlotTries {
   const fitting: { readonly slot: SlotFile; readonly work: number }[] = [];
   let refused: RepositoryError | undefined;

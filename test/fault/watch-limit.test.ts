@@ -82,12 +82,7 @@ beforeEach(() => {
 afterEach(() => removeTree(directory));
 
 /** Runs the script with a limit that holds for it alone. */
-function underLimit<T = Report>(
-  limit: string,
-  value: number,
-  newDirectories: number,
-  name = 'script.mjs',
-): T {
+function underLimit(limit: string, value: number, newDirectories: number, name = 'script.mjs'): Report {
   const command = `echo ${value} > /proc/sys/user/${limit} && exec "$@"`;
   const script = [join(directory, name), join(directory, 'source'), `${newDirectories}`];
   const parameters = ['-Ur', 'sh', '-c', command, 'sh', process.execPath, ...SOURCE_FLAGS, ...script];

@@ -178,7 +178,7 @@ describe('a key slot', () => {
     const usual = withFields(file, { kdf: { ...DEFAULT_COST, salt: Buffer.alloc(32) } });
     const dearer = withFields(file, { kdf: { ...DEFAULT_COST, m: 524_288, salt: Buffer.alloc(32) } });
     const on = (memory: number, ...slots: readonly SlotFile[]): ReturnType<typeof planTries> =>
-      planTries(slots, 'passphrase', false, { memory });
+      planTries(slots, 'passphrase', false, undefined, memory);
 
     expect(on(512 * MIB, usual, dearer).tried).toEqual([usual]);
     expect(on(460 * MIB, usual).tried).toEqual([usual]);
