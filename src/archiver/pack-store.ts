@@ -72,6 +72,7 @@ export class PackStore {
         done();
       });
     this.#running.add(work);
+    this.handedBytes += pack.bytes.length;
   }
 
   /** Has the next index object name a pack that an earlier run stored but did not index. */
@@ -109,7 +110,6 @@ export class PackStore {
   }
 
   async #put(pack: StorablePack): Promise<void> {
-    this.handedBytes += pack.bytes.length;
     await this.#send(pack);
     this.uploadedBytes += pack.bytes.length;
     this.#stored.set(pack.name, pack.bytes.length);
