@@ -201,7 +201,7 @@ async function archiveOnce(
     compression: request.compression,
   });
   const readers = disposal.use(new Readers(repository, index.table, store, { namespace, ...request }));
-  observer.live?.(() => tally.counters(store.uploadedBytes));
+  observer.live?.(() => tally.counters(store));
 
   const notes = request.learn === true ? new TreeNotes() : undefined;
   const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });
@@ -289,7 +289,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       if (session.lost !== undefined) throw session.lost;
-      observer.directory(path, tally.counters(store.uploadedBytes));
+      observer.directory(path, tally.counters(store));
       await send();
       await trees.room(signal);
     },

@@ -10,7 +10,7 @@ import type { PendingEntry } from './pending-directory.ts';
 import { arrangeSources } from './source-tree.ts';
 import { SourceOutcomes } from './source-outcomes.ts';
 import { looksUnchanged } from './source-entry.ts';
-import { Tally } from './tally.ts';
+import { NOTHING_UPLOADED, Tally } from './tally.ts';
 import { walk } from './walk.ts';
 import { whatIsThere } from './what-is-there.ts';
 
@@ -68,12 +68,12 @@ export async function estimate(
     excluderFor: excluderMaker(request, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
-      observer.directory(path, tally.counters(0));
+      observer.directory(path, tally.counters(NOTHING_UPLOADED));
     },
   };
   await walk(arrangeSources(request.sources), parts, () => {});
   return {
-    counters: tally.counters(0),
+    counters: tally.counters(NOTHING_UPLOADED),
     bytesTotal: tally.bytesDone,
     bytesToRead: tally.bytesRead,
     problems: tally.problems,

@@ -21,6 +21,8 @@ export interface ArchiveCounters {
   readonly bytesRead: number;
   /** Bytes sent to the destination. */
   readonly bytesUploaded: number;
+  /** Bytes of finished packs: what of them was not sent is on its way. */
+  readonly bytesHanded: number;
 }
 
 /** Told what happens while a backup runs; cheap calls, none may throw. */

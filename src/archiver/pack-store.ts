@@ -36,6 +36,8 @@ export class PackStore {
   #flushing: Promise<unknown> = Promise.resolve();
   /** Bytes that were sent to the destination, padding and index objects included. */
   uploadedBytes = 0;
+  /** Bytes of packs that were sent, or are on their way. */
+  handedBytes = 0;
 
   constructor(repository: Repository, signal: AbortSignal) {
     this.#repository = repository;
@@ -70,6 +72,7 @@ export class PackStore {
         done();
       });
     this.#running.add(work);
+    this.handedBytes += pack.bytes.length;
   }
 
   /** Has the next index object name a pack that an earlier run stored but did not index. */

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError, RepositoryError, type RepositoryCode } from '../base/errors.ts';
@@ -6,6 +5,7 @@ import type { Compression } from '../codec/compress.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { ChunkTable } from '../repository/chunk-table.ts';
 import type { Repository } from '../repository/repository.ts';
+import { threadCount } from '../system/machine-memory.ts';
 import {
   type BatchResult,
   type FailureMessage,
@@ -63,7 +63,7 @@ export class ReadPool {
     },
   ) {
     this.#store = store;
-    const count = options.workers ?? Math.max(1, Math.min(availableParallelism(), MAX_WORKERS));
+    const count = options.workers ?? threadCount(MAX_WORKERS);
     const { chunker, packTarget, segmentTarget } = repository.config;
     const { remote } = repository.destination.properties;
     // One pack being filled by each worker, the others on their way to the destination.

@@ -86,7 +86,7 @@ export async function archiveStream(
     }
     tally.bytesRead = size;
     tally.bytesDone = size;
-    observer.directory(path, tally.counters(store.uploadedBytes));
+    observer.directory(path, tally.counters(store));
     // One pack may be on its way while the next one fills.
     if (store.inFlight > 1) await store.settle();
   }

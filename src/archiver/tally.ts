@@ -9,6 +9,15 @@ const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
 const MAX_OMITTED = 1_000;
 const OTHER_KINDS = 'more of other kinds';
 
+/** As those who store packs count them. */
+export interface UploadedBytes {
+  readonly uploadedBytes: number;
+  readonly handedBytes: number;
+}
+
+/** Of a run that stores nothing. */
+export const NOTHING_UPLOADED: UploadedBytes = { uploadedBytes: 0, handedBytes: 0 };
+
 /** Counts, problems and owners of one run. */
 export class Tally {
   readonly #observer: ArchiveObserver;
@@ -117,7 +126,7 @@ export class Tally {
     return { users, groups };
   }
 
-  counters(bytesUploaded: number): ArchiveCounters {
+  counters(uploaded: UploadedBytes): ArchiveCounters {
     const {
       filesNew,
       filesChanged,
@@ -142,7 +151,8 @@ export class Tally {
       bytesDone: bytesDone + bytesUnderWay,
       bytesFound: bytesDone + bytesInReading,
       bytesRead,
-      bytesUploaded,
+      bytesUploaded: uploaded.uploadedBytes,
+      bytesHanded: uploaded.handedBytes,
     };
   }
 }

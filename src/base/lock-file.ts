@@ -79,6 +79,10 @@ async function create(path: string, mark: string): Promise<boolean> {
     const file = await open(path, 'wx', 0o600);
     try {
       await file.writeFile(mark);
+    } catch (error) {
+      // On a full disk there is room for a name: what nobody holds must hold up nobody.
+      await Promise.allSettled([rm(path, { force: true })]);
+      throw error;
     } finally {
       await file.close();
     }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import { directoryOf } from '../destination/location.ts';
 import type { Context } from './context.ts';
-import { checkAgent, checkPort, checkWatching } from './doctor/agent.ts';
+import { checkAgent, checkPort, checkWatching, unwatchedSources } from './doctor/agent.ts';
 import { guarded, type Finding } from '../daemon/doctor/finding.ts';
 import { writeBundle } from './doctor/bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './doctor/drills.ts';
@@ -124,7 +124,13 @@ async function examineSettings(
       ),
     );
   const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
-  findings.push(await guarded('watching', async () => await checkWatching(watched, context)));
+  findings.push(
+    await guarded('watching', async () => {
+      const missed =
+        agent === undefined ? [] : await unwatchedSources(statePaths(context.env), context.signal);
+      return await checkWatching(watched, missed, context);
+    }),
+  );
   return findings;
 }
 

@@ -1,6 +1,5 @@
 /** The repository that `start` makes in the state directory, so that backing up needs no preparation. */
 import { randomBytes } from 'node:crypto';
-import { totalmem } from 'node:os';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -9,6 +8,7 @@ import { passphraseCost } from '../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../codec/recovery-code.ts';
 import { openDestination } from '../destination/open.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import { createRepository, openRepository, type Repository } from '../repository/repository.ts';
 import { keepReserve } from '../repository/reserve.ts';
 import type { Surroundings } from './context.ts';
@@ -103,7 +103,7 @@ async function create(
         { secret: { kind: 'passphrase', text: passphrase }, label: 'recovery kit' },
         { secret: { kind: 'recovery', secret: recovery }, label: 'recovery kit' },
       ],
-      cost: passphraseCost(context.env, totalmem()),
+      cost: passphraseCost(context.env, memoryBytes()),
     },
     context.signal,
   );

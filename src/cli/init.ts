@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { totalmem } from 'node:os';
 import type { Command } from 'commander';
 import { RepositoryError, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -13,6 +12,7 @@ import { readKeyFiles } from '../repository/key-files.ts';
 import { createRepository, type Repository } from '../repository/repository.ts';
 import { keepReserve } from '../repository/reserve.ts';
 import { secretOf } from '../repository/typed-secret.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import { unmountedAt } from '../system/unmounted.ts';
 import type { Context } from './context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
@@ -87,7 +87,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
           { secret: { kind: 'passphrase', text: passphrase }, label: 'passphrase' },
           { secret: { kind: 'recovery', secret: recovery }, label: 'recovery code' },
         ],
-        cost: passphraseCost(context.env, totalmem()),
+        cost: passphraseCost(context.env, memoryBytes()),
         ...(like === undefined ? {} : { like }),
       },
       context.signal,

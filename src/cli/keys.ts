@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
-import { hostname, totalmem } from 'node:os';
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast, holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
@@ -10,6 +10,7 @@ import type { Secret } from '../repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, type KeyInfo, type NewKey } from '../repository/keys.ts';
 import type { Repository } from '../repository/repository.ts';
 import { writeOnlyKeyText } from '../repository/typed-secret.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import type { Context } from './context.ts';
 import { drilledKeys } from './drilled-keys.ts';
 import { defineDrill } from './keys-drill.ts';
@@ -281,7 +282,7 @@ function chooseKey(keys: readonly KeyInfo[], id: string): KeyInfo {
 }
 
 function newKey(secret: Secret, label: string, env: Context['env']): NewKey {
-  return { secret, label, cost: passphraseCost(env, totalmem()) };
+  return { secret, label, cost: passphraseCost(env, memoryBytes()) };
 }
 
 const WORDS = {

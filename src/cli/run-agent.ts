@@ -9,6 +9,7 @@ import { quoted } from '../base/shell-words.ts';
 import { startDaemon } from '../daemon/daemon.ts';
 import type { Daemon } from '../daemon/daemon-options.ts';
 import { requirePrivateState } from '../daemon/private-state.ts';
+import { cannotRun } from '../daemon/state-disk.ts';
 import { createSystemNotifier } from '../daemon/system-notify.ts';
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { createRedactor } from '../base/redact.ts';
@@ -54,6 +55,14 @@ const STEP_MS = 500;
 
 /** Runs until the context's signal aborts. @throws {StateError} {ConfigError} when the agent cannot begin */
 export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
+  try {
+    await beginAndRun(options, context);
+  } catch (error) {
+    throw (await cannotRun(error, statePaths(context.env).directory)) ?? error;
+  }
+}
+
+async function beginAndRun(options: RunAgentOptions, context: Context): Promise<void> {
   const { env, clock, signal, stderr } = context;
   // A full disk that takes no greeting is no reason to make no backups.
   context.out.goOnWithout();

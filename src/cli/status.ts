@@ -4,6 +4,7 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../config/effective-settings.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
+import { whyItCannotRun } from '../daemon/state-disk.ts';
 import type { DestinationStatus, FullStatus } from '../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
@@ -65,6 +66,8 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   }
   const { red, bold } = createStyles(wantsColor(out.stream, env));
   await out.line(red(bold(sentence)));
+  const obstacle = elsewhere === undefined ? await whyItCannotRun(statePaths(env).directory) : undefined;
+  if (obstacle !== undefined) await out.line(printable(obstacle));
   await out.line(
     elsewhere === undefined
       ? `Start it with: ${holdfast`start`} (or for good: ${installCommand(env)})`

@@ -1,6 +1,18 @@
 /** Tells when a file changes, by watching its directory: editors replace files, and a watch on a file ends with it. */
 import { watch } from 'chokidar';
 import { basename, dirname, resolve } from 'node:path';
+import { StateError, errnoOf } from '../base/errors.ts';
+
+function notWatched(file: string, cause: unknown): StateError {
+  return new StateError(
+    'WATCH_FAILED',
+    `Changes of ${file} are not noticed at once, but within half a minute`,
+    {
+      details: { reason: errnoOf(cause) ?? 'unknown' },
+      cause,
+    },
+  );
+}
 
 export interface FileWatch {
   close(): Promise<void>;
@@ -29,7 +41,7 @@ export async function watchFile(
   watcher.on('raw', (_event, name) => {
     if (name === null || basename(name) === basename(path)) onChange();
   });
-  watcher.on('error', (error) => onError(error instanceof Error ? error : new Error(String(error))));
+  watcher.on('error', (cause) => onError(notWatched(file, cause)));
   await new Promise<void>((done) => {
     watcher.once('ready', () => done());
     watcher.once('error', () => done());

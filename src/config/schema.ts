@@ -301,7 +301,7 @@ export const ConfigSchema = object(
             }),
             uploadLimit: textOrNull(
               'size',
-              'Most that is sent in one second, such as 2 MiB; null for no limit.',
+              'Most that is sent in one second, to all destinations together, such as 2 MiB; null for no limit.',
             ),
           },
           { description: 'One rule.' },

@@ -42,7 +42,7 @@ export interface CopyObserver {
   read(bytes: number): void;
   copied(snapshot: Snapshot, made: Snapshot): void;
   /** Of bytes sent to the target so far. */
-  live?(uploadedBytes: () => number): void;
+  live?(store: Pick<PackStore, 'uploadedBytes' | 'handedBytes'>): void;
   /** The source has lost something of it: nothing of it is there in the target's list. */
   failed(snapshot: Snapshot, error: RepositoryError): void;
 }
@@ -93,7 +93,7 @@ export async function copySnapshots(
   await using store = new PackStore(to, signal);
   for (const pack of await durableUncovered(to, toIndex, present.tombstones.packs, signal))
     store.cover(encodeIndexedPack(pack));
-  observer.live?.(() => store.uploadedBytes);
+  observer.live?.(store);
   let [copied, there, failed] = [0, 0, 0];
   const live = (): number => liveCount(to, present) + copied;
   const parts = { ...request, fromIndex, toIndex, store, session, generations, live };

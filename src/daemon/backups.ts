@@ -1,4 +1,5 @@
 /** How backups of the sources in the settings are begun: to one destination as a job, to several as a pass. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Settings, SourceSettings } from '../config/settings.ts';
 import type { JobStore } from '../db/jobs.ts';
 import type { Agent, Noted } from '../jobs/agent.ts';
@@ -16,11 +17,18 @@ export interface BackupParts {
   readonly settings: () => Settings;
   readonly jobs: JobStore;
   readonly watching: Pick<Watching, 'lookAtEverything'>;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
   readonly trouble: (error: unknown) => void;
 }
 
+/** What of the settings is owed a backup, and for what reason. */
+type Owed = Pick<SourceSettings, 'path' | 'destinations'> & { readonly trigger: JobTrigger };
+
 export class Backups {
   readonly #parts: BackupParts;
+  /** Backups that were worthwhile and could not be noted, as while the disk of the state is full. */
+  readonly #owed = new Map<string, Owed>();
 
   constructor(parts: BackupParts) {
     this.#parts = parts;
@@ -44,11 +52,18 @@ export class Backups {
     );
   }
 
-  /** What is due by the schedule. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
-  due({ specs, fullWalk }: PlannedJob): void {
+  /**
+   * What is due by the schedule.
+   * @param missedAt when it was due, where that was missed, as by a machine that slept; milliseconds since 1970
+   * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
+   */
+  due({ specs, fullWalk }: PlannedJob, missedAt: number | null = null): void {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
     for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
+    // What woke the machine is a change to the watcher, too, which may have come first.
+    if (missedAt !== null && backups.length > 0 && backups.every((spec) => this.#madeSince(spec, missedAt)))
+      return;
     // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
     if (fullWalk) for (const { source } of backups) this.#parts.watching.lookAtEverything(source);
     this.submit(backups, 'schedule');
@@ -60,12 +75,34 @@ export class Backups {
     const waiting = jobs.records('queued').filter(({ job }) => job.started_at === null);
     const waits = (path: string): boolean =>
       waiting.some(({ job: { spec } }) => spec.type === 'backup' && spec.source === path);
-    for (const source of settings().sources)
-      if (!waits(source.path)) this.#quietly(() => this.submit(backupsOf(source), trigger));
+    for (const source of settings().sources) if (!waits(source.path)) this.#begin(source, trigger);
+  }
+
+  /** Whether such a backup has begun since then, and has not failed so far. */
+  #madeSince({ source, destination }: BackupSpec, sinceMs: number): boolean {
+    const job = this.#parts.jobs.newest({ types: ['backup'], source, destination, whole: true });
+    // One from a time to come was made while the clock was ahead.
+    if (job === undefined || job.created_at < sinceMs || job.created_at > this.#parts.now()) return false;
+    return job.status === 'completed' || job.finished_at === null;
   }
 
   changed(source: SourceSettings): void {
-    this.#quietly(() => this.submit(backupsOf(source), 'watch'));
+    this.#begin(source, 'watch');
+  }
+
+  /** Begins what could not be noted, if it is still wanted: to be called now and then. Never throws. */
+  makeUp(): void {
+    for (const [key, { path, destinations, trigger }] of this.#owed) {
+      const source = this.#parts
+        .settings()
+        .sources.find((one) => one.path === path && isDeepStrictEqual(one.destinations, destinations));
+      try {
+        if (source !== undefined) this.submit(backupsOf(source), trigger);
+        this.#owed.delete(key);
+      } catch {
+        // It was told when it failed first, and is tried again.
+      }
+    }
   }
 
   /** The schedule of a new source has its first run when its interval has passed: that is long to be without a backup. */
@@ -76,7 +113,7 @@ export class Backups {
         (destination) =>
           jobs.newest({ types: ['backup'], source: source.path, destination, whole: true }) === undefined,
       );
-      if (isNew) this.#quietly(() => this.submit(backupsOf(source), 'schedule'));
+      if (isNew) this.#begin(source, 'schedule');
     }
   }
 
@@ -104,6 +141,19 @@ export class Backups {
         ({ path, destinations }) => path === spec.source && destinations.includes(spec.destination),
       );
       if (!isKept) this.#quietly(() => runner().cancel(id));
+    }
+  }
+
+  /** Nobody comes back to ask for it: when it cannot be noted now, it is later. */
+  #begin(source: SourceSettings, trigger: JobTrigger): void {
+    const { path, destinations } = source;
+    const key = JSON.stringify([path, destinations]);
+    try {
+      this.submit(backupsOf(source), trigger);
+      this.#owed.delete(key);
+    } catch (error) {
+      this.#owed.set(key, { path, destinations, trigger });
+      this.#parts.trouble(error);
     }
   }
 

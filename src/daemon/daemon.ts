@@ -56,6 +56,7 @@ import { Watching } from './watching.ts';
 import { whyItWaits } from './why-it-waits.ts';
 import { listenAsChosen } from './usual-port.ts';
 import { bootOfMachine } from '../system/boot.ts';
+import { engineCount, isSmallMachine } from '../system/machine-memory.ts';
 
 /** @throws {StateError} {ConfigError} when it cannot begin */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
@@ -119,14 +120,21 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   );
   const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));
   if (state.lost) await bringBackBackups({ state, destinations, reading, clock, log });
-  const engines = createEngineProcesses({ clock, environment: childVariables });
+  const warm = isSmallMachine() ? { warmMs: 0 } : {};
+  const engines = createEngineProcesses({ clock, environment: childVariables, times: warm });
   stack.defer(async () => await engines.close());
+  /** Keys of what is due and was told of as not begun. */
+  const unbegun = new Set<string>();
   const writing = new StateWriting({
     stateDirectory,
     settings: state.database.settings,
     notifier,
     clock,
-    mended: () => ends.makeUp(),
+    mended: () => {
+      ends.makeUp();
+      backups.makeUp();
+      unbegun.clear();
+    },
   });
   const book = writing.watched(createJobBook(state, clock, redact));
   const alarms = new Alarms(state.database.settings, book, clock);
@@ -151,6 +159,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     settings,
     jobs,
     watching,
+    now: () => clock.now(),
     trouble,
   });
   const spools = stack.use(new Spools({ stateDirectory, jobs: state.database.jobs, trouble }));
@@ -160,6 +169,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     book,
     settings: state.database.settings,
     launcher: engines,
+    mostAtOnce: engineCount(),
     clock,
     environment: childVariables,
     placesOf: (spec) => placesOf(destinations, spec),
@@ -213,12 +223,15 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       clock,
       store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
       seed: seedOf(state.database.settings),
-      due: (key) => {
+      due: (key, dueAt, caughtUp) => {
         const planned = plan.get(key);
-        if (planned !== undefined) backups.due(planned);
+        if (planned !== undefined) backups.due(planned, caughtUp ? dueAt : null);
+        unbegun.delete(key);
       },
       onError: (key, error) => {
-        log.error({ key, err: error }, 'a scheduled run could not be begun');
+        // It is offered again each minute, for as long as it takes.
+        if (!unbegun.has(key)) log.error({ key, err: error }, 'a scheduled run could not be begun');
+        unbegun.add(key);
         writing.failed(error);
       },
     }),
@@ -353,7 +366,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       state,
       catalogs,
       clock,
-      looks: [() => writing.look(), surroundings.look],
+      looks: [() => writing.look(), () => backups.makeUp(), surroundings.look],
       reminders: [
         () => ends.makeUp(),
         () => tellAbsences({ settings, state: { ...state.database, jobs }, notifier, clock }),

@@ -36,7 +36,8 @@ export async function prepareJob(
   parts.opened.opens(job, place);
   const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
   const copies = part.kind === 'copies';
-  const changes = copies ? null : watching.take(job, readerOf(part, source, place));
+  const reader = readerOf(part, source, place);
+  const changes = copies ? null : watching.take(job, reader, part.kind === 'reads');
   const pass = await preparePass(place, part, parts, signal);
   return {
     id: job.id,

@@ -36,7 +36,8 @@ export async function takeRunDirectory(stateDirectory: string): Promise<RunDirec
       await writeFileAtomically(file, `${JSON.stringify(facts, undefined, 2)}\n`);
     },
     async [Symbol.asyncDispose]() {
-      await rm(file, { force: true });
+      // It names a process that is gone then, which every reader looks for.
+      await rm(file, { force: true }).catch(() => undefined);
       lock.close();
     },
   };

@@ -269,7 +269,9 @@ function noteStatements(scene: Scene): readonly Statement[] {
         }),
       );
   }
-  const scarce = scarceBytes();
+  // That it is full, or takes nothing, is said by its own check.
+  const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
+  const scarce = isWritten ? scarceBytes() : null;
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
     const { name, directory } = place;

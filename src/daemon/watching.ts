@@ -6,7 +6,7 @@ import type { HoldfastError } from '../base/errors.ts';
 import type { SourceSettings } from '../config/settings.ts';
 import type { ChangedPaths } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import type { Job } from '../jobs/job.ts';
+import type { BackupSpec, Job } from '../jobs/job.ts';
 import { isInside } from './source-check.ts';
 import { withoutLinks } from '../watch/root-state.ts';
 import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
@@ -77,16 +77,20 @@ export class Watching implements AsyncDisposable {
     this.#watched.get(path)?.watcher.unknown('that is due once a day');
   }
 
-  /** What a backup has to look at; null for everything. Belongs to the job until `ended`. */
-  take(job: Job, reader: string): ChangedPaths | null {
+  /**
+   * What a backup has to look at; null for everything. Belongs to the job until `ended`.
+   * @param inPass others copy what it makes
+   */
+  take(job: Job, reader: string, inPass = false): ChangedPaths | null {
     const { spec, id } = job;
     if (spec.type !== 'backup' || spec.options.dry_run) return null;
-    const watcher = this.#watched.get(spec.source)?.watcher;
-    if (watcher === undefined) return null;
+    const watched = this.#watched.get(spec.source);
+    if (watched === undefined) return null;
+    const { watcher } = watched;
     // One job at a time reads a source: what others of this reader have taken is theirs no longer.
     for (const [other, taken] of this.#taken)
       if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
-    const changes = watcher.take(reader);
+    const changes = watcher.take(reader, servesAll(spec, watched.sources, inPass));
     this.#taken.set(id, { watcher, changes, reader });
     if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
@@ -175,6 +179,17 @@ export class Watching implements AsyncDisposable {
 
 function realPath(path: string): string {
   return textOfBytes(withoutLinks(bytesOfText(path)));
+}
+
+/** Whether a backup that changes begin would go nowhere else, and take in no more. */
+function servesAll(
+  { destination, options }: BackupSpec,
+  [source, ...others]: readonly SourceSettings[],
+  inPass: boolean,
+): boolean {
+  if (source === undefined || others.length > 0 || options.exclude.length > 0) return false;
+  const { destinations } = source;
+  return destinations.includes(destination) && (inPass || destinations.length === 1);
 }
 
 /** One watcher serves them all. */

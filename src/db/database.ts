@@ -107,10 +107,10 @@ export function isDamage(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
 }
 
-/** Whether the disk has no room for what was to be written. */
+/** Whether the disk has no room for what was to be written, or for the index of the log, which only grows. */
 export function isFull(error: unknown): boolean {
   if (error instanceof StateError) return isFull(error.cause);
-  if (error instanceof Sqlite.SqliteError) return error.code === 'SQLITE_FULL';
+  if (error instanceof Sqlite.SqliteError) return /^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(error.code);
   return ['ENOSPC', 'EDQUOT'].includes(errnoOf(error) ?? '');
 }
 

@@ -32,6 +32,7 @@ export class UploadLimit {
   #held: number;
   #filledAt: number;
   #turn: Promise<unknown> = Promise.resolve();
+  #passed = 0;
 
   constructor(clock: Clock, bytesPerSecond: number | undefined) {
     this.#clock = clock;
@@ -42,6 +43,11 @@ export class UploadLimit {
 
   get limited(): boolean {
     return this.#rate !== undefined;
+  }
+
+  /** Bytes that were let through so far. */
+  get passed(): number {
+    return this.#passed;
   }
 
   /** Bytes to ask for at once: all when there is no limit. */
@@ -60,20 +66,23 @@ export class UploadLimit {
   /** Takes bytes that cannot wait: those that come after make up for them. */
   spend(bytes: number): void {
     this.#fill(0);
+    this.#passed += bytes;
     if (this.#rate !== undefined) this.#held -= bytes;
   }
 
   /** Resolves when so many bytes may be stored; rejects with the signal's reason. */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#rate === undefined) return;
-    const before = this.#turn;
-    const mine = (async (): Promise<void> => {
-      await Promise.allSettled([before]);
-      await this.#wait(bytes, signal);
-    })();
-    this.#turn = mine;
-    await mine;
+    if (this.#rate !== undefined) {
+      const before = this.#turn;
+      const mine = (async (): Promise<void> => {
+        await Promise.allSettled([before]);
+        await this.#wait(bytes, signal);
+      })();
+      this.#turn = mine;
+      await mine;
+    }
+    this.#passed += bytes;
   }
 
   async #wait(bytes: number, signal: AbortSignal): Promise<void> {

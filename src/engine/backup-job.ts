@@ -19,6 +19,7 @@ import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
 import { lastOfSource, ofSource, refuseEmptySource } from './empty-source.ts';
 import { excludeOf } from './exclude-rules.ts';
+import { doneUnderLimit } from './done-under-limit.ts';
 import { expectTotals } from './expected-totals.ts';
 import { keepProtected } from './keep-protected.ts';
 import { keepTree, recallTree } from './known-trees.ts';
@@ -211,9 +212,10 @@ function lastTotals(
 }
 
 function watchArchive(
-  { report }: JobParts,
+  { report, place }: JobParts,
   totals: (bytesFound: number) => ExpectedTotals | undefined,
 ): Omit<ArchiveObserver, 'ruleProblem'> {
+  const bytesDone = doneUnderLimit(place.upload);
   let counters: ArchiveCounters | undefined;
   let read = (): ArchiveCounters | undefined => counters;
   let path: string | null = null;
@@ -227,7 +229,8 @@ function watchArchive(
   report.follow(() => {
     const now = read();
     lookAt(now);
-    return momentOf(now, totals(now?.bytesFound ?? 0), path);
+    const moment = momentOf(now, totals(now?.bytesFound ?? 0), path);
+    return now === undefined ? moment : { ...moment, bytesDone: bytesDone(now) };
   });
   return {
     live: (next) => {

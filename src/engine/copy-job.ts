@@ -5,6 +5,7 @@ import { parseCompression } from '../codec/compress.ts';
 import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../copier/copy.ts';
 import type { BackupSpec } from '../jobs/job.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { doneUnderLimit } from './done-under-limit.ts';
 import { keepProtected } from './keep-protected.ts';
 import { MADE_BEFORE, alreadyMade, finalMoment, problemOf, stands } from './made-snapshot.ts';
 import { outcomeOf, snapshotOfJob, tagsOfPerson, type JobParts } from './job-parts.ts';
@@ -172,12 +173,14 @@ interface CopyWatch extends CopyObserver {
   readonly failure: Error | undefined;
 }
 
-function watchCopy({ report }: JobParts, { record: { counts } }: Snapshot): CopyWatch {
+function watchCopy({ report, place }: JobParts, { record: { counts } }: Snapshot): CopyWatch {
   let made: Snapshot | undefined;
   let failure: Error | undefined;
-  let [done, total] = [0, 0];
-  let uploaded = (): number => 0;
+  let [read, total] = [0, 0];
+  let store = { uploadedBytes: 0, handedBytes: 0 };
+  const doneOf = doneUnderLimit(place.upload);
   report.follow((): Moment => {
+    const done = doneOf({ bytesDone: read, bytesRead: read, bytesHanded: store.handedBytes });
     const share = total === 0 ? 0 : done / total;
     return {
       files: Math.floor(counts.files * share),
@@ -186,7 +189,7 @@ function watchCopy({ report }: JobParts, { record: { counts } }: Snapshot): Copy
       bytesDone: done,
       filesTotal: 0,
       bytesTotal: total,
-      counters: { bytes_uploaded: uploaded() },
+      counters: { bytes_uploaded: store.uploadedBytes },
     };
   });
   return {
@@ -196,14 +199,14 @@ function watchCopy({ report }: JobParts, { record: { counts } }: Snapshot): Copy
     get failure() {
       return failure;
     },
-    live: (read) => {
-      uploaded = read;
+    live: (stored) => {
+      store = stored;
     },
     begin: (_snapshot, bytes) => {
       total = bytes;
     },
     read: (bytes) => {
-      done += bytes;
+      read += bytes;
     },
     copied: (_snapshot, copied) => {
       made = copied;

@@ -29,6 +29,8 @@ export interface EngineLinks extends EngineSurroundings {
 
 /** Milliseconds without a job after which the disk of a repository is let go of. Its passphrase is stretched anew then. */
 const LET_GO_MS = 2_000;
+/** Milliseconds between two messages of what was sent. */
+const SENT_EVERY_MS = 1_000;
 
 interface Running {
   readonly controller: AbortController;
@@ -127,6 +129,7 @@ export class Engine {
     const { send, clock } = this.#links;
     const report = new Report(send, clock);
     const goesOn = tellWhenHeldUp(send, () => clock.monotonic());
+    const telling = setInterval(this.#sentSince(this.#keeper.sent), SENT_EVERY_MS).unref();
     let last: FromEngine;
     try {
       const openOther: JobParts['openOther'] = async (destination, until) =>
@@ -144,9 +147,19 @@ export class Engine {
     } catch (error) {
       last = await this.#failure(error, job, report, signal);
     }
+    clearInterval(telling);
     report.stop();
     goesOn();
     send(last);
+  }
+
+  #sentSince(before: number): () => void {
+    let told = 0;
+    return () => {
+      const bytes = this.#keeper.sent - before;
+      if (bytes !== told) this.#links.send({ kind: 'sent', bytes });
+      told = bytes;
+    };
   }
 
   /**

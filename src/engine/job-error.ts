@@ -1,7 +1,14 @@
 /** From what was thrown to what a job reports. */
-import { BugError, DestinationError, HoldfastError, RepositoryError, errnoOf } from '../base/errors.ts';
+import {
+  BugError,
+  DestinationError,
+  HoldfastError,
+  RepositoryError,
+  StateError,
+  errnoOf,
+} from '../base/errors.ts';
 import type { DestinationKind, RepositoryCode } from '../base/errors.ts';
-import type { JobError, JobType } from '../jobs/job.ts';
+import { STATE_UNWRITABLE, type JobError, type JobType } from '../jobs/job.ts';
 
 const DESTINATION_CODES: Readonly<Record<DestinationKind, string>> = {
   'not-found': 'DESTINATION_ERROR',
@@ -55,7 +62,7 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
     return {
       code: codeOf(error, type),
       message: sentences(error.message, error.hint),
-      details: { ...error.details, retry: error.retry },
+      details: { ...error.details, retry: error.retry, ...stateDetails(error, type) },
     };
   }
   const errno = errnoOf(error);
@@ -71,6 +78,13 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
     };
   }
   return internalError(error);
+}
+
+/** What a restore writes lies elsewhere: whoever waits for it is told at once. */
+function stateDetails(error: HoldfastError, type: JobType): JobError['details'] {
+  if (!(error instanceof StateError) || error.code !== 'WRITE_ERROR' || type === 'restore') return {};
+  const errno = errnoOf(error.cause) ?? '';
+  return FULL.has(errno) || errno === 'EROFS' ? { [STATE_UNWRITABLE]: true } : {};
 }
 
 export function internalError(error: unknown): JobError {

@@ -1,5 +1,4 @@
 /** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
-import { totalmem } from 'node:os';
 import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
@@ -23,6 +22,7 @@ import {
 import { keepReserve } from '../repository/reserve.ts';
 import { secretHanded } from '../repository/typed-secret.ts';
 import { readKeyFiles, withCopies } from '../repository/key-files.ts';
+import { memoryBytes } from '../system/machine-memory.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
 
@@ -45,6 +45,8 @@ export interface OpenRequest {
 export interface JobRepository extends OpenedRepository {
   /** For jobs that only read or add: its metadata comes from this machine's copies where the repository is far away. */
   readonly cached: Repository;
+  /** What was sent to it, and whether that is limited now. */
+  readonly upload: Pick<UploadLimit, 'limited' | 'passed'>;
 }
 
 interface OpenedRepository extends Pick<WatchedPacks, 'packBytes' | 'useSpool' | 'hasThrown'> {
@@ -108,7 +110,7 @@ export class RepositoryKeeper implements AsyncDisposable {
       requireRemembered(opened.repository, destination);
       const keys = await keyNames(opened.repository.destination, signal);
       const cache = openCached(opened.repository, request.stateDirectory, this.#surroundings.clock);
-      const place = { ...opened, cached: cache.repository };
+      const place = { ...opened, cached: cache.repository, upload: this.#limit };
       const { stateDirectory } = request;
       this.#kept = { opened: place, cache, identity, stateDirectory, keys };
       return place;
@@ -116,6 +118,11 @@ export class RepositoryKeeper implements AsyncDisposable {
       await opened.repository.close();
       throw error;
     }
+  }
+
+  /** Bytes that were sent to destinations so far. */
+  get sent(): number {
+    return this.#limit.passed;
   }
 
   /** A job begins, which brings its own limit. */
@@ -213,7 +220,7 @@ async function openFor(
             look,
             ...(like === undefined ? {} : { like }),
             secrets: [{ secret, label: LABELS[secret.kind] }, ...codeOfKit(destination)],
-            cost: passphraseCost(env, totalmem()),
+            cost: passphraseCost(env, memoryBytes()),
           },
           signal,
         )

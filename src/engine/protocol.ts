@@ -167,6 +167,8 @@ export type FromEngine =
       readonly bytes: number;
       readonly stored: number;
     }
+  /** What the job has sent so far, finished objects or not: once a second while that grows. */
+  | { readonly kind: 'sent'; readonly bytes: number }
   | { readonly kind: 'problem'; readonly problem: JobProblem }
   | { readonly kind: 'note'; readonly text: string }
   /** What others hold up, as a sentence; null once it goes on. */

@@ -10,7 +10,7 @@ import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, waiting, warned, type ProgressNow } from './job-states.ts';
-import type { Job, JobError } from './job.ts';
+import { STATE_UNWRITABLE, type Job, type JobError } from './job.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
@@ -85,6 +85,7 @@ export class Attempt {
   #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
+  #sent = 0;
   /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
   #usesDestination: boolean;
   #turn: Disposable | undefined;
@@ -129,6 +130,12 @@ export class Attempt {
     this.#later(ATTEMPT_TIMES.lastHookMs, () => this.#after.abort());
   }
 
+  /** Bytes that its engine has sent. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /** Also before there is an engine. */
   limit(uploadLimit: number | null): void {
     if (this.#uploadLimit === uploadLimit) return;
     this.#uploadLimit = uploadLimit;
@@ -205,8 +212,11 @@ export class Attempt {
     }
   }
 
-  async #runEngine(job: EngineJob): Promise<AttemptEnd> {
-    this.#uploadLimit = job.destination.uploadLimit;
+  async #runEngine(prepared: EngineJob): Promise<AttemptEnd> {
+    // Others upload as well: what it was prepared with is for all of them.
+    this.#uploadLimit ??= prepared.destination.uploadLimit;
+    const destination = { ...prepared.destination, uploadLimit: this.#uploadLimit };
+    const job = { ...prepared, destination };
     const engine = this.#setup.launcher.start(job, (message) => this.#guard(() => this.#receive(message)));
     this.#engine = engine;
     const { code, signal, notReadyAfterMs } = await engine.ended;
@@ -242,6 +252,9 @@ export class Attempt {
       case 'progress':
         this.#latest = message;
         this.#writeInTime();
+        return;
+      case 'sent':
+        this.#sent = message.bytes;
         return;
       case 'problem':
         this.#show(() => book.addProblem(this.#id, message.problem));
@@ -383,7 +396,7 @@ function notRemembered(error: unknown): JobError {
   const { what, hint } = stateFailureText(failure, 'the state directory');
   return {
     code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint} Then back up again.`,
-    details: {},
+    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint}`,
+    details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
   };
 }

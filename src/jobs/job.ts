@@ -110,6 +110,9 @@ export const NO_PROGRESS: JobProgress = {
   eta_seconds: null,
 };
 
+/** In the details of an error: the disk of the state directory is full or takes no writes, which passes. */
+export const STATE_UNWRITABLE = 'state_unwritable';
+
 export interface JobError {
   /** From the registry of error codes. */
   readonly code: string;

@@ -13,7 +13,8 @@ export const MOST_QUEUED = 100;
 export const WAITS_FOR_EARLIER = 'It waits for the same job from before, which is tried again.';
 
 /** What it waits for while another one works at the same place. */
-export const WAITS_FOR_TURN = 'It waits for its turn: another job uses the same source or destination.';
+export const WAITS_FOR_TURN =
+  'It waits for its turn: another job uses the same source or destination, or the memory that there is.';
 
 /** What a job needs for itself alone. */
 export interface JobPlaces {

@@ -1,6 +1,6 @@
 /** Which failures pass by themselves, and how long to wait. */
 import { randomInt } from 'node:crypto';
-import type { JobError } from './job.ts';
+import { STATE_UNWRITABLE, type JobError } from './job.ts';
 
 export const RETRY_TIMES = {
   /** After the first failure; each further one waits twice as long. */
@@ -34,7 +34,13 @@ export function passingReason(
 ): string | undefined {
   const waitedMs = nowMs - (failingSince ?? nowMs);
   const isEnough = waitedMs >= RETRY_TIMES.giveUpMs && failures + 1 >= RETRY_TIMES.giveUpFailures;
-  return isEnough ? undefined : PASSING[error.code];
+  return isEnough ? undefined : waitsFor(error);
+}
+
+function waitsFor({ code, details }: JobError): string | undefined {
+  if (details[STATE_UNWRITABLE] === true)
+    return 'Holdfast cannot write in its state directory; it is tried again.';
+  return PASSING[code];
 }
 
 /**

@@ -15,6 +15,8 @@ export interface RunnerSetup {
   readonly book: JobBook;
   readonly settings: SettingStore;
   readonly launcher: EngineLauncher;
+  /** Jobs at work beside which none begins that nobody waits for; undefined for any number. */
+  readonly mostAtOnce?: number | undefined;
   readonly clock: Clock;
   /** Which start of the machine this is. */
   readonly boot: () => string;

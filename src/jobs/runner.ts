@@ -10,34 +10,24 @@ import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
 import { endOfLeft, machineRestarted } from './left-running.ts';
+import { LOOK_AGAIN_MS, untilNextLook } from './next-look.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import {
   interruptedReader,
   nearFirst,
   partOf,
-  passWait,
   placesOfPart,
   refusalOf,
   submitPass,
   type PassPart,
 } from './pass.ts';
-import {
-  isTaken,
-  queueWait,
-  startable,
-  submitJob,
-  yieldsToEarlier,
-  type Held,
-  type JobPlaces,
-} from './queue.ts';
+import { isPersons, isTaken, startable, submitJob, type Held, type JobPlaces } from './queue.ts';
 import type { RunnerSetup } from './runner-setup.ts';
+import { showWaits } from './shown-waits.ts';
+import { UploadShares } from './upload-shares.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
-/** Jobs that say in one look that they wait now, or no longer: each is a write, and the rest say it at the next look. */
-const MOST_TOLD = 50;
-/** Milliseconds after which conditions and limits are looked at again while something waits or runs. */
-const LOOK_AGAIN_MS = 30_000;
 
 export class Runner {
   readonly #setup: RunnerSetup;
@@ -45,6 +35,7 @@ export class Runner {
   readonly #runs = new Map<string, Promise<void>>();
   /** At destinations. */
   readonly #turns = new TurnsAt();
+  readonly #shares = new UploadShares();
   #pause: Pause | undefined;
   #state: 'new' | 'open' | 'closed' = 'new';
   #looking: Promise<void> | undefined;
@@ -162,15 +153,16 @@ export class Runner {
   }
 
   async #lookOnce(): Promise<void> {
-    const { book, clock, uploadLimit } = this.#setup;
+    const { book, clock } = this.#setup;
     if (this.#pause !== undefined && isOver(this.#pause, clock.now())) this.#setPause(undefined);
     this.#takeUpLost();
-    for (const attempt of this.#attempts.values()) attempt.limit(uploadLimit());
+    this.#shareLimit();
     const placesOf = (record: JobRecord): JobPlaces => this.#placesOf(record);
     const next = startable(book.queued(), this.#taken(), placesOf, clock.now());
     for (const waiter of nearFirst(next, (record) => placesOf(record).isFar === true)) {
       if (this.#pause !== undefined) return;
       const { job } = waiter;
+      if (this.#isFull(job)) continue;
       const reason = await this.#reasonToWait(job, this.#partOf(waiter));
       if (this.#pause !== undefined || !this.#isOpen()) return;
       const now = book.record(job.id);
@@ -179,6 +171,16 @@ export class Runner {
       else if (reason !== now.job.waiting_for) book.show(job.id, (record) => waiting(record, reason));
     }
     this.#showWaits();
+  }
+
+  #shareLimit(): void {
+    const { uploadLimit, clock } = this.#setup;
+    this.#shares.give(uploadLimit(), [...this.#attempts.values()], clock.monotonic());
+  }
+
+  /** Each job at work takes memory: what nobody waits for comes after the others where there is little. */
+  #isFull({ trigger }: Job): boolean {
+    return !isPersons(trigger) && this.#attempts.size >= (this.#setup.mostAtOnce ?? Number.POSITIVE_INFINITY);
   }
 
   #placesOf(record: JobRecord): JobPlaces {
@@ -202,21 +204,13 @@ export class Runner {
       .some(({ job: { id } }) => (this.#attempts.get(id)?.places.source ?? null) !== null);
   }
 
-  /** Says of what waits for other jobs that it does. */
   #showWaits(): void {
-    const { book } = this.#setup;
-    const all = book.queued();
     const taken = this.#taken();
-    let left = MOST_TOLD;
-    for (const queued of all) {
-      const part = this.#partOf(queued);
-      const places = placesOfPart(queued.job.spec, part, this.#setup.placesOf);
-      const forReader = passWait(queued, part, (pass) => this.#isRead(pass));
-      const forOthers = queueWait(queued, yieldsToEarlier(queued, all), isTaken(places, taken));
-      const reason = forReader === undefined ? forOthers : forReader;
-      if (reason !== undefined && (left -= 1) >= 0)
-        book.show(queued.job.id, (record) => waiting(record, reason));
-    }
+    showWaits(this.#setup.book, {
+      partOf: (record) => this.#partOf(record),
+      isRead: (pass) => this.#isRead(pass),
+      isBehind: (record) => isTaken(this.#placesOf(record), taken) || this.#isFull(record.job),
+    });
   }
 
   /** Jobs that are said to run but do not, since their end could not be written. */
@@ -262,6 +256,7 @@ export class Runner {
       enter: async (signal) => await this.#turns.take(places.destination, signal),
     });
     this.#attempts.set(job.id, attempt);
+    this.#shareLimit();
     this.#runs.set(job.id, this.#run(job, attempt));
   }
 
@@ -371,15 +366,11 @@ export class Runner {
   }
 
   #untilNextLook(): number | undefined {
-    const { book, clock } = this.#setup;
-    const nowMs = clock.now();
-    const until = this.#pause?.until ?? null;
+    const { book, clock, uploadLimit } = this.#setup;
+    const [works, pausedUntil] = [this.#attempts.size > 0, this.#pause?.until ?? null];
     try {
-      const queued = book.queued();
-      if (queued.length === 0 && until === null && this.#attempts.size === 0) return undefined;
-      const times = [...queued.map(({ bookkeeping }) => bookkeeping.retryAt ?? 0), until ?? 0];
-      // What is past already waits for something else than the time.
-      return Math.min(LOOK_AGAIN_MS, ...times.filter((at) => at > nowMs).map((at) => at - nowMs));
+      const shares = this.#attempts.size > 1 && uploadLimit() !== null;
+      return untilNextLook({ queued: book.queued(), works, pausedUntil, shares, nowMs: clock.now() });
     } catch (error) {
       this.#setup.trouble(error);
       return LOOK_AGAIN_MS;

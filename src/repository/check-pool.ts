@@ -1,8 +1,8 @@
-import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
 import { BugError } from '../base/errors.ts';
 import type { KeyMaterial } from '../codec/keys.ts';
+import { threadCount } from '../system/machine-memory.ts';
 import type { PackExamination } from './check-pack.ts';
 
 /** What a worker is started with. */
@@ -34,7 +34,7 @@ interface Job {
 }
 
 export function defaultCheckWorkers(packs: number): number {
-  return Math.max(1, Math.min(availableParallelism(), MAX_WORKERS, packs));
+  return Math.max(1, threadCount(Math.min(MAX_WORKERS, packs)));
 }
 
 /** Worker threads that examine packs. */

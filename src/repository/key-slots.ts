@@ -24,6 +24,7 @@ import {
   type SlotKind,
 } from '../format/keyring.ts';
 import { requireVersion } from '../format/records.ts';
+import { oneAtATime } from '../system/one-at-a-time.ts';
 import { planTries } from './slot-cost.ts';
 import { grantFor, keyringOfGrant } from './write-only-grant.ts';
 
@@ -329,12 +330,18 @@ function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
   }
 }
 
+/** KiB that any machine has to spare. Several destinations at once would take many times what is dearer. */
+const CHEAP_KIB = 32_768;
+
 async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer> {
   if (secret.kind !== 'passphrase') return secret.secret;
   // Half a character would become another one, which opens what it must not.
   if (!secret.text.isWellFormed()) throw noText();
   if (cost === undefined) throw corrupt('a key slot', 'it is a passphrase slot without cost parameters');
-  return await argon2id(Buffer.from(secret.text.normalize('NFC'), 'utf8'), cost.salt, cost);
+  const text = Buffer.from(secret.text.normalize('NFC'), 'utf8');
+  const { salt } = cost;
+  const stretch = async (): Promise<Buffer> => await argon2id(text, salt, cost);
+  return cost.m < CHEAP_KIB ? await stretch() : await oneAtATime(stretch);
 }
 
 function noText(): RepositoryError {

@@ -275,12 +275,38 @@ export async function acquirePruneLease(
     );
     if (rival !== undefined) throw await lockedBy(repository, rival, nowMs, signal);
     // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
-    if ((await readLease(repository, own.purpose, own.epoch, signal)).nonce !== record.nonce)
-      throw await lockedBy(repository, own, nowMs, signal);
+    const stands = await readIfThere(repository, own, signal);
+    if (stands === undefined) throw takenMeanwhile();
+    if (stands.nonce !== record.nonce) throw await lockedBy(repository, own, nowMs, signal);
     if (!destination.properties.canDelete) return;
     for (const epoch of dead) await dropLease(repository, { purpose: PRUNE_PURPOSE, epoch }, signal);
   });
   return new Lease(repository, record, own, options);
+}
+
+/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
+async function readIfThere(
+  repository: Repository,
+  { purpose, epoch }: StoredLease,
+  signal: AbortSignal,
+): Promise<LeaseRecord | undefined> {
+  try {
+    return await readLease(repository, purpose, epoch, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}
+
+function takenMeanwhile(): RepositoryError {
+  return new RepositoryError(
+    'REPOSITORY_LOCKED',
+    'The right to prune was lost: another process took it over',
+    {
+      hint: 'This one was held up for minutes, as by a machine that slept. Nothing is damaged. Run it again.',
+      retry: 'later',
+    },
+  );
 }
 
 /** Does what is left to do once a lease is stored; a lease that nobody will keep alive is removed again. */

@@ -1,9 +1,9 @@
-import { availableParallelism } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { BugError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { isUnreadObject } from '../repository/lost-object.ts';
+import { threadCount } from '../system/machine-memory.ts';
 import { eachSegment, fetchRun, type ContentPlan, type SegmentRun } from './content-plan.ts';
 import type { FailureFacts } from './entry-failure.ts';
 import type { EntryRecordWriter } from './entry-records.ts';
@@ -82,7 +82,7 @@ export class WorkerPool {
     this.#records = records;
     this.#done = done;
     this.#setup = { ...setup, stop: this.#stop };
-    this.#threads = workers ?? Math.max(1, Math.min(availableParallelism(), MAX_WORKERS));
+    this.#threads = workers ?? threadCount(MAX_WORKERS);
   }
 
   /** One more file will have to be written or compared. */

@@ -16,7 +16,7 @@ import {
   type NativeEvent,
 } from './native-watcher.ts';
 import type { ChangeFeed, WatchState } from './source-watcher.ts';
-import { canOpenQueue, isWatchLimit, notText, tryToWatch, watchError } from './watch-limit.ts';
+import { canOpenQueue, isRaised, isWatchLimit, notText, tryToWatch, watchError } from './watch-limit.ts';
 
 export interface NativeRequest {
   readonly root: ByteString;
@@ -59,6 +59,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
   #ends: DirectoryEnds;
   #isDisplaced = false;
   #state: WatchState = 'starting';
+  /** Why it is lost. */
+  #trouble: StateError | undefined;
   #directories = 0;
   /** Ends of what is subscribed: the source, then directories in it. */
   #subscriptions: (() => Promise<boolean>)[] = [];
@@ -103,6 +105,10 @@ export class NativeSource implements ChangeFeed, NativeClient {
     if (end !== undefined) this.#displaced(ENDS[end]);
     if (this.#isDisplaced) return false;
     measureNative(clock, 0);
+    if (this.#state === 'lost' && isRaised(this.#trouble)) {
+      this.#trouble = undefined;
+      this.#renewSoon();
+    }
     // A new directory that the native watcher may not watch is not told of either.
     if (this.#state === 'watching' && process.platform === 'linux') this.#tryToWatch(root);
     // Directories that were moved are known by old names, too, which may lead astray: not for long.
@@ -332,6 +338,9 @@ export class NativeSource implements ChangeFeed, NativeClient {
     const known = error instanceof StateError ? error : watchError(this.#request.root, error);
     const before = this.#state;
     this.#state = 'lost';
+    this.#trouble = known;
+    // Of what is only written to until then nothing tells.
+    this.#isChanged = true;
     this.#unwatchedSince ??= this.#request.clock.now();
     if (before === 'lost') return;
     this.#sink.lose(

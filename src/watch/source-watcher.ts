@@ -70,9 +70,10 @@ export interface SourceWatcher extends AsyncDisposable {
   readonly directories: number;
   /**
    * Hands over what has changed and begins a new set, to which everything belongs that is reported from now on. Each
-   * reader (a destination) has sets of its own; its first is unknown.
+   * reader (a destination) has sets of its own; its first is unknown. `forAll`: the run that takes it serves all that a
+   * backup would be begun for, so that what has gathered begins none, unless this one is given back.
    */
-  take(reader?: string): Changes;
+  take(reader?: string, forAll?: boolean): Changes;
   /** Gives back what a failed or abandoned run had taken. */
   putBack(changes: Changes, reader?: string): void;
   /**
@@ -126,6 +127,8 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   /** Feeds that were given up. */
   #closing: Promise<unknown> = Promise.resolve();
   #gathered: { events: number; firstAt: number; lastAt: number; lost: boolean } | undefined;
+  /** Events that would have begun a backup, had a reader not taken them with it. */
+  readonly #served = new Map<string, number>();
   #lastReason = '';
   /** Backups that change the source just now, and until when what they did is told of. */
   #changing = 0;
@@ -154,8 +157,14 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     return this.#feed.directories;
   }
 
-  take(reader = ''): Changes {
+  take(reader = '', forAll = false): Changes {
     this.#check();
+    this.#served.delete(reader);
+    if (forAll && this.#gathered !== undefined) {
+      this.#served.set(reader, this.#gathered.events);
+      this.#gathered = undefined;
+      this.#lastReason = '';
+    }
     const state = this.state;
     const taken = this.#log.take(reader);
     if (taken.unknown !== undefined) return unknown(taken.unknown);
@@ -168,6 +177,9 @@ class WatchedSource implements SourceWatcher, ChangeSink {
 
   putBack(changes: Changes, reader = ''): void {
     this.#log.putBack(reader, changes);
+    const events = this.#served.get(reader);
+    this.#served.delete(reader);
+    if (events !== undefined) this.#gather(events);
   }
 
   ownChanges(): () => void {

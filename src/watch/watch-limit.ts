@@ -36,7 +36,8 @@ export function notText(path: ByteString): StateError {
 }
 
 function watchLimit(root: ByteString, setting: string, least: number, cause: unknown): StateError {
-  const now = numberIn(`/proc/sys/${setting.replaceAll('.', '/')}`);
+  const lowest = lowestOf(setting);
+  const { name, now } = lowest ?? { name: setting, now: undefined };
   const wanted = Math.max(least, (now ?? 0) * 2);
   const what = setting === WATCHES ? 'directories' : 'programs';
   return new StateError(
@@ -44,13 +45,32 @@ function watchLimit(root: ByteString, setting: string, least: number, cause: unk
     `${textOfBytes(root)} cannot be watched: the system does not let this user watch more ${what}`,
     {
       hint:
-        `Scheduled backups go on and look at every file. To raise the limit, run: sudo sysctl -w ${setting}=${wanted} ` +
-        `(and write "${setting}=${wanted}" to /etc/sysctl.d/60-holdfast.conf to keep it after a restart). ` +
-        'It is tried again every hour.',
+        `Scheduled backups go on and look at every file. To raise the limit, run: sudo sysctl -w ${name}=${wanted} ` +
+        `(and write "${name}=${wanted}" to /etc/sysctl.d/60-holdfast.conf to keep it after a restart). ` +
+        'It is tried again once it is raised, and every hour.',
       details: { setting, wanted, ...(now === undefined ? {} : { now }) },
       cause,
     },
   );
+}
+
+/** A container with users of its own may have a lower limit than the machine. */
+function lowestOf(setting: string): { readonly name: string; readonly now: number } | undefined {
+  const names = [setting, setting.replace('fs.inotify.max_user_', 'user.max_inotify_')];
+  return names
+    .flatMap((name) => {
+      const now = numberIn(`/proc/sys/${name.replaceAll('.', '/')}`);
+      return now === undefined ? [] : [{ name, now }];
+    })
+    .sort((a, b) => a.now - b.now)[0];
+}
+
+/** Whether the limit that was met is higher by now. */
+export function isRaised(error: unknown): boolean {
+  if (!isWatchLimit(error) || !(error instanceof StateError)) return false;
+  const { setting, now: before } = error.details;
+  const now = lowestOf(String(setting))?.now;
+  return now !== undefined && typeof before === 'number' && now > before;
 }
 
 export function isWatchLimit(error: unknown): boolean {

@@ -36,6 +36,32 @@ const SCRIPT = `
   process.stdout.write(JSON.stringify({ first, state, lost, kind: changes.kind, problems: shown }));
 `;
 
+const RAISED = `
+  import { writeFileSync } from 'node:fs';
+  import { setTimeout as delay } from 'node:timers/promises';
+  const { watchSource } = await import('${moduleUrl('src/watch/source-watcher.ts')}');
+  const { bytesOfText } = await import('${moduleUrl('src/base/byte-path.ts')}');
+  const { systemClock } = await import('${moduleUrl('src/base/clock.ts')}');
+  let changes = 0;
+  const watcher = watchSource(
+    { root: bytesOfText(process.argv[2]), never: [], poll: false, clock: systemClock, quietMs: 10 },
+    { changed: () => (changes += 1), lost: () => {}, problem: () => {} },
+  );
+  while (watcher.state === 'starting') await delay(5);
+  const first = watcher.state;
+  for (let waited = 0; waited < 3_000 && changes === 0; waited += 20) await delay(20);
+  watcher.take();
+  await delay(700);
+  const same = watcher.state;
+  const before = changes;
+  writeFileSync('/proc/sys/user/max_inotify_watches', '1000');
+  watcher.take();
+  for (let waited = 0; waited < 10_000 && changes === before; waited += 20) await delay(20);
+  const { state } = watcher;
+  await watcher.close();
+  process.stdout.write(JSON.stringify({ first, same, state, changes: changes - before }));
+`;
+
 interface Report {
   readonly first: string;
   readonly state: string;
@@ -51,13 +77,14 @@ beforeEach(() => {
   for (let count = 0; count < 30; count += 1)
     mkdirSync(join(directory, 'source', `${count}`), { recursive: true });
   writeFileSync(join(directory, 'script.mjs'), SCRIPT);
+  writeFileSync(join(directory, 'raised.mjs'), RAISED);
 });
 afterEach(() => removeTree(directory));
 
 /** Runs the script with a limit that holds for it alone. */
-function underLimit(limit: string, value: number, newDirectories: number): Report {
+function underLimit(limit: string, value: number, newDirectories: number, name = 'script.mjs'): Report {
   const command = `echo ${value} > /proc/sys/user/${limit} && exec "$@"`;
-  const script = [join(directory, 'script.mjs'), join(directory, 'source'), `${newDirectories}`];
+  const script = [join(directory, name), join(directory, 'source'), `${newDirectories}`];
   const parameters = ['-Ur', 'sh', '-c', command, 'sh', process.execPath, ...SOURCE_FLAGS, ...script];
   return JSON.parse(execFileSync('unshare', parameters, { encoding: 'utf8', timeout: 60_000 }));
 }
@@ -81,7 +108,7 @@ describe.runIf(hasNamespaces())('with a limit on what may be watched', () => {
     expect(lost).toEqual(['the system does not let this user watch more directories']);
     expect(problems).toHaveLength(1);
     expect(problems[0]?.code).toBe('WATCH_LIMIT');
-    expect(problems[0]?.hint).toMatch(/run: sudo sysctl -w fs\.inotify\.max_user_watches=\d{6,} /);
+    expect(problems[0]?.hint).toMatch(/run: sudo sysctl -w user\.max_inotify_watches=\d{6,} /);
   });
 
   test('reached by new directories: it is noticed', () => {
@@ -101,9 +128,18 @@ describe.runIf(hasNamespaces())('with a limit on what may be watched', () => {
     expect(problems.map(({ code }) => code)).toEqual(['WATCH_LIMIT']);
   });
 
+  test('that is raised: the source is watched again at the next look, and a backup finds what was written meanwhile', () => {
+    expect(underLimit('max_inotify_watches', 20, 0, 'raised.mjs')).toEqual({
+      first: 'lost',
+      same: 'lost',
+      state: 'watching',
+      changes: 1,
+    });
+  });
+
   test('on queues: it does not wait for ever', () => {
     const { first, problems } = underLimit('max_inotify_instances', 0, 0);
     expect(first).toBe('lost');
-    expect(problems[0]?.hint).toContain('fs.inotify.max_user_instances=');
+    expect(problems[0]?.hint).toContain('user.max_inotify_instances=');
   });
 });

@@ -68,13 +68,14 @@ test('a backup that is due and cannot be noted is told once, and is an error unt
   });
   expect((await site.ask('status', {})).status).toBe('error');
   expect(await statusFor(program)).toBe('error');
-  // Again and again the run is offered, and cannot be noted.
-  const lines = site.log.length;
+  // Again and again the run is offered, and cannot be noted, which is said once.
+  const refused = database.refusals;
   await eventually(() => {
     site.clock.skip(60_000);
-    return site.log.slice(lines).filter((line) => line.includes('could not be begun')).length > 3;
+    return database.refusals > refused + 5;
   }, 'more tries');
   expect(told('state.failed')).toHaveLength(1);
+  expect(site.log.filter((line) => line.includes('could not be begun'))).toHaveLength(1);
   expect(told('state.failed')[0]?.data.text).toContain(site.state);
 
   database.disarm();
@@ -137,4 +138,21 @@ test('an end that the agent did not come to tell before it was killed is told by
   await eventually(() => told('backup.failed').length > before, 'the notice');
   await site.restart();
   expect(told('backup.failed')).toHaveLength(before + 1);
+});
+
+test('changes that were seen while there was no room are backed up as soon as there is some, and nothing else has to happen', async () => {
+  site.write({ 'a.txt': 'content' });
+  await site.configure({
+    sources: [{ path: site.source, schedule: 'off', watch: true }],
+    maintenance: { prune: 'off', check: 'off', drill: 'off' },
+  });
+  await eventually(() => site.daemon.agent.fullStatus().then((s) => s.sources[0]?.watching), 'the watcher');
+  const before = site.jobs('backup');
+  database.fill();
+  const refused = database.refusals;
+  site.write({ 'b.txt': 'new' });
+  await eventually(() => database.refusals > refused, 'a backup that cannot be noted');
+  database.disarm();
+  site.clock.skip(120_000);
+  expect(await site.endOfNext('backup', before)).toMatchObject({ status: 'completed', trigger: 'watch' });
 });

@@ -315,6 +315,25 @@ describe('a source is unknown', () => {
     expect(watched.lost).toEqual(['the source was moved or removed']);
   });
 
+  test('and what a run has taken for all begins no other one, unless that run is given back', async () => {
+    const clock = manualClock();
+    await using watched = await openWatched(fill, { clock });
+    const { watcher, summaries } = watched;
+    clock.jump(120_000);
+    const taken = watcher.take('all', true);
+    expect(taken.kind).toBe('unknown');
+    await clock.advance(10_000);
+    expect(summaries).toEqual([]);
+    watcher.putBack(taken, 'all');
+    await clock.advance(10_000);
+    expect(summaries).toHaveLength(1);
+    // For one of several destinations.
+    clock.jump(120_000);
+    watcher.take('all');
+    await clock.advance(10_000);
+    expect(summaries).toHaveLength(2);
+  });
+
   test('after the computer slept', async () => {
     const clock = manualClock();
     await using watched = await openWatched(fill, { clock });

@@ -21,6 +21,8 @@ export interface FailingDatabase extends Disposable {
   fill(statements?: RegExp): void;
   /** No call fails any more. Returns what has failed, or undefined when it never came to that. */
   disarm(): string | undefined;
+  /** How often there was no room so far. */
+  readonly refusals: number;
 }
 
 const WRITES = /^ ?(?:INSERT|UPDATE|DELETE)/;
@@ -33,13 +35,16 @@ export function failingDatabase(): FailingDatabase {
   let calls = 0;
   let full: RegExp | undefined;
   let hit: string | undefined;
+  let refusals = 0;
   const undo: (() => void)[] = [];
 
   const hook = (prototype: object, name: string): void => {
     const original = Reflect.get(prototype, name) as AnyFunction;
     const hooked: AnyFunction = function (...args) {
-      if (name === 'run' && full?.test(sqlOf(this, [])) === true)
+      if (name === 'run' && full?.test(sqlOf(this, [])) === true) {
+        refusals += 1;
         throw new Sqlite.SqliteError('database or disk is full', 'SQLITE_FULL');
+      }
       if (armed !== undefined) {
         calls += 1;
         if (calls === armed.nth) {
@@ -72,6 +77,9 @@ export function failingDatabase(): FailingDatabase {
       armed = undefined;
       full = undefined;
       return hit;
+    },
+    get refusals() {
+      return refusals;
     },
     [Symbol.dispose]() {
       for (const step of undo) step();

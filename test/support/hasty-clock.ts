@@ -4,10 +4,13 @@ import type { Clock } from '../../src/base/clock.ts';
 export interface HastyClock extends Clock {
   /** Moves wall and monotonic clock. */
   skip(ms: number): void;
+  /** Moves the wall clock alone: a machine that slept, or a clock that was set. */
+  jump(ms: number): void;
 }
 
 export function hastyClock(): HastyClock {
   let aheadMs = 0;
+  let jumpedMs = 0;
   const sleepers = new Set<() => void>();
   const monotonic = (): number => performance.now() + aheadMs;
 
@@ -36,12 +39,15 @@ export function hastyClock(): HastyClock {
   }
 
   return {
-    now: () => Date.now() + aheadMs,
+    now: () => Date.now() + aheadMs + jumpedMs,
     monotonic,
     sleep,
     skip(ms) {
       aheadMs += ms;
       for (const wake of sleepers) wake();
+    },
+    jump(ms) {
+      jumpedMs += ms;
     },
   };
 }

@@ -7,12 +7,13 @@ import { bytesOfText } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
+import { callAgent } from '../../control/client.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../wording.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
 import { isHoldfast } from '../install/port.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
-import { statePaths } from '../state-directory.ts';
+import { statePaths, type StatePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
@@ -91,14 +92,32 @@ async function takenPort(port: number): Promise<Finding> {
 /** Where counting ends, in milliseconds: an answer that is nearly right is better than none. */
 const COUNT_MS = 3000;
 
-/** Linux watches directories one by one, and each user only so many. */
+/** Of the sources that the running agent should watch, those of which it is told nothing. */
+export async function unwatchedSources(
+  { run }: Pick<StatePaths, 'run'>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { statements } = await callAgent(run, 'status', {}, signal);
+  return statements.find(({ code }) => code === 'not_watched')?.paths ?? [];
+}
+
+/**
+ * Linux watches directories one by one, and each user only so many.
+ * @param unwatched of these the agent is told nothing: whatever the figures say, they are not watched
+ */
 export async function checkWatching(
   roots: readonly string[],
+  unwatched: readonly string[],
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Finding> {
   if (roots.length === 0) return ok('watching', 'No source is watched');
   const limit = process.platform === 'linux' ? await watchLimit() : undefined;
-  if (limit === undefined) return ok('watching', `${count(roots.length, 'source')} to watch`);
+  const why = `What the system said: ${holdfast`logs`}`;
+  const told = `The agent is not told of changes in ${unwatched.join(', ')}`;
+  if (limit === undefined)
+    return unwatched.length > 0
+      ? problem('watching', told, why)
+      : ok('watching', `${count(roots.length, 'source')} to watch`);
   const { directories, complete } = await countDirectories(roots, limit, clock.monotonic() + COUNT_MS, {
     clock,
     signal,
@@ -106,6 +125,8 @@ export async function checkWatching(
   const wanted = Math.max(524_288, limit * 2);
   const text = `${complete ? '' : 'at least '}${count(directories, 'directory', 'directories')} to watch, ${limit} allowed`;
   const hint = `Run: sudo sysctl -w fs.inotify.max_user_watches=${wanted} (and write that to /etc/sysctl.d/60-holdfast.conf to keep it)`;
+  if (unwatched.length > 0)
+    return problem('watching', `${told}: ${text} to all programs of its user together`, `${hint}. ${why}`);
   if (directories >= limit) return problem('watching', text, hint);
   return directories > limit * 0.8 ? warning('watching', text, hint) : ok('watching', text);
 }

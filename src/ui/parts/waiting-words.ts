@@ -22,6 +22,7 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
   [/^Another program has locked the repository/, 'locked'],
   [/^Waiting for (the store|the file system|rclone) \((.+)\), again in (\d+ (?:s|min))\./, 'again'],
   [/^Waiting for (the store|the file system|rclone): no answer for (\d+ (?:s|min))/, 'silent'],
+  [/^Holdfast cannot write in its state directory/, 'unwritable'],
   [/^The trial at the partner is over/, 'trialOver'],
   [/^The account at the partner is suspended/, 'suspended'],
 ];

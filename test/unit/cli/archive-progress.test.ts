@@ -17,6 +17,7 @@ const counters: ArchiveCounters = {
   bytesFound: 1500,
   bytesRead: 500,
   bytesUploaded: 200,
+  bytesHanded: 200,
 };
 
 function watch(parts: Partial<WatchParts> = {}) {

@@ -78,6 +78,7 @@ async function openSite(): Promise<Site> {
     settings: () => settings,
     jobs: state.database.jobs,
     watching,
+    now: () => systemClock.now(),
     trouble: (error) => expect.unreachable(String(error)),
   });
   const site: Site = {

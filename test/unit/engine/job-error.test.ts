@@ -47,4 +47,19 @@ describe('the error of a job', () => {
     const bug = new BugError('x', { details: { stack: 'at somewhere' } });
     expect(jobErrorOf(bug, 'backup').details).toEqual({});
   });
+
+  test.each([
+    ['backup', 'ENOSPC', true],
+    ['prune', 'EROFS', true],
+    ['backup', 'EACCES', undefined],
+    ['restore', 'ENOSPC', undefined],
+  ] as const)(
+    'of a %s says whether the disk of the state, with %s, may take writes again',
+    (type, errno, waits) => {
+      const cause = Object.assign(new Error('x'), { code: errno });
+      expect(
+        jobErrorOf(new StateError('WRITE_ERROR', 'x', { cause }), type).details['state_unwritable'],
+      ).toBe(waits);
+    },
+  );
 });

@@ -162,6 +162,8 @@ describe('an engine process', () => {
     const threads = readdirSync(`/proc/${pid}/task`).map(Number);
     expect(threads.length).toBeGreaterThan(1);
     for (const thread of threads) expect(getPriority(thread)).toBe(10);
+    const endedSooner = (of: string): number => Number(readFileSync(`/proc/${of}/oom_score_adj`, 'latin1'));
+    expect(endedSooner(String(pid))).toBeGreaterThan(endedSooner('self'));
     const idle = (): boolean =>
       execFileSync('ionice', ['-p', String(pid)], { encoding: 'latin1' }).trim() === 'idle';
     await expect.poll(idle).toBe(true);

@@ -152,7 +152,7 @@ describe('a repository that cannot be remembered', () => {
     throw full;
   };
 
-  it('fails a backup before anything is stored there', async () => {
+  it('stops a backup before anything is stored there, which waits until the disk takes writes', async () => {
     const { runner, engines, job, troubles } = await begin({ opened });
     const { id } = runner.submit(backupOf('/home'), 'api');
     await settle();
@@ -160,7 +160,8 @@ describe('a repository that cannot be remembered', () => {
     engine.say({ kind: 'opened', repositoryId: 'r' });
     await settle();
     expect(engine).toMatchObject({ mayGoOn: false, asked: 'stop', isRunning: false });
-    expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'INSUFFICIENT_STORAGE' } });
+    expect(job(id)).toMatchObject({ status: 'queued', error: { code: 'INSUFFICIENT_STORAGE' } });
+    expect(job(id).waiting_for).toContain('state directory');
     expect(job(id).error?.message).toContain('Nothing was backed up');
     expect(troubles).toEqual([full]);
   });
@@ -362,6 +363,18 @@ describe('what passes by itself', () => {
     expect(job(id)).toMatchObject({ status: 'failed', error: { code: 'DESTINATION_UNREACHABLE' } });
   });
 
+  it('is a state directory that takes no writes for now, whatever could not be written there', async () => {
+    const { runner, engines, job, pass } = await begin();
+    const { id } = runner.submit(backupOf('/a'), 'watch');
+    await settle();
+    engines.of(id).fail('WRITE_ERROR', { state_unwritable: true });
+    await settle();
+    expect(job(id)).toMatchObject({ status: 'queued', error: { code: 'WRITE_ERROR' } });
+    expect(job(id).waiting_for).toContain('state directory');
+    await pass(RETRY_TIMES.firstMs);
+    expect(job(id)).toMatchObject({ status: 'running', attempt: 2 });
+  });
+
   it('is not given up because the machine slept for days after the first try', async () => {
     const { runner, engines, job, clock, pass } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'schedule');
@@ -472,6 +485,35 @@ describe('the runner', () => {
     looks = 0;
     await pass(300_000);
     expect(looks).toBe(10);
+  });
+
+  it('shares a limit with what begins beside it, and has all of it again afterwards', async () => {
+    const { runner, engines, pass } = await begin({ uploadLimit: () => 9_000 });
+    const first = runner.submit(backupOf('/a', 'one'), 'schedule');
+    await settle();
+    const second = runner.submit(backupOf('/b', 'two'), 'schedule');
+    await settle();
+    expect(engines.of(first.id).limits.at(-1)).toBe(4_500);
+    expect(engines.of(second.id).job.destination.uploadLimit).toBe(4_500);
+    engines.of(first.id).complete();
+    await pass(RETRY_TIMES.firstMs);
+    expect(engines.of(second.id).limits.at(-1)).toBe(9_000);
+  });
+
+  it('waits where the memory is for no more at once, unless a person waits for it', async () => {
+    const { runner, engines, job } = await begin({ mostAtOnce: 1 });
+    const first = runner.submit(backupOf('/a', 'one'), 'schedule');
+    const second = runner.submit(backupOf('/b', 'two'), 'watch');
+    await settle();
+    expect(job(first.id).status).toBe('running');
+    expect(job(second.id)).toMatchObject({ status: 'queued', waiting_for: WAITS_FOR_TURN });
+    const asked = runner.submit(backupOf('/c', 'three'), 'api');
+    await settle();
+    expect(job(asked.id).status).toBe('running');
+    engines.of(first.id).complete();
+    engines.of(asked.id).complete();
+    await settle();
+    expect(job(second.id)).toMatchObject({ status: 'running', waiting_for: null });
   });
 
   it('tells a running engine of another limit', async () => {

@@ -1,4 +1,3 @@
-import { totalmem } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import { DEFAULT_COST } from '../../../src/codec/kdf.ts';
@@ -15,6 +14,7 @@ import {
   type SlotFile,
 } from '../../../src/repository/key-slots.ts';
 import { planTries } from '../../../src/repository/slot-cost.ts';
+import { memoryBytes } from '../../../src/system/machine-memory.ts';
 import { ringFile, slotFile, keyringBytes } from '../../support/independent-writer.ts';
 import {
   publicOf,
@@ -67,6 +67,8 @@ function keyring(slots: readonly KnownSlot[]): Keyring {
 function withFields(file: Buffer, fields: CborMap): SlotFile {
   return decodeSlot(encodeCbor({ ...(uncbor(file) as CborMap), ...fields }), 'slot');
 }
+
+const MIB = 1_048_576;
 
 describe('a key slot', () => {
   it('opens with its secret, however the passphrase is composed, and with nothing else', async () => {
@@ -156,7 +158,7 @@ describe('a key slot', () => {
     const refused = async (m: number, t: number, p: number, weak = false): Promise<string> =>
       await codeOf(() => openSlot([withFields(file, { kdf: { m, t, p, salt } })], passphrase('x'), weak));
     const started = performance.now();
-    const most = Math.min(1_048_576, Math.max(65_536, Math.floor(totalmem() / 4_096)));
+    const most = Math.min(1_048_576, Math.max(262_144, Math.floor(memoryBytes() / 4_096)));
 
     expect(await refused(65_535, 1, 1)).toBe('LIMIT_EXCEEDED');
     expect(await refused(64, 1, 1)).toBe('LIMIT_EXCEEDED');
@@ -169,6 +171,22 @@ describe('a key slot', () => {
     expect(await refused(65_536, 1, 0)).toBe('LIMIT_EXCEEDED');
     expect(await refused(7, 1, 1, true)).toBe('LIMIT_EXCEEDED');
     expect(performance.now() - started).toBeLessThan(5_000);
+  });
+
+  it('of the usual cost is tried on a small machine, and refused in words where it takes more than there is', async () => {
+    const { file } = await slotFor(passphrase('x'));
+    const usual = withFields(file, { kdf: { ...DEFAULT_COST, salt: Buffer.alloc(32) } });
+    const dearer = withFields(file, { kdf: { ...DEFAULT_COST, m: 524_288, salt: Buffer.alloc(32) } });
+    const on = (memory: number, ...slots: readonly SlotFile[]): ReturnType<typeof planTries> =>
+      planTries(slots, 'passphrase', false, undefined, memory);
+
+    expect(on(512 * MIB, usual, dearer).tried).toEqual([usual]);
+    expect(on(460 * MIB, usual).tried).toEqual([usual]);
+    expect(on(256 * MIB, usual)).toMatchObject({
+      tried: [],
+      refused: { code: 'LIMIT_EXCEEDED', message: expect.stringContaining('256.0 MiB of memory to open') },
+    });
+    expect(on(4_096 * MIB, usual, dearer).tried).toEqual([usual, dearer]);
   });
 
   it('that is refused or does not fit leaves the others to be tried', async () => {
@@ -206,7 +224,7 @@ describe('a key slot', () => {
     const usual = withFields(file, { created: 9_000, kdf: { ...DEFAULT_COST, salt } });
     const planted = (m: number, t: number): SlotFile =>
       withFields(file, { created: 0, kdf: { m, t, p: 1, salt } });
-    const most = Math.min(1_048_576, Math.max(65_536, Math.floor(totalmem() / 4_096)));
+    const most = Math.min(1_048_576, Math.max(262_144, Math.floor(memoryBytes() / 4_096)));
     for (const one of [planted(65_536, 1), planted(262_143, 3), planted(262_144, 3), planted(most, 8)]) {
       const slots = [...Array.from({ length: 63 }, () => one), usual];
       const { tried } = planTries(slots, 'passphrase', false);

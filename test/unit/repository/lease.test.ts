@@ -76,6 +76,27 @@ describe('the right to prune', () => {
     await expect(attempt).rejects.toThrow(`process ${process.pid}`);
   });
 
+  it('is told as lost by who slept while taking it, when others took it and have finished', async () => {
+    let slept = false;
+    const sleepy: Destination = {
+      ...destination,
+      get: async (key, range, own) => {
+        if (key.startsWith('leases/prune/') && !slept) {
+          slept = true;
+          clock.jump(LEASE_TIMES.expiry + 1_000);
+          await (await acquirePruneLease(await elsewhere(), {}, signal)).release();
+        }
+        return await destination.get(key, range, own);
+      },
+    };
+    await expect(acquirePruneLease(await elsewhere(sleepy), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+      retry: 'later',
+      message: expect.stringContaining('was lost') as unknown,
+    });
+    expect(await listLeases(repository, 'leases/prune/', signal)).toEqual([]);
+  });
+
   it('belongs to one of several at most that take it at once, where a destination lets the last writer win', async () => {
     const rivals = [await elsewhere(lastWins()), await elsewhere(lastWins()), await elsewhere(lastWins())];
     const attempts = rivals.map(async (rival) => keep(await acquirePruneLease(rival, {}, signal)));

@@ -37,6 +37,8 @@ export const parts = {
       locked: () => 'Another program has locked the repository. It is tried again by itself.',
       again: (whom: string, why: string, time: string) => `Waiting for ${whom} (${why}), again in ${time}.`,
       silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
+      unwritable: () =>
+        'Holdfast cannot write in its state directory: its disk is full or takes no writes. It is tried again by itself.',
       trialOver: () => 'The trial at the partner is over. Only what you start yourself is backed up.',
       suspended: () => 'The account at the partner is suspended. Only what you start yourself is backed up.',
     },

@@ -46,6 +46,8 @@ export const parts: Texts['parts'] = {
       locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
       again: (whom, why, time) => `Wartet auf ${inGerman(whom)} (${why}), wieder in ${time}.`,
       silent: (whom, time) => `Wartet auf ${inGerman(whom)}: seit ${time} keine Antwort.`,
+      unwritable: () =>
+        'Holdfast kann in seinem Zustandsverzeichnis nicht schreiben: Die Platte ist voll oder schreibgeschützt. Es wird von selbst wieder versucht.',
       trialOver: () => 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
       suspended: () => 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
     },

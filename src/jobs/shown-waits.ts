@@ -1,0 +1,29 @@
+/** Jobs say what they wait for: another job, its turn, or nothing any more. */
+import type { JobRecord } from '../db/jobs.ts';
+import type { JobBook } from './job-book.ts';
+import { waiting } from './job-states.ts';
+import { passWait, type PassPart } from './pass.ts';
+import { queueWait, yieldsToEarlier } from './queue.ts';
+
+/** Jobs that say it in one look: each is a write, and the rest say it at the next look. */
+const MOST_TOLD = 50;
+
+export interface WaitFacts {
+  readonly partOf: (record: JobRecord) => PassPart;
+  /** Whether a job of that pass reads the source just now. */
+  readonly isRead: (pass: string) => boolean;
+  /** Whether another job has what it needs. */
+  readonly isBehind: (record: JobRecord) => boolean;
+}
+
+export function showWaits(book: JobBook, { partOf, isRead, isBehind }: WaitFacts): void {
+  const all = book.queued();
+  let left = MOST_TOLD;
+  for (const queued of all) {
+    const forReader = passWait(queued, partOf(queued), isRead);
+    const forOthers = queueWait(queued, yieldsToEarlier(queued, all), isBehind(queued));
+    const reason = forReader === undefined ? forOthers : forReader;
+    if (reason !== undefined && (left -= 1) >= 0)
+      book.show(queued.job.id, (record) => waiting(record, reason));
+  }
+}
