@@ -61,7 +61,10 @@ test('a backup that is due and cannot be noted is told once, and is an error unt
   const program = await site.ask('create_credential', { name: 'a program' });
   database.fill();
   site.clock.skip(HOUR_MS);
-  await eventually(() => told('state.failed').length > 0, 'the notice');
+  await eventually(() => {
+    site.clock.skip(60_000);
+    return told('state.failed').length > 0;
+  }, 'the notice');
   expect(await stateCheck()).toMatchObject({
     status: 'error',
     message: expect.stringContaining('Make room'),
