@@ -11,7 +11,7 @@ const NOTHING = 4_096;
 export async function cannotRun(error: unknown, directory: string): Promise<StateError | undefined> {
   const failure = diskFailureOf(error) ?? (await failureBehind(error, directory));
   if (failure === undefined) return undefined;
-  const { what, hint } = stateFailureText(failure, directory);
+  const { what, hint } = startFailureText(failure, directory);
   return new StateError('WRITE_ERROR', `The agent cannot run: ${what}`, { hint, cause: error });
 }
 
@@ -19,8 +19,17 @@ export async function cannotRun(error: unknown, directory: string): Promise<Stat
 export async function whyItCannotRun(directory: string): Promise<string | undefined> {
   const failure = await failureOf(directory);
   if (failure === undefined) return undefined;
-  const { what, hint } = stateFailureText(failure, directory);
+  const { what, hint } = startFailureText(failure, directory);
   return `It cannot run now: ${what}. ${hint}`;
+}
+
+/** Before an agent runs its state directory is still to be chosen. */
+function startFailureText(failure: StateFailure, directory: string): ReturnType<typeof stateFailureText> {
+  if (failure !== 'closed') return stateFailureText(failure, directory);
+  return {
+    what: `the disk of ${directory} is read-only`,
+    hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
+  };
 }
 
 function diskFailureOf(error: unknown): StateFailure | undefined {

@@ -1,16 +1,16 @@
 /** One attempt at a job: hook before, engine, and what the engine reports while it works; then the hook after. */
 import type { Clock } from '../base/clock.ts';
-import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
+import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { HookSettings } from '../config/settings.ts';
-import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
 import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
+import { notRemembered, notStarted } from './attempt-errors.ts';
 import type { Death } from './death.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, waiting, warned, type ProgressNow } from './job-states.ts';
-import { STATE_UNWRITABLE, type Job, type JobError } from './job.ts';
+import type { Job, JobError } from './job.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
@@ -154,7 +154,7 @@ export class Attempt {
       this.#turn = await this.#setup.enter(this.#before.signal);
       engineJob = await prepare(job, this.#before.signal);
     } catch (error) {
-      return this.#wished() ?? { kind: 'failed', error: jobErrorOf(error) };
+      return this.#wished() ?? { kind: 'failed', error: notStarted(error) };
     }
     return this.#wished() ?? (await this.#runEngine(engineJob));
   }
@@ -375,28 +375,4 @@ export class Attempt {
   #logAll(level: 'info' | 'warn', texts: readonly string[]): void {
     this.#show(() => this.#setup.book.logAll(this.#id, level, texts));
   }
-}
-
-/** What a job shows of an error: what happened, then what to do. */
-export function jobErrorOf(error: unknown): JobError {
-  if (error instanceof HoldfastError) {
-    const message = error.hint === '' ? error.message : `${error.message}. ${error.hint}`;
-    return { code: error.code, message, details: error.details };
-  }
-  const text = error instanceof Error && !isAbort(error) ? error.message : String(error);
-  return {
-    code: 'INTERNAL_ERROR',
-    message: `The job could not be started: ${text}. Look at the log of the agent.`,
-    details: {},
-  };
-}
-
-function notRemembered(error: unknown): JobError {
-  const failure = stateFailureOf(error) ?? 'broken';
-  const { what, hint } = stateFailureText(failure, 'the state directory');
-  return {
-    code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint}`,
-    details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
-  };
 }
