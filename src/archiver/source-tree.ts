@@ -20,23 +20,44 @@ export function arrangeSources(paths: readonly ByteString[]): SourceNode {
   return arrange(asByteString('/'), split);
 }
 
-function arrange(path: ByteString, rests: readonly (readonly ByteString[])[]): SourceNode {
-  const byName = new Map<ByteString, ByteString[][]>();
-  for (const [name, ...rest] of rests) {
-    if (name === undefined) continue;
-    const group = byName.get(name) ?? [];
-    byName.set(name, group);
-    group.push(rest);
+/** Without a call or a copy for each level: a path may have thousands. */
+function arrange(root: ByteString, paths: readonly (readonly ByteString[])[]): SourceNode {
+  const top = newNode(root);
+  const work = [{ node: top, depth: 0, through: paths }];
+  for (let task = work.pop(); task !== undefined; task = work.pop()) {
+    const { node, depth } = task;
+    const byName = new Map<ByteString, (readonly ByteString[])[]>();
+    for (const path of task.through) {
+      const name = path[depth];
+      if (name === undefined) node.whole = true;
+      else {
+        const group = byName.get(name) ?? [];
+        byName.set(name, group);
+        group.push(path);
+      }
+    }
+    for (const name of [...byName.keys()].sort()) {
+      const child = newNode(joinBytes(node.path, name));
+      node.children.set(name, child);
+      work.push({ node: child, depth: depth + 1, through: byName.get(name) ?? [] });
+    }
   }
-  const children = new Map<ByteString, SourceNode>();
-  for (const name of [...byName.keys()].sort())
-    children.set(name, arrange(joinBytes(path, name), byName.get(name) ?? []));
-  return { path, whole: rests.some((rest) => rest.length === 0), children };
+  return top;
+}
+
+function newNode(path: ByteString) {
+  return { path, whole: false, children: new Map<ByteString, SourceNode>() };
 }
 
 /** The sources that lie below a node, itself not among them. */
 export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
-  return [...children.values()].flatMap(sourcesFrom);
+  const found: ByteString[] = [];
+  const work = [...children.values()].reverse();
+  for (let node = work.pop(); node !== undefined; node = work.pop()) {
+    if (node.whole) found.push(node.path);
+    work.push(...[...node.children.values()].reverse());
+  }
+  return found;
 }
 
 /** The same with the node itself, where that is one. */

@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
-import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { Scout } from '../archiver/scout.ts';
 import { makeDirectories } from '../base/make-directories.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
@@ -9,7 +8,13 @@ import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../code
 import type { Repository } from '../repository/repository.ts';
 import type { Context } from './context.ts';
 import { noteSettingsOf } from './elsewhere.ts';
-import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
+import {
+  addExcludeOptions,
+  excludeOptions,
+  readPatterns,
+  type GivenExcludes,
+  type GivenPattern,
+} from './exclude-options.ts';
 import { neverBackedUp, withCachedRepository } from './open.ts';
 import {
   addExamples,
@@ -97,13 +102,14 @@ async function requireState({ env }: Context): Promise<void> {
 
 async function backUpFiles(
   words: readonly string[],
-  patterns: readonly PatternSetting[],
+  given: readonly GivenPattern[],
   options: BackupOptions,
   context: Context,
 ): Promise<void> {
   if (words.length === 0)
     throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
   if (options.dryRun !== true) await requireState(context);
+  const patterns = await readPatterns(given, context.signal);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
   await requireAnswer(words, workingDirectory(), context.signal);
   await noteSettingsOf(words, options, context);

@@ -1,5 +1,4 @@
 /** What a backup leaves out, as options: the same for `backup`, `start` and `explain`. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { parsePatternFile, type PatternSetting } from '../archiver/exclude-patterns.ts';
 import { parseMarker } from '../archiver/exclude-tags.ts';
@@ -7,8 +6,12 @@ import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
+import { readFileOrPipe } from '../base/read-pipe.ts';
 import { filePath } from '../base/typed-path.ts';
 import { collect, parseLimit, usage } from './options.ts';
+
+/** The largest exclude file, in bytes: hundreds of thousands of patterns, and far from what a device gives without end. */
+const LARGEST = 16 << 20;
 
 /** What commander gives for these options. */
 export interface GivenExcludes {
@@ -19,9 +22,12 @@ export interface GivenExcludes {
   readonly oneFileSystem?: boolean;
 }
 
-/** Adds the options; the returned list fills with the patterns in the order in which they were given. */
-export function addExcludeOptions(command: Command): readonly PatternSetting[] {
-  const patterns: PatternSetting[] = [];
+/** A pattern, or a file of such that is still to be read. */
+export type GivenPattern = PatternSetting | { readonly file: string };
+
+/** Adds the options; the returned list fills with what was given, in that order. */
+export function addExcludeOptions(command: Command): readonly GivenPattern[] {
+  const patterns: GivenPattern[] = [];
   const add = (from: string, ignoreCase: boolean) => (pattern: string) => {
     patterns.push({ pattern: bytesOfText(pattern), from, ignoreCase });
   };
@@ -41,7 +47,7 @@ export function addExcludeOptions(command: Command): readonly PatternSetting[] {
       '--exclude-file <file>',
       'Patterns from a file, one on each line (repeatable)',
       (file: string) => {
-        patterns.push(...readPatterns(file));
+        patterns.push({ file });
       },
     )
     .option(
@@ -76,20 +82,42 @@ export function excludeOptions(
   };
 }
 
-function readPatterns(file: string): PatternSetting[] {
-  let content: Buffer;
+/** All patterns, those in files among them. @throws {RequestError} when a file cannot be read, or is no text */
+export async function readPatterns(
+  given: readonly GivenPattern[],
+  signal: AbortSignal,
+): Promise<readonly PatternSetting[]> {
+  const patterns: PatternSetting[] = [];
+  for (const one of given) {
+    if ('file' in one) patterns.push(...(await patternsIn(one.file, signal)));
+    else patterns.push(one);
+  }
+  return patterns;
+}
+
+async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSetting[]> {
+  const text = peopleBytes(await contentOf(file, signal));
+  if (text === undefined) throw usage(`The exclude file ${file} ${faultWords('zero-bytes')}`, SAVE_AS_UTF8);
+  return parsePatternFile(text).map(({ pattern, line }) => ({ pattern, from: `${file}:${line}` }));
+}
+
+/** Also of a pipe, as a shell makes it. */
+async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
   try {
-    content = readFileSync(filePath(file));
+    for await (const piece of readFileOrPipe(filePath(file), signal) as AsyncIterable<Buffer>) {
+      pieces.push(piece);
+      size += piece.length;
+      if (size > LARGEST) break;
+    }
   } catch (error) {
+    signal.throwIfAborted();
     throw usage(
       `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,
       'Check the path given with --exclude-file.',
     );
   }
-  const text = peopleBytes(content);
-  if (text === undefined) throw usage(`The exclude file ${file} ${faultWords('zero-bytes')}`, SAVE_AS_UTF8);
-  return parsePatternFile(text).map(({ pattern, line }) => ({
-    pattern,
-    from: `${file}:${line}`,
-  }));
+  if (size <= LARGEST) return Buffer.concat(pieces);
+  throw usage(`The exclude file ${file} is larger than 16 MiB`, 'Name a file with one pattern on each line.');
 }

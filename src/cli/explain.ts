@@ -3,7 +3,6 @@ import { join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import { explainExclusion, type SourceTree } from '../archiver/exclude-explain.ts';
-import type { PatternSetting } from '../archiver/exclude-patterns.ts';
 import { createExcluder, type ExcludeOptions } from '../archiver/exclude.ts';
 import { readRuleFile } from '../archiver/rule-files.ts';
 import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
@@ -12,7 +11,13 @@ import { filePath, resolveTyped, workingDirectory } from '../base/typed-path.ts'
 import { errnoOf } from '../base/errors.ts';
 import { isMountPoint } from '../system/mount-table.ts';
 import type { Context } from './context.ts';
-import { addExcludeOptions, excludeOptions, type GivenExcludes } from './exclude-options.ts';
+import {
+  addExcludeOptions,
+  excludeOptions,
+  readPatterns,
+  type GivenExcludes,
+  type GivenPattern,
+} from './exclude-options.ts';
 import { neverBackedUp } from './open.ts';
 import {
   addExamples,
@@ -52,12 +57,12 @@ export function define(command: Command, context: Context): void {
 
 async function explain(
   paths: readonly string[],
-  patterns: readonly PatternSetting[],
+  rules: readonly GivenPattern[],
   options: ExplainOptions,
   context: Context,
 ): Promise<void> {
   const never = await neverBackedUp(options, context);
-  const exclude = excludeOptions(options, patterns, never);
+  const exclude = excludeOptions(options, await readPatterns(rules, context.signal), never);
   for (const path of paths) {
     const written = resolveTyped(path);
     const given = options.source ?? [parentDirectory(written)];
