@@ -51,11 +51,16 @@ type Outcome = { readonly value: unknown } | { readonly failure: string };
  * itself: it gives up on a line on which nothing has moved for five minutes.
  */
 const patient = { stallMs: 30 * 60_000 };
-const aliveMs = 60_000;
+/** Milliseconds between two looks whether it is still there. */
+const ALIVE_EVERY_MS = 60_000;
 
 const answers = [200, 400, 401, 403, 404, 500, 503];
 
-export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Commands {
+export function commandsOf(
+  siteOf: () => Promise<HttpSite>,
+  url: string,
+  aliveEveryMs = ALIVE_EVERY_MS,
+): Commands {
   async function ask(
     request: Omit<HttpRequest, 'method' | 'accepts'>,
     signal: AbortSignal,
@@ -95,7 +100,7 @@ export function commandsOf(siteOf: () => Promise<HttpSite>, url: string): Comman
     const watch = async (): Promise<void> => {
       const noop = { method: 'POST', path: '/rc/noop', op: 'ask rclone', accepts: answers };
       for (;;) {
-        await sleepFor(aliveMs, over.signal);
+        await sleepFor(aliveEveryMs, over.signal);
         await site.ask(noop, over.signal, drain);
       }
     };
