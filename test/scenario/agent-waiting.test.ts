@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
@@ -33,10 +34,13 @@ async function schedule(name: string, more: object = {}): Promise<string> {
 
 /** Waits until the job says why it waits. */
 async function waits(id: string, reason: RegExp): Promise<Job> {
-  return await eventually(() => {
+  const waiting = await eventually(() => {
     const job = site.agent.job(id);
     return reason.test(job?.waiting_for ?? '') && job;
   }, String(reason));
+  // The look that wrote this ends by waiting for the next one: a clock that is put forward before would leave that out.
+  await delay(100);
+  return waiting;
 }
 
 /** What lies in the repository, finished or not. */
