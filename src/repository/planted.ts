@@ -1,0 +1,85 @@
+/**
+ * What whoever has a write-only key can put where it does not belong: what the administrator has signed for another place, and
+ * leases; and what anybody can put in the way who may add objects. Nothing goes by it, and `recover` takes it away.
+ */
+import { RepositoryError } from '../base/errors.ts';
+import { openConfig, usableConfig } from './configuration.ts';
+import { generationOfObject } from './generations.ts';
+import { isUnusable } from './key-files.ts';
+import { openRing } from './key-slots.ts';
+import { oldGenerations } from './keys.ts';
+import { leaseKey, listLeases } from './lease-objects.ts';
+import { listNumbered } from './listing.ts';
+import { mapParallel } from './parallel.ts';
+import type { Repository } from './repository.ts';
+import { copyKey, listCopied } from './second-copies.ts';
+
+/**
+ * Keys of configurations and rings above those in force that are none, and of leases of backups under older keys: a backup at
+ * work makes the next one a minute later.
+ */
+export async function plantedKeys(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  await repository.followRing(signal);
+  return [
+    ...(await plantedConfigs(repository, signal)),
+    ...(await plantedRings(repository, signal)),
+    ...(await outdatedSessions(repository, signal)),
+  ];
+}
+
+async function plantedConfigs(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const { destination, keyring, keys } = repository;
+  const { number: inForce, bound } = await usableConfig(repository, signal);
+  // Before one is signed for its number nothing tells those that are what they were from others.
+  if (!bound) return [];
+  const copied = await listCopied(destination, 'config/', signal);
+  const listed = (await listNumbered(destination, 'config/', signal)).map((n) => `config/${n}`);
+  const above = [...listed, ...copied.map(copyKey)].filter((key) => numberIn(key) > inForce);
+  const isBound = (bytes: Buffer, n: number): boolean => openConfig(keyring, keys, bytes, n).bound;
+  return await thatAreNone(repository, above, isBound, signal);
+}
+
+async function plantedRings(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const { destination, slot, ringNumber } = repository;
+  const copied = await listCopied(destination, 'keys/ring-', signal);
+  const listed = (await listNumbered(destination, 'keys/ring-', signal)).map((n) => `keys/ring-${n}`);
+  const above = [...listed, ...copied.map(copyKey)].filter((key) => numberIn(key) > ringNumber);
+  const isRing = (bytes: Buffer, n: number): boolean => openRing(bytes, n, slot).generations.length > 0;
+  return await thatAreNone(repository, above, isRing, signal);
+}
+
+function numberIn(key: string): number {
+  return Number(/\d+$/.exec(key)?.[0] ?? 0);
+}
+
+async function thatAreNone(
+  { destination }: Repository,
+  keys: readonly string[],
+  isOne: (bytes: Buffer, n: number) => boolean,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const none = await mapParallel(keys, destination.properties.maxParallel, async (key) => {
+    try {
+      return !isOne(await destination.get(key, undefined, signal), numberIn(key));
+    } catch (error) {
+      // What a newer program has stored, or what this key does not open, stays.
+      if (error instanceof RepositoryError && !isUnusable(error)) return false;
+      if (isUnusable(error)) return error instanceof RepositoryError;
+      throw error;
+    }
+  });
+  return keys.filter((_, at) => none[at]);
+}
+
+async function outdatedSessions(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const old = oldGenerations(repository);
+  const leases = await listLeases(repository, 'leases/session.', signal);
+  const keys = leases.map(({ purpose, epoch }) => leaseKey(purpose, epoch));
+  const { maxParallel } = repository.destination.properties;
+  const generations = await mapParallel(
+    keys,
+    maxParallel,
+    async (key) => await generationOfObject(repository, key, signal),
+  );
+  return keys.filter((_, at) => old.includes(generations[at] ?? 0));
+}
