@@ -159,10 +159,13 @@ function believed(
     (first, { chain, tombstone }) => (tombstone?.bound === true ? Math.min(first, chain.seq) : first),
     Number.POSITIVE_INFINITY,
   );
+  // Where another one stood, as a head or the record after it says, none of these did.
+  const named = new Set(readable.map(({ chain }) => chain.seq));
+  for (const { chain } of sure) named.add(chain.seq - 1);
   const fillers = new Set<string>();
   for (const record of unsure) {
     const { seq } = record.chain;
-    if (seq >= Math.min(newest, firstBound) || bySeq.has(seq)) continue;
+    if (seq >= Math.min(newest, firstBound) || bySeq.has(seq) || named.has(seq)) continue;
     bySeq.set(seq, [record]);
     fillers.add(record.name);
   }
