@@ -49,16 +49,20 @@ export async function checkConfigs(
   findings: Findings,
   signal: AbortSignal,
 ): Promise<void> {
-  const { number: inForce, bound } = await usableConfig(repository, signal);
+  const { number: inForce } = await usableConfig(repository, signal);
   const numbers = new Set<number>();
+  const bound: number[] = [];
+  const unbound: number[] = [];
   await eachObject(repository, listed, findings, signal, (key, bytes) => {
     const number = Number(/^config\/(\d{1,9})$/.exec(key)?.[1]);
     if (Number.isNaN(number)) return;
     if (number <= inForce) numbers.add(number);
     const opened = openConfig(repository.keyring, repository.keys, bytes, number);
-    if (bound && !opened.bound && number > inForce)
-      findings.addPlanted(key, 'it was signed for no number, and stands above the one in force');
+    (opened.bound ? bound : unbound).push(number);
   });
+  const firstBound = Math.min(...bound);
+  for (const number of unbound.filter((n) => n > firstBound))
+    findings.addPlanted(`config/${number}`, 'it was signed for no number, and one below it was');
   tellMissing(numbers, inForce, findings);
   // The lowest go together with the key generation that they are under.
   if (hasRetired(repository.keyring)) return;
@@ -76,13 +80,9 @@ function tellMissing(numbers: ReadonlySet<number>, newest: number, findings: Fin
   let before: number | undefined;
   for (const n of [...numbers, newest].sort((a, b) => a - b)) {
     if (before !== undefined && n === before + 2)
-      findings.add('warning', `config/${n - 1}`, 'an older configuration is missing');
+      findings.add('note', `config/${n - 1}`, 'an older configuration is missing');
     else if (before !== undefined && n > before + 2)
-      findings.add(
-        'warning',
-        `config/${n - 1}`,
-        `${n - before - 1} older configurations up to it are missing`,
-      );
+      findings.add('note', `config/${n - 1}`, `${n - before - 1} older configurations up to it are missing`);
     before = n;
   }
 }

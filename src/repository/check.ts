@@ -171,8 +171,13 @@ async function checkChains(
     if (problems.length + headless.length > 0 && !last) continue;
     const inUse = writeOnlyInUse(repository.keyring);
     for (const { kind, object, reason, key } of problems) {
-      const isDoubt = kind === 'fork' || kind === 'unbelievable' || (key !== undefined && !inUse.has(key));
-      findings.add(isDoubt ? 'warning' : 'error', object, reason);
+      const isOfRemoved = key !== undefined && !inUse.has(key);
+      const isDoubt = kind === 'fork' || kind === 'unbelievable';
+      findings.add(
+        isDoubt && isOfRemoved ? 'note' : isDoubt || isOfRemoved ? 'warning' : 'error',
+        object,
+        reason,
+      );
     }
     for (const [writer, { seq }] of headless)
       findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);
