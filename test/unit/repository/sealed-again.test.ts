@@ -16,7 +16,7 @@ import {
 } from '../../../src/format/records.ts';
 import { SILENT_CHECK, type Finding } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
-import { usableConfig } from '../../../src/repository/configuration.ts';
+import { openConfig, usableConfig } from '../../../src/repository/configuration.ts';
 import { appendRecord } from '../../../src/repository/chain.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
@@ -141,6 +141,21 @@ describe('a configuration that was sealed again', () => {
     await expectGoesOn(await open('admin'));
     await rekey(repository, {}, SILENT_REKEY, signal);
     expect((await open('another')).writer.memory.config).toBe(4);
+  });
+
+  it('under a number that it was not signed for is passed over', async () => {
+    const key = await thief.configAgain('config/1', 7);
+    await thief.configAgain('config/1', 8);
+    expect(await usableConfig(repository, signal)).toMatchObject({ number: 1, bound: true });
+    await expect(async () => {
+      const bytes = await destination.get(key, undefined, signal);
+      openConfig(repository.keyring, repository.keys, bytes, 7);
+    }).rejects.toThrow('it was signed for number 1');
+  });
+
+  it('signed for no number counts for nothing beside one that is', async () => {
+    await configOfBefore(7);
+    expect(await usableConfig(repository, signal)).toMatchObject({ number: 1, bound: true });
   });
 
   it('is never remembered, so that nothing was rolled back when it is gone', async () => {
@@ -334,5 +349,23 @@ describe('numbers that a write-only key gives itself', () => {
     );
     await expectGoesOn();
     expect(await findings()).toEqual([]);
+  });
+});
+
+describe('a head', () => {
+  it('that nobody with a key has made, in the way of the next record, takes no machine its identity', async () => {
+    const { chain } = await backup();
+    for (const seq of [chain.seq + 1, chain.seq + 2]) {
+      const key = `heads/${chain.writer}/${String(seq).padStart(16, '0')}`;
+      await destination.put(key, Buffer.from('4846310002070100'.padEnd(400, '0'), 'hex'), signal);
+    }
+    for (let n = 1; n <= 2; n += 1) await backup();
+    const newest = await backup();
+    expect(newest.chain).toMatchObject({ writer: chain.writer, seq: chain.seq + 3 });
+    expect(repository.writer.takeForeign()).toBeUndefined();
+    const strange = `heads/${'ab'.repeat(16)}/0000000000000001`;
+    await destination.put(strange, Buffer.from('garbage'), signal);
+    await expectGoesOn();
+    expect((await recover(repository, signal)).removed).toContain(strange);
   });
 });
