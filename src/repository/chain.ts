@@ -169,8 +169,8 @@ async function settleTakenNumber(
   } catch (error) {
     // Both records stand, whatever has become of the head; a damaged one is found by check.
     if (!(error instanceof DestinationError) && !(error instanceof RepositoryError)) throw error;
-    // Anybody who may add objects could have put there what nobody with a key has made.
-    if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return;
+    // Anybody who may add objects could have put there what nobody with a key has made; a write-only key cannot tell.
+    if (error instanceof RepositoryError && error.code !== 'REFUSED') return;
   }
   if (other === record) return;
   await repository.writer.becomeAnother(await describeForeign(repository, { writer, seq }, other, signal));
