@@ -73,6 +73,9 @@ test('what was planted stops nobody, and is gone after the key was removed and r
   await honest.backup();
   await prune(admin, {}, SILENT_PRUNE, never);
   expect(await findLost(admin, never)).toEqual([]);
+  // Nor does it stop readers that know the page alone.
+  const stranger = readRepository(engine.store, { machine: engine.secret.secret }, { only: own.id });
+  expect([...stranger].some(({ path }) => path.endsWith('/d/file'))).toBe(true);
 
   await rotateKeys(admin, never);
   await removeKey(admin, broken.slot, never);
