@@ -24,6 +24,7 @@ import {
   judgeLease,
   judgedLeases,
   lockedBy,
+  readIfThere,
   takenMeanwhile,
 } from './prune-right.ts';
 import type { Repository } from './repository.ts';
@@ -312,11 +313,17 @@ export async function acquirePruneLease(
     epoch: freeAbove(before, Math.max(believedEpoch(before), options.floor ?? 0) + jump),
     storedMs: nowMs,
   };
-  try {
-    own.storedMs = await putLease(repository, own.purpose, own.epoch, record, lateSignal(signal), nowMs);
-  } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    throw await lockedBy(repository, own, nowMs, signal);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { purpose, epoch } = own;
+      own.storedMs = await putLease(repository, purpose, epoch, record, lateSignal(signal), nowMs);
+      break;
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      const isTaken = isRight(repository, await judgeLease(repository, own, signal));
+      if (isTaken || tries === FEW_STEPS) throw await lockedBy(repository, own, nowMs, signal);
+      own.epoch += randomInt(1, LONGEST_STEP);
+    }
   }
   // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
   const dead = new Set(before.map((one) => one.epoch));
@@ -334,20 +341,6 @@ export async function acquirePruneLease(
     for (const epoch of dead) await dropLease(repository, { purpose: PRUNE_PURPOSE, epoch }, signal);
   });
   return new Lease(repository, record, own, options);
-}
-
-/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
-async function readIfThere(
-  repository: Repository,
-  { purpose, epoch }: StoredLease,
-  signal: AbortSignal,
-): Promise<LeaseRecord | undefined> {
-  try {
-    return await readLease(repository, purpose, epoch, signal);
-  } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    throw error;
-  }
 }
 
 /** Does what is left to do once a lease is stored; a lease that nobody will keep alive is removed again. */

@@ -4,7 +4,7 @@
  */
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
-import { decodePruneLease } from '../format/lease-record.ts';
+import { decodePruneLease, type LeaseRecord } from '../format/lease-record.ts';
 import {
   LEASE_TIMES,
   PRUNE_PURPOSE,
@@ -134,4 +134,18 @@ export function takenMeanwhile(): RepositoryError {
       retry: 'later',
     },
   );
+}
+
+/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
+export async function readIfThere(
+  repository: Repository,
+  { purpose, epoch }: StoredLease,
+  signal: AbortSignal,
+): Promise<LeaseRecord | undefined> {
+  try {
+    return await readLease(repository, purpose, epoch, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { DestinationError, corrupt, planted, type RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError, corrupt, planted } from '../base/errors.ts';
 import { unknownGeneration } from '../codec/keys.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
@@ -38,8 +38,8 @@ export interface Tombstones {
   readonly ignored: readonly {
     readonly name: string;
     readonly error: RepositoryError;
-    /** It is what was stored: so it never was a tombstone, if this keyring has the keys that it names. */
-    readonly isIntact: boolean;
+    /** It never was a tombstone: it is what was stored, and nobody who may remove anything has made it. */
+    readonly isStrange: boolean;
   }[];
 }
 
@@ -138,14 +138,33 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
       // What was spoiled on its way says nothing of the tombstone, and may name what is about to be deleted.
       const isSpoiled = error instanceof DestinationError && !isUnreadObject(error);
       if (damage === undefined || isSpoiled) throw error;
-      const isIntact =
-        bytes !== undefined && sha256(bytes) === name && unknownGeneration(damage) === undefined;
-      ignored.push({ name, error: damage, isIntact });
+      const isStrange = bytes !== undefined && isNoTombstone(repository, bytes, name, damage);
+      ignored.push({ name, error: damage, isStrange });
     }
   });
   const named = (kind: TombstoneRecord['kind']): Set<string> =>
     new Set(all.filter((one) => one.record.kind === kind).flatMap((one) => one.record.names));
   return { all, snapshots: named('snapshots'), packs: named('packs'), ignored };
+}
+
+/** What is sealed and cannot be understood may be of a newer program, and what keys are lacking for of anybody. */
+function isNoTombstone({ keys }: Repository, bytes: Buffer, name: string, damage: RepositoryError): boolean {
+  if (sha256(bytes) !== name || unknownGeneration(damage) !== undefined) return false;
+  if (damage.code !== 'CORRUPT_DATA') return false;
+  let plaintext: Buffer;
+  try {
+    ({ plaintext } = openObject(keys, OBJECT_TYPES.tombstone, bytes, name));
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return true;
+  }
+  try {
+    decodeTombstone(plaintext, name);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return false;
+  }
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged or not signed by the administrator */

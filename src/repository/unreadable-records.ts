@@ -34,7 +34,7 @@ export async function removeUnreadable(
   const floor = highestFence(snapshots.tombstones);
   await using lease = await acquirePruneLease(repository, { floor }, signal);
   // What never was a record of a chain leaves no gap in one.
-  const records = unread.filter(({ isIntact }) => !isIntact).map(({ name }) => name);
+  const records = unread.filter(({ isStrange }) => !isStrange).map(({ name }) => name);
   await nameTombstones(repository, snapshots, records, lease, signal);
   const removed: string[] = [];
   for (const key of [...heads, ...tombstones.map((name) => `trash/${name}`), ...others]) {
