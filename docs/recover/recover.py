@@ -414,7 +414,8 @@ def check_record(record, where, fields, optional=()):
 # The directory with the repository (section 3)
 
 NAME = re.compile(r"[0-9a-f]{64}")
-DECIMAL = re.compile(r"[1-9][0-9]*")
+DECIMAL = re.compile(r"[1-9][0-9]{0,15}")
+MOST_NUMBER = 999_999_999
 
 
 class Destination:
@@ -1128,23 +1129,43 @@ def wrong_chunk(pack, segment, chunk_id):
 
 
 def check_config(destination, keys, warn):
-    """The highest configuration that is sound says which readers may read."""
+    """The highest configuration that is sound says which readers may read. One that is signed for no number may be an older
+    one that somebody has put there: it counts where no other is."""
     numbers = destination.numbers("config", DECIMAL)
-    for n, where in ((n, f"{folder}/{n}") for n in numbers for folder in ("config", "copies/config")):
+    in_order = [*(n for n in numbers if n <= MOST_NUMBER), *(n for n in numbers if n > MOST_NUMBER)]
+    unbound = None
+    for n, where in ((n, f"{folder}/{n}") for n in in_order for folder in ("config", "copies/config")):
         try:
             context, plain = open_object(keys, destination.read(where), where, CONFIG)
             record = check_record(
-                read_cbor(plain, where), where, {"repo": is_bytes(16), "min_format": is_count, "signature": is_bytes(64)}
+                read_cbor(plain, where),
+                where,
+                {"repo": is_bytes(16), "min_format": is_count, "n": is_count, "signature": is_bytes(64)},
+                optional=("n",),
             )
             if context != struct.pack(">Q", n) or record["repo"] != keys.repo or not keys.signed(record, b"hf1/config"):
                 raise Damage(where, "is of another number or repository, or its signature does not hold")
+            if record.get("n") is None:
+                unbound = unbound or record
+                continue
+            if record["n"] != n:
+                raise Damage(where, "was signed for another number")
         except Unreadable as error:
             warn(f"{error} (passed over)")
             continue
-        if record["min_format"] > FORMATS:
-            raise Refused("the repository needs a newer reader")
-        return
-    warn("no configuration is sound; restoring needs nothing of it")
+        break
+    else:
+        record = unbound
+    if record is None:
+        warn("no configuration is sound; restoring needs nothing of it")
+    elif record["min_format"] > FORMATS:
+        raise Refused("the repository needs a newer reader")
+
+
+def check_chain(context, where):
+    """A snapshot or tombstone has a number that a record can have."""
+    if not 1 <= int.from_bytes(context[16:24], "big") < 2**53:
+        raise Damage(where, "has a number that no record can have")
 
 
 def forgotten_snapshots(destination, keys, warn):
@@ -1153,12 +1174,18 @@ def forgotten_snapshots(destination, keys, warn):
     for name in destination.names("trash", NAME):
         where = f"trash/{name}"
         try:
-            _, plain = open_object(keys, destination.read_named(where), where, TOMBSTONE)
+            context, plain = open_object(keys, destination.read_named(where), where, TOMBSTONE)
             record = check_record(
-                read_cbor(plain, where), where, {"kind": is_text, "names": is_list(is_bytes(32)), "signature": is_bytes(64)}
+                read_cbor(plain, where),
+                where,
+                {"kind": is_text, "names": is_list(is_bytes(32)), "chain": is_bytes(56), "signature": is_bytes(64)},
+                optional=("chain",),
             )
             if not keys.signed(record, b"hf1/tomb"):
                 raise Damage(where, "its signature does not hold")
+            if record.get("chain") not in (None, context):
+                raise Damage(where, "was signed for another place")
+            check_chain(context, where)
         except Unreadable as error:
             warn(f"{error} (ignored)")
             continue
@@ -1196,6 +1223,7 @@ def read_snapshot(destination, keys, name):
     if len(data) > 16 * MIB:
         raise Damage(where, "is longer than 16 MiB")
     context, plain = open_object(keys, data, where, SNAPSHOT)
+    check_chain(context, where)
     snapshot = check_record(read_cbor(plain, where), where, SNAPSHOT_FIELDS, optional=("salt",))
     number = sealed_by(data[:HEADER])
     if number:

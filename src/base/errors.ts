@@ -123,6 +123,11 @@ export function corrupt(object: string, what: string, cause?: unknown): Reposito
   return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object }, cause });
 }
 
+/** What authenticates, and was signed for another place: whoever has a write-only key has put it there. */
+export function planted(object: string, what: string): RepositoryError {
+  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object, planted: true } });
+}
+
 /** What a newer program stored and this one cannot read: never reported as damage. */
 export function newerFormat(object: string): RepositoryError {
   return new RepositoryError('NEWER_FORMAT', `${object} was written by a newer version of Holdfast`, {

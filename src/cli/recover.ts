@@ -22,7 +22,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read. Running it on\na sound repository does no harm.',
+    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read, and what somebody has\nput there who has a write-only key or may only add. Running it on a sound repository does no harm.',
   );
   addExamples(command, [
     [`${holdfast`recover`} && ${holdfast`check`}`, 'after "check" found damaged indexes or keys'],
@@ -57,7 +57,7 @@ function reportText({
     );
   }
   for (const key of putBack) lines.push(`Put back from its second copy: ${printable(key)}`);
-  for (const key of removed) lines.push(`Removed, since nobody can read it: ${printable(key)}`);
+  for (const key of removed) lines.push(`Removed, since nothing goes by it: ${printable(key)}`);
   if (removed.some((key) => key.startsWith('trash/')))
     lines.push(
       'A removed tombstone said what was forgotten: look at the list of snapshots, and forget again what should go.',

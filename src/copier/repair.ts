@@ -12,6 +12,7 @@ import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import {
   damagedPacks,
+  highestFence,
   lastPacks,
   readTombstones,
   REPAIRED,
@@ -59,7 +60,7 @@ export async function repairFrom(
   const before = await readTombstones(repository, signal);
   await markFirst(repository, damaged, signal);
   const present = await listSnapshots(repository, signal);
-  const floor = Math.max(0, ...present.tombstones.all.map(({ record }) => record.fence));
+  const floor = highestFence(present.tombstones);
   await using lease = await acquirePruneLease(repository, { floor }, signal);
   const repair = new Repair(request, { before, present }, lease);
   let healed = await repair.heal(signal);

@@ -17,18 +17,30 @@ export type ChainPlace = Pick<ChainPosition, 'writer' | 'seq'>;
 
 export const NO_RECORD = '0'.repeat(64);
 
+/** Records of a chain count from 1, and integers of this format are below 2^53. No writer comes anywhere near. */
+export const MAX_SEQ = Number.MAX_SAFE_INTEGER;
+/** Rings and configurations have nine digits: a change each second for 31 years. */
+export const MAX_NUMBER = 999_999_999;
+/** Epochs of leases go up once a minute, and by 2^30 at most with each lease where two may create one key. */
+export const MAX_EPOCH = 999_999_999_999_999;
+
+const CHAIN_CONTEXT_BYTES = 56;
+
 export function encodeChainContext(position: ChainPosition): Buffer {
-  const context = Buffer.alloc(56);
+  const context = Buffer.alloc(CHAIN_CONTEXT_BYTES);
   context.write(position.writer, 0, 'hex');
   context.writeBigUInt64BE(BigInt(position.seq), 16);
   context.write(position.prev, 24, 'hex');
   return context;
 }
 
-export function decodeChainContext(context: Buffer): ChainPosition {
+/** @throws {RepositoryError} CORRUPT_DATA for a number that no record can have */
+export function decodeChainContext(context: Buffer, object = 'a record'): ChainPosition {
+  const seq = context.readBigUInt64BE(16);
+  if (seq < 1n || seq > BigInt(MAX_SEQ)) throw corrupt(object, 'it has a number that no record can have');
   return {
     writer: context.toString('hex', 0, 16),
-    seq: Number(context.readBigUInt64BE(16)),
+    seq: Number(seq),
     prev: context.toString('hex', 24, 56),
   };
 }
@@ -214,9 +226,11 @@ export function encodeSigned(map: CborMap, sign: (unsigned: Buffer) => Buffer): 
   return encodeCbor({ ...map, signature: sign(encodeCbor(map)) });
 }
 
-export function tombstoneMap(record: TombstoneRecord): CborMap {
+/** @param chain where it is stored: what is signed counts there alone. Without it as previews of 0.1 signed tombstones */
+export function tombstoneMap(record: TombstoneRecord, chain?: ChainPosition): CborMap {
   return {
     v: 1,
+    ...(chain === undefined ? {} : { chain: encodeChainContext(chain) }),
     kind: record.kind,
     names: record.names.map((name) => Buffer.from(name, 'hex')),
     ...(record.places === undefined ? {} : { places: record.places.map(encodePlace) }),
@@ -239,7 +253,7 @@ function encodePlace(place: ChainPlace | undefined): Buffer {
 
 function decodePlace(bytes: Buffer, object: string): ChainPlace | undefined {
   const seq = Number(bytes.readBigUInt64BE(PLACE_BYTES - 8));
-  if (!Number.isSafeInteger(seq)) throw corrupt(object, 'it gives a place that no record can have');
+  if (seq > MAX_SEQ) throw corrupt(object, 'it gives a place that no record can have');
   return seq === 0 ? undefined : { writer: bytes.toString('hex', 0, 16), seq };
 }
 
@@ -250,8 +264,11 @@ export interface Signed<T> {
   readonly signature: Buffer;
 }
 
+/** `chain`: the context that it was signed for; undefined for what was signed for none. */
+export type SignedTombstone = Signed<TombstoneRecord> & { readonly chain: Buffer | undefined };
+
 /** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
-export function decodeTombstone(bytes: Buffer, object: string): Signed<TombstoneRecord> {
+export function decodeTombstone(bytes: Buffer, object: string): SignedTombstone {
   const map = decodeCborMap(bytes, object);
   requireVersion(map);
   const names = map.byteStrings('names', 32).map((name) => name.toString('hex'));
@@ -268,7 +285,12 @@ export function decodeTombstone(bytes: Buffer, object: string): Signed<Tombstone
     atMs: map.integer('at'),
     fence: map.integer('fence'),
   };
-  return { record, signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
+  return {
+    record,
+    chain: map.has('chain') ? map.bytes('chain', CHAIN_CONTEXT_BYTES) : undefined,
+    signed: map.encodedWithout('signature'),
+    signature: map.bytes('signature', 64),
+  };
 }
 
 /** Parameters that every writer of a repository follows. */
@@ -283,9 +305,11 @@ export interface ConfigRecord {
   readonly graceSeconds: number;
 }
 
-export function configMap(config: ConfigRecord): CborMap {
+/** @param n the number under which it is stored: what is signed counts there alone. Without it as previews of 0.1 did */
+export function configMap(config: ConfigRecord, n?: number): CborMap {
   return {
     v: 1,
+    ...(n === undefined ? {} : { n }),
     repo: config.repository,
     min_format: config.minFormat,
     created: config.createdMs,
@@ -296,8 +320,11 @@ export function configMap(config: ConfigRecord): CborMap {
   };
 }
 
+/** `n`: the number that it was signed for; undefined for what was signed for none. */
+export type SignedConfig = Signed<ConfigRecord> & { readonly n: number | undefined };
+
 /** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
-export function decodeConfig(bytes: Buffer, object: string): Signed<ConfigRecord> {
+export function decodeConfig(bytes: Buffer, object: string): SignedConfig {
   const map = decodeCborMap(bytes, object);
   requireVersion(map);
   const chunker = map.map('chunker');
@@ -317,37 +344,19 @@ export function decodeConfig(bytes: Buffer, object: string): Signed<ConfigRecord
   if (record.chunker.min > record.chunker.avg || record.chunker.avg > record.chunker.max) {
     throw corrupt(object, 'its chunker sizes are not in order');
   }
-  return { record, signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
+  return { record, ...signedPartOf(map) };
 }
 
-export interface LeaseRecord {
-  readonly writer: string;
-  readonly nonce: string;
-  readonly startedMs: number;
-  readonly host: string;
-  readonly pid: number;
+/** What the signature is looked at with, of whatever version it is. */
+export function signedConfig(bytes: Buffer, object: string): Omit<SignedConfig, 'record'> {
+  return signedPartOf(decodeCborMap(bytes, object));
 }
 
-export function encodeLease(lease: LeaseRecord): Buffer {
-  return encodeCbor({
-    v: 1,
-    writer: Buffer.from(lease.writer, 'hex'),
-    nonce: Buffer.from(lease.nonce, 'hex'),
-    started: lease.startedMs,
-    host: lease.host,
-    pid: lease.pid,
-  });
-}
-
-export function decodeLease(bytes: Buffer, object: string): LeaseRecord {
-  const map = decodeCborMap(bytes, object);
-  requireVersion(map);
+function signedPartOf(map: RecordReader): Omit<SignedConfig, 'record'> {
   return {
-    writer: map.bytes('writer', 16).toString('hex'),
-    nonce: map.bytes('nonce', 8).toString('hex'),
-    startedMs: map.integer('started'),
-    host: map.text('host'),
-    pid: map.integer('pid'),
+    n: map.has('n') ? map.integer('n', 1, MAX_NUMBER) : undefined,
+    signed: map.encodedWithout('signature'),
+    signature: map.bytes('signature', 64),
   };
 }
 
@@ -356,7 +365,7 @@ export function requireVersion(map: RecordReader): void {
   if (map.integer('v', 1) > 1) throw newerFormat(map.object);
 }
 
-function oneOf<T extends string>(map: RecordReader, field: string, values: readonly T[]): T {
+export function oneOf<T extends string>(map: RecordReader, field: string, values: readonly T[]): T {
   const text = map.text(field);
   const value = values.find((one) => one === text);
   if (value === undefined) throw corrupt(map.object, `its field "${field}" has an unknown value`);
@@ -378,3 +387,5 @@ function rawBytes(text: ByteString): Buffer {
 function byteStringOf(bytes: Buffer): ByteString {
   return asByteString(bytes.toString('latin1'));
 }
+
+export { decodeLease, encodeLease, type LeaseRecord } from './lease-record.ts';

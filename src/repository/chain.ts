@@ -169,6 +169,8 @@ async function settleTakenNumber(
   } catch (error) {
     // Both records stand, whatever has become of the head; a damaged one is found by check.
     if (!(error instanceof DestinationError) && !(error instanceof RepositoryError)) throw error;
+    // Anybody who may add objects could have put there what nobody with a key has made; a write-only key cannot tell.
+    if (error instanceof RepositoryError && error.code !== 'REFUSED') return;
   }
   if (other === record) return;
   await repository.writer.becomeAnother(await describeForeign(repository, { writer, seq }, other, signal));
@@ -288,7 +290,8 @@ async function readHeads(
     } catch (error) {
       // Another process may have trimmed this head between the list and the read; a newer one then stands.
       if (error instanceof DestinationError && error.kind === 'not-found') continue;
-      if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;
+      // Anybody can store one that says that a newer program is needed.
+      if (damageTo(error) === undefined) throw error;
       heads.push({ chain: { writer, seq }, record: undefined, live: undefined });
     }
   }
@@ -312,8 +315,9 @@ export async function canReadHead(
     return true;
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;
-    return false;
+    const damage = damageTo(error);
+    if (damage === undefined) throw error;
+    return damage.code === 'CORRUPT_DATA' ? false : undefined;
   }
 }
 
@@ -322,7 +326,7 @@ async function readHead(repository: Repository, key: string, signal: AbortSignal
   const bytes = await repository.destination.get(key, undefined, signal);
   const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
   const { context, plaintext } = await repository.withKeys(open, signal);
-  const chain = decodeChainContext(context);
+  const chain = decodeChainContext(context, key);
   if (key !== `heads/${chain.writer}/${headNumber(chain.seq)}`)
     throw corrupt(key, 'it stands under another key');
   return { chain, ...decodeHead(plaintext, key) };

@@ -28,15 +28,28 @@ export async function checkKeys(
   for (const [slot, { label, kind }] of known) {
     if (!names.has(slot)) findings.add('error', `keys/${slot}`, `the ${kind} slot "${label}" is missing`);
   }
-  // The lowest go once a key generation is retired, and never before.
-  for (let n = hasRetired(repository.keyring) ? lowestRing(names) : 1; n < repository.ringNumber; n += 1) {
-    if (!names.has(`ring-${n}`)) findings.add('warning', `keys/ring-${n}`, 'an older keyring is missing');
-  }
+  tellMissing(names, repository, findings);
 }
 
-function lowestRing(names: ReadonlySet<string>): number {
-  const numbers = [...names].map((name) => Number(/^ring-(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN));
-  return Math.min(...numbers.filter((n) => !Number.isNaN(n)));
+/**
+ * The lowest go once a key generation is retired. Nothing is lost with others, and where something else stood in their place they
+ * never were: one of them may be told for many.
+ */
+function tellMissing(
+  names: ReadonlySet<string>,
+  { keyring, ringNumber }: Repository,
+  findings: Findings,
+): void {
+  const found = [...names].map((name) => Number(/^ring-(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN));
+  const numbers = found.filter((n) => n < ringNumber).sort((a, b) => a - b);
+  let before = hasRetired(keyring) ? (numbers[0] ?? ringNumber) - 1 : 0;
+  for (const n of [...numbers, ringNumber]) {
+    const missing = n - before - 1;
+    if (missing === 1) findings.add('note', `keys/ring-${n - 1}`, 'an older keyring is missing');
+    else if (missing > 1)
+      findings.add('note', `keys/ring-${n - 1}`, `${missing} older keyrings up to it are missing`);
+    before = n;
+  }
 }
 
 async function checkSlot(

@@ -2,16 +2,17 @@ import { DestinationError, corrupt } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import { hasRetired } from '../format/keyring.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
-import { decodeChainContext, decodeConfig, decodeHead } from '../format/records.ts';
+import { decodeChainContext, decodeHead } from '../format/records.ts';
 import { headPlace, type Head } from './chain.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
+import { openConfig, usableConfig } from './configuration.ts';
 import { openLease, parseLeaseKey } from './lease-objects.ts';
 import { openObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { readSnapshot } from './snapshots.ts';
-import type { ChainRecord } from './verify-chains.ts';
+import type { ChainRecord } from './chain-view.ts';
 
 /** Reads every head; reports those that cannot be read or stand under another key, whose place alone counts. */
 export async function checkHeads(
@@ -29,7 +30,7 @@ export async function checkHeads(
     const place = headPlace(key);
     if (place === undefined) return;
     const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
-    const head = { chain: decodeChainContext(context), ...decodeHead(plaintext, key) };
+    const head = { chain: decodeChainContext(context, key), ...decodeHead(plaintext, key) };
     if (head.chain.writer !== place.writer || head.chain.seq !== place.seq) {
       throw corrupt(key, 'it stands under another key');
     }
@@ -48,34 +49,42 @@ export async function checkConfigs(
   findings: Findings,
   signal: AbortSignal,
 ): Promise<void> {
+  const { number: inForce } = await usableConfig(repository, signal);
   const numbers = new Set<number>();
+  const bound: number[] = [];
+  const unbound: number[] = [];
   await eachObject(repository, listed, findings, signal, (key, bytes) => {
-    const number = Number(/^config\/(\d{1,16})$/.exec(key)?.[1]);
+    const number = Number(/^config\/(\d{1,9})$/.exec(key)?.[1]);
     if (Number.isNaN(number)) return;
-    numbers.add(number);
-    const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.config, bytes, key);
-    const { record, signed, signature } = decodeConfig(plaintext, key);
-    if (!repository.signed('hf1/config', signed, signature)) {
-      throw corrupt(key, 'it is not signed by the administrator key');
-    }
-    const belongs =
-      Number(context.readBigUInt64BE(0)) === number &&
-      record.repository.equals(repository.keyring.repository);
-    if (!belongs) throw corrupt(key, 'it stands under another number or belongs to another repository');
+    if (number <= inForce) numbers.add(number);
+    const opened = openConfig(repository.keyring, repository.keys, bytes, number);
+    (opened.bound ? bound : unbound).push(number);
   });
-  const newest = Math.max(0, ...numbers);
-  const oldest = Math.min(newest, ...numbers);
-  for (let n = oldest; n < newest; n += 1) {
-    if (!numbers.has(n)) findings.add('warning', `config/${n}`, 'an older configuration is missing');
-  }
+  const firstBound = Math.min(...bound);
+  for (const number of unbound.filter((n) => n > firstBound))
+    findings.addPlanted(`config/${number}`, 'it was signed for no number, and one below it was');
+  tellMissing(numbers, inForce, findings);
   // The lowest go together with the key generation that they are under.
   if (hasRetired(repository.keyring)) return;
+  const oldest = numbers.size === 0 ? inForce : Math.min(...numbers);
   for (let n = Math.max(1, oldest - MOST_BELOW); n < oldest; n += 1)
     findings.add(
       'note',
       `config/${n}`,
       'an older configuration is missing, or was that of an init that was broken off',
     );
+}
+
+/** Gaps between numbers, told together: one may be as long as numbers go. */
+function tellMissing(numbers: ReadonlySet<number>, newest: number, findings: Findings): void {
+  let before: number | undefined;
+  for (const n of [...numbers, newest].sort((a, b) => a - b)) {
+    if (before !== undefined && n === before + 2)
+      findings.add('note', `config/${n - 1}`, 'an older configuration is missing');
+    else if (before !== undefined && n > before + 2)
+      findings.add('note', `config/${n - 1}`, `${n - before - 1} older configurations up to it are missing`);
+    before = n;
+  }
 }
 
 export async function checkLeases(

@@ -133,9 +133,21 @@ export class Findings {
 
   /** Adds what an error about one object says. */
   addError(object: string, error: unknown): FindingDraft {
-    const draft = this.add('error', object, error instanceof Error ? error.message : String(error));
+    const isPlanted = error instanceof RepositoryError && error.details['planted'] === true;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (isPlanted) return this.addPlanted(object, reason);
+    const draft = this.add('error', object, reason);
     const generation = error instanceof RepositoryError ? error.details['generation'] : undefined;
     if (typeof generation === 'number') draft.lacking = generation;
+    return draft;
+  }
+
+  /** What whoever has a write-only key has put where it does not belong: it has no effect. */
+  addPlanted(object: string, reason: string): FindingDraft {
+    const draft = this.add('warning', object, reason);
+    draft.because(
+      `somebody who has a write-only key has put it there, and nothing goes by it; "${holdfastThere`recover`}" removes it`,
+    );
     return draft;
   }
 

@@ -3,7 +3,8 @@ import { headPlace } from './chain.ts';
 import type { CheckedIndex } from './check-index.ts';
 import type { Repository } from './repository.ts';
 import type { SnapshotList } from './snapshots.ts';
-import { chainView, highestNumbers } from './verify-chains.ts';
+import { chainView } from './chain-view.ts';
+import { highestNumbers } from './verify-chains.ts';
 
 /**
  * Tells what a storage has brought back of generations that were retired (returned-objects.ts) from what is damaged: of the
@@ -15,12 +16,13 @@ export function needlessUnderRetired(
   { claims }: Pick<CheckedIndex, 'claims'>,
 ): (object: string, generation: number) => boolean {
   const { tombstones } = snapshots;
-  const highest = highestNumbers(chainView(snapshots, [], []));
+  const highest = highestNumbers(chainView(repository, snapshots, [], []));
   const isNeedless = (object: string): boolean => {
     const head = headPlace(object);
     if (head !== undefined) return head.seq <= (highest.get(head.writer) ?? 0);
     const config = /^config\/(\d+)$/.exec(object)?.[1];
-    if (config !== undefined) return Number(config) < repository.writer.memory.config;
+    // The one in force is not under such a generation.
+    if (config !== undefined) return true;
     if (object.startsWith('leases/')) return true;
     const [kind, name = ''] = object.split(/ (?=[0-9a-f]+$)/);
     if (kind === 'tombstone' || kind === 'snapshot') return tombstones.snapshots.has(name);

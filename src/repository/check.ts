@@ -3,6 +3,7 @@ import { ID_BYTES } from '../codec/hash.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { Damage, mapAffected } from './check-affected.ts';
+import { chainView } from './chain-view.ts';
 import { checkDirectories, chunkKey, readIndexForCheck, type CheckedIndex } from './check-index.ts';
 import { checkCopies, checkKeys } from './check-keys.ts';
 import { choosePacks, readPacks, type PackResults, type ReadData } from './check-packs.ts';
@@ -17,13 +18,14 @@ import {
 import { needlessUnderRetired } from './check-returned.ts';
 import { traverseTrees, type Traversal } from './check-trees.ts';
 import { fillTable, inOrderOfTrust, type ChunkIndex } from './chunk-index.ts';
+import { writeOnlyInUse } from './keys.ts';
 import { packKey, type Listed } from './listing.ts';
 import { rememberHeads } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from './snapshots.ts';
 import { lastPacks, unsoundPacks, type LastPacks } from './tombstones.ts';
 import { heldByUnsoundAlone } from './unsound-holders.ts';
-import { chainView, newestRecords, verifyChains } from './verify-chains.ts';
+import { newestRecords, verifyChains } from './verify-chains.ts';
 
 export interface CheckOptions {
   readonly readData: ReadData;
@@ -159,7 +161,7 @@ async function checkChains(
     const heads = await checkHeads(repository, await listAll(repository, 'heads/', signal), findings, signal);
     const snapshots = await listSnapshots(repository, signal);
     const forgotten = await checkForgotten(repository, snapshots.forgotten, findings, signal);
-    const view = chainView(snapshots, forgotten, heads);
+    const view = chainView(repository, snapshots, forgotten, heads);
     const { memory } = repository.writer;
     const problems = verifyChains(view, memory);
     const headless = Object.entries(newestRecords(view)).filter(
@@ -167,12 +169,25 @@ async function checkChains(
     );
     // Records that were written between the two lists look like gaps; those are gone the second time.
     if (problems.length + headless.length > 0 && !last) continue;
-    for (const { kind, object, reason } of problems)
-      findings.add(kind === 'fork' ? 'warning' : 'error', object, reason);
+    const inUse = writeOnlyInUse(repository.keyring);
+    for (const { kind, object, reason, key } of problems) {
+      const isOfRemoved = key !== undefined && !inUse.has(key);
+      const isDoubt = kind === 'fork' || kind === 'unbelievable';
+      findings.add(
+        isDoubt && isOfRemoved ? 'note' : isDoubt || isOfRemoved ? 'warning' : 'error',
+        object,
+        reason,
+      );
+    }
     for (const [writer, { seq }] of headless)
       findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);
-    if (problems.every(({ kind }) => kind === 'fork'))
-      await rememberHeads(repository.destination, repository.writer, newestRecords(view), signal);
+    const serious = problems.filter(({ kind }) => kind !== 'fork' && kind !== 'unbelievable');
+    // What a write-only key makes up keeps nobody from remembering the others.
+    if (serious.every(({ key }) => key !== undefined)) {
+      const doubtful = new Set(serious.map(({ writer }) => writer));
+      const sure = Object.entries(newestRecords(view)).filter(([writer]) => !doubtful.has(writer));
+      await rememberHeads(repository.destination, repository.writer, Object.fromEntries(sure), signal);
+    }
     return snapshots;
   }
 }

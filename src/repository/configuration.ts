@@ -1,16 +1,29 @@
-/** The configuration of a repository: stored under the next number, and read when the repository is opened. */
-import { corrupt } from '../base/errors.ts';
+/**
+ * The configuration of a repository: stored under the next number, and read when the repository is opened. Whoever has a
+ * write-only key can seal what the administrator has signed once more, under any number. So it is signed for its number; what
+ * was signed for none, as previews of 0.1 did it, counts where nothing else is there, and nobody goes by its number.
+ */
+import { DestinationError, RepositoryError, corrupt, planted } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
 import { verifyEd25519 } from '../codec/curves.ts';
 import type { ObjectKeys } from '../codec/keys.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import type { Keyring } from '../format/keyring.ts';
-import { configMap, decodeConfig, encodeSigned, type ConfigRecord } from '../format/records.ts';
+import {
+  MAX_NUMBER,
+  configMap,
+  decodeConfig,
+  encodeSigned,
+  signedConfig,
+  type ConfigRecord,
+} from '../format/records.ts';
 import { fetchEarly, isUnusable, isWorthCopy } from './key-files.ts';
 import { listNumbered } from './listing.ts';
-import { openObject, sealObject } from './objects.ts';
+import { openObject, sealObject, type OpenedObject } from './objects.ts';
 import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
+import { BEYOND_BELIEF } from './chain-view.ts';
 
 /**
  * Stores a configuration under number `n` and remembers that it is there.
@@ -28,6 +41,61 @@ export async function putConfig(
   await repository.writer.remember({ config: n });
 }
 
+/** How often others may take the number that was free a moment ago. */
+const NUMBER_TRIES = 100;
+
+/**
+ * Stores the configuration in force once more where that is to be: signed for its number, and under the newest keys. What
+ * others have planted under the numbers to come is stepped over.
+ * @param under generations that it must not stay under
+ * @throws {RepositoryError} LIMIT_EXCEEDED
+ */
+export async function renewConfig(
+  repository: Repository,
+  under: readonly number[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { config, number, generation, bound } = await usableConfig(repository, signal);
+  if (bound && !under.includes(generation)) return;
+  const { destination } = repository;
+  const taken = new Set([
+    ...(await listNumbered(destination, 'config/', signal)),
+    ...(await copiedNumbers(destination, signal)),
+  ]);
+  let n = bound ? number : believedNumber([...taken]);
+  for (let tries = 0; tries < NUMBER_TRIES; tries += 1) {
+    do n += 1;
+    while (taken.has(n));
+    if (n > MAX_NUMBER) break;
+    try {
+      await putConfig(repository, config, n, signal);
+      return;
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+    }
+    // Another host may have been first, with a newer one of its own; anything else is passed over.
+    const now = await usableConfig(repository, signal);
+    if (now.bound && now.number >= n) return;
+  }
+  throw new RepositoryError('LIMIT_EXCEEDED', 'No number is left for the configuration', {
+    hint: `Somebody has planted configurations; what nobody needs is removed by: ${holdfastThere`recover`}`,
+  });
+}
+
+/**
+ * Of numbers that nothing vouches for: the highest to which they go on from the lowest without an unbelievable jump, so that
+ * previews of 0.1, which go by the highest, take what comes next.
+ */
+function believedNumber(numbers: readonly number[]): number {
+  const [lowest = 0, ...others] = numbers.filter((n) => n < MAX_NUMBER).sort((a, b) => a - b);
+  let top = lowest;
+  for (const n of others) {
+    if (n - top > BEYOND_BELIEF) break;
+    top = n;
+  }
+  return top < MAX_NUMBER - NUMBER_TRIES ? top : 0;
+}
+
 /**
  * A configuration as the object of number `n`.
  * @throws {RepositoryError} CORRUPT_DATA when it has a value that no reader accepts
@@ -35,7 +103,7 @@ export async function putConfig(
 export function sealConfig(repository: Repository, config: ConfigRecord, n: number): Buffer {
   const context = Buffer.alloc(8);
   context.writeBigUInt64BE(BigInt(n));
-  const plaintext = encodeSigned(configMap(config), (unsigned) => repository.sign('hf1/config', unsigned));
+  const plaintext = encodeSigned(configMap(config, n), (unsigned) => repository.sign('hf1/config', unsigned));
   // One that does not read back would lock everybody out.
   decodeConfig(plaintext, `config/${n}`);
   return sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext).bytes;
@@ -91,22 +159,35 @@ export async function newestConfig(
   const listed = early?.numbers ?? (await listNumbered(destination, 'config/', signal));
   const more = copied || listed.length === 0 ? await copiedNumbers(destination, signal) : [];
   let passed: Error | undefined;
-  for (const number of [...new Set([...listed, ...more])].sort((a, b) => b - a)) {
+  let unbound: (OpenedConfig & { readonly number: number }) | undefined;
+  for (const number of inOrderOfBelief([...listed, ...more])) {
+    // Those of before that have no number as it has to be only stand in for all others.
+    if (number > MAX_NUMBER && unbound !== undefined) break;
     const object = `config/${number}`;
     const open = (bytes: Buffer): OpenedConfig => openConfig(keyring, keys, bytes, number);
+    let opened: OpenedConfig | undefined;
     try {
       const fetched = number === early?.numbers.at(-1) ? early.bytes : undefined;
-      return { ...open(fetched ?? (await destination.get(object, undefined, signal))), number, passed };
+      opened = open(fetched ?? (await destination.get(object, undefined, signal)));
     } catch (error) {
       if (!isWorthCopy(error, destination)) throw error;
       const copy = await getCopy(destination, object, signal);
-      const opened = copy && usableOrNot(() => open(copy), destination);
-      if (opened !== undefined) return { ...opened, number, passed };
-      if (!isUnusable(error)) throw error;
-      passed ??= error;
+      opened = copy && usableOrNot(() => open(copy), destination);
+      if (opened === undefined && !isUnusable(error)) throw error;
+      if (opened === undefined) passed ??= error instanceof Error ? error : undefined;
     }
+    if (opened?.bound === true) return { ...opened, number, passed };
+    if (opened !== undefined) unbound ??= { ...opened, number };
   }
+  if (unbound !== undefined) return { ...unbound, passed };
   throw passed ?? corrupt('config/', 'the repository has no configuration');
+}
+
+/** The highest first, after all of them those with numbers that none has. */
+function inOrderOfBelief(numbers: readonly number[]): readonly number[] {
+  const falling = [...new Set(numbers)].sort((a, b) => b - a);
+  const isNumber = (n: number): boolean => n <= MAX_NUMBER;
+  return [...falling.filter(isNumber), ...falling.filter((n) => !isNumber(n))];
 }
 
 function usableOrNot<T>(open: () => T, destination: Destination): T | undefined {
@@ -135,21 +216,37 @@ export async function usableConfig(
   return await newestConfig(destination, { keyring, keys, early: undefined, copied: true }, signal);
 }
 
+/** Anybody can write into a header that a newer program is needed: the keyring says it where that is so. */
+function openProven(keys: ObjectKeys, bytes: Buffer, object: string): OpenedObject {
+  try {
+    return openObject(keys, OBJECT_TYPES.config, bytes, object);
+  } catch (error) {
+    if (!(error instanceof RepositoryError) || error.code !== 'NEWER_FORMAT') throw error;
+    throw corrupt(object, 'it is of a format that this repository does not have', error);
+  }
+}
+
 export interface OpenedConfig {
   readonly config: ConfigRecord;
   readonly generation: number;
+  /** It was signed for this number. */
+  readonly bound: boolean;
 }
 
 /** @throws {RepositoryError} CORRUPT_DATA */
 export function openConfig(keyring: Keyring, keys: ObjectKeys, bytes: Buffer, number: number): OpenedConfig {
   const object = `config/${number}`;
-  const { context, generation, plaintext } = openObject(keys, OBJECT_TYPES.config, bytes, object);
-  const { record, signed, signature } = decodeConfig(plaintext, object);
+  const { context, generation, plaintext } = openProven(keys, bytes, object);
+  // Before anything is done about what it says: that a newer program is needed, above all.
+  const { n, signed, signature } = signedConfig(plaintext, object);
   const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
   if (!verifyEd25519(keyring.adminPublic, message, signature))
     throw corrupt(object, 'it is not signed by the administrator key');
-  if (Number(context.readBigUInt64BE(0)) !== number) throw corrupt(object, 'it stands under another number');
+  const stands = context.readBigUInt64BE(0) === BigInt(number);
+  if (!stands) throw corrupt(object, 'it stands under another number');
+  if (n !== undefined && n !== number) throw planted(object, `it was signed for number ${n}`);
+  const { record } = decodeConfig(plaintext, object);
   if (!record.repository.equals(keyring.repository))
     throw corrupt(object, 'it belongs to another repository');
-  return { config: record, generation };
+  return { config: record, generation, bound: n !== undefined };
 }

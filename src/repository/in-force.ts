@@ -18,6 +18,8 @@ export interface InForce {
   readonly writer: WriterState;
   readonly config: ConfigRecord;
   readonly number: number;
+  /** The number is what it was signed for: only then is it remembered. */
+  readonly bound: boolean;
   /** Why a newer ring or configuration could not be used. */
   readonly passed: Error | undefined;
 }
@@ -52,7 +54,7 @@ async function hasNewerCopies(
 ): Promise<boolean> {
   const keys = await listCopied(destination, '', signal);
   return keys.some((key) => {
-    const [, prefix, n] = /^(keys\/ring-|config\/)(\d{1,16})$/.exec(key) ?? [];
+    const [, prefix, n] = /^(keys\/ring-|config\/)(\d{1,9})$/.exec(key) ?? [];
     return prefix !== undefined && Number(n) > (prefix === 'config/' ? number : ringNumber);
   });
 }
@@ -87,7 +89,7 @@ async function openNewest(
 }
 
 /** By what this machine has seen, or by a configuration under keys that are in no ring. */
-function mayLackNewest({ writer, ringNumber, number, passed }: InForce): boolean {
+function mayLackNewest({ writer, ringNumber, number, bound, passed }: InForce): boolean {
   const { ring, config } = writer.memory;
-  return ringNumber < ring || number < config || unknownGeneration(passed) !== undefined;
+  return ringNumber < ring || (bound ? number : 0) < config || unknownGeneration(passed) !== undefined;
 }

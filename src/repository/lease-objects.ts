@@ -2,9 +2,11 @@ import { waitsToAskAgain } from '../base/waits.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
-import { OBJECT_TYPES } from '../format/header.ts';
-import { decodeLease, encodeLease, type LeaseRecord } from '../format/records.ts';
+import { OBJECT_TYPES, decodeHeader } from '../format/header.ts';
+import { decodeLease, encodeLease, leaseMap, type LeaseRecord } from '../format/lease-record.ts';
+import { MAX_EPOCH, encodeSigned } from '../format/records.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
+import { outdatedSinceMs } from './generation-age.ts';
 import { openObject, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -53,7 +55,9 @@ export interface LiveSession {
 }
 
 /**
- * The backups at work.
+ * The backups at work. Who has a write-only key can say that there is one: until the key is removed, and for the grace period
+ * after that, when what is sealed under older keys counts no more.
+ *
  * @param nowMs the storage's present time
  */
 export async function liveSessions(
@@ -66,12 +70,13 @@ export async function liveSessions(
   for (let times = 0; times < 2; times += 1) {
     for (const lease of await listLeases(repository, 'leases/session.', signal)) {
       const known = newest.get(lease.purpose);
-      if (known === undefined || lease.epoch > known.epoch) newest.set(lease.purpose, lease);
+      // Not by their epochs: others may have stored some that are far ahead.
+      if (known === undefined || lease.storedMs >= known.storedMs) newest.set(lease.purpose, lease);
     }
   }
   const live: LiveSession[] = [];
   for (const lease of await aliveOf(repository, [...newest.values()], nowMs, signal)) {
-    const session = await describeSession(repository, lease, signal);
+    const session = await describeSession(repository, lease, nowMs, signal);
     if (session !== undefined) live.push(session);
   }
   return live;
@@ -139,28 +144,56 @@ export async function aliveOf(
   return left.filter((lease) => !isDead(repository, lease, nowMs));
 }
 
-/** Undefined for a session that has ended since it was listed. */
+/** Undefined for a session that has ended since it was listed, or that nobody has to wait for. */
 async function describeSession(
   repository: Repository,
   listed: StoredLease,
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<LiveSession | undefined> {
   let lease: StoredLease | undefined = listed;
   for (let tries = 1; lease !== undefined && tries <= READ_TRIES; tries += 1) {
     const { purpose, epoch, storedMs }: StoredLease = lease;
     try {
-      const { startedMs, host, pid } = await readLease(repository, purpose, epoch, signal);
+      const bytes = await repository.destination.get(leaseKey(purpose, epoch), undefined, signal);
+      if (await isOutdated(repository, bytes, nowMs, signal)) return undefined;
+      const open = (): LeaseRecord => openLease(repository, bytes, purpose, epoch);
+      const { startedMs, host, pid } = await repository.withKeys(open, signal);
       const facts = { session: purpose.slice('session.'.length), lastSeenMs: storedMs, host, pid };
       return { ...facts, startedMs: startedMs === 0 ? storedMs : startedMs };
     } catch (error) {
       if (error instanceof RepositoryError) break;
       if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-      lease = (await listLeases(repository, `leases/${purpose}/`, signal)).at(-1);
+      const now = await listLeases(repository, `leases/${purpose}/`, signal);
+      lease = now.reduce<StoredLease | undefined>(
+        (last, one) => (last === undefined || one.storedMs >= last.storedMs ? one : last),
+        undefined,
+      );
     }
   }
   if (lease === undefined) return undefined;
   const session = lease.purpose.slice('session.'.length);
   return { session, lastSeenMs: lease.storedMs, startedMs: 0, host: '', pid: 0 };
+}
+
+/**
+ * Sealed under keys that have been old for the grace period: whoever is still at work with them learns of the newer ones before
+ * its commit, and what it relies on is not deleted before that.
+ */
+async function isOutdated(
+  repository: Repository,
+  bytes: Buffer,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const { generation } = decodeHeader(bytes, 'a lease');
+    const sinceMs = await outdatedSinceMs(repository, generation, signal);
+    return sinceMs !== undefined && sinceMs + repository.config.graceSeconds * 1_000 <= nowMs;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return false;
+  }
 }
 
 /** The lease objects below `prefix`, by purpose and epoch. */
@@ -184,7 +217,8 @@ export async function listLeases(
 export function parseLeaseKey(key: string): { purpose: string; epoch: number } | undefined {
   const match = /^leases\/(prune|session\.[0-9a-f]{16})\/(\d{16})$/.exec(key);
   const purpose = match?.[1];
-  return purpose === undefined ? undefined : { purpose, epoch: Number(match?.[2]) };
+  const epoch = Number(match?.[2]);
+  return purpose === undefined || epoch > MAX_EPOCH ? undefined : { purpose, epoch };
 }
 
 export function leaseKey(purpose: string, epoch: number): string {
@@ -196,16 +230,24 @@ export function newLeaseRecord(repository: Repository, nonce: string): LeaseReco
   return { writer: repository.writer.memory.writer, nonce, startedMs: 0, host: hostname(), pid: process.pid };
 }
 
-/** Returns the storage time of the new object. */
+/**
+ * Returns the storage time of the new object.
+ * @param seenMs of the right to prune: what the storage's clock said a moment before
+ */
 export async function putLease(
   repository: Repository,
   purpose: string,
   epoch: number,
   record: LeaseRecord,
   signal: AbortSignal,
+  seenMs = 0,
 ): Promise<number> {
   const context = leaseContext(purpose, epoch);
-  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.lease, context, encodeLease(record));
+  const plaintext =
+    purpose === PRUNE_PURPOSE
+      ? encodeSigned(leaseMap(record, { epoch, seenMs }), (map) => repository.sign('hf1/lease', map))
+      : encodeLease(record);
+  const { bytes } = sealObject(repository.keys, OBJECT_TYPES.lease, context, plaintext);
   const { modifiedMs } = await repository.destination.put(leaseKey(purpose, epoch), bytes, signal);
   return modifiedMs;
 }
@@ -259,7 +301,7 @@ export function lateSignal(signal: AbortSignal, laterMs: number = LEASE_TIMES.se
   return late.signal;
 }
 
-function leaseContext(purpose: string, epoch: number): Buffer {
+export function leaseContext(purpose: string, epoch: number): Buffer {
   const context = Buffer.alloc(CONTEXT_BYTES);
   context[0] = purpose === PRUNE_PURPOSE ? PRUNE_CODE : SESSION_CODE;
   context.writeBigUInt64BE(BigInt(epoch), 1);

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
-import type { LeaseRecord } from '../format/records.ts';
+import { DestinationError, HoldfastError, RepositoryError } from '../base/errors.ts';
+import type { LeaseRecord } from '../format/lease-record.ts';
 import {
   LEASE_TIMES,
   PRUNE_PURPOSE,
@@ -15,11 +15,24 @@ import {
   readLease,
   type StoredLease,
 } from './lease-objects.ts';
+import {
+  EPOCHS_OF_RIVALS,
+  PRUNE_PREFIX,
+  believedEpoch,
+  freeAbove,
+  isRight,
+  judgeLease,
+  judgedLeases,
+  lockedBy,
+  readIfThere,
+  takenMeanwhile,
+} from './prune-right.ts';
 import type { Repository } from './repository.ts';
 
-const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;
-/** Epochs among which one is chosen where two may create one key: the same for two rivals once in so many races. */
-const EPOCHS_OF_RIVALS = 2 ** 30;
+/** Of a heartbeat, over what others have put in the way: a few one by one, and then far. */
+const STEPS = 12;
+const FEW_STEPS = 4;
+const LONGEST_STEP = 2 ** 20;
 
 export interface LeaseOptions {
   /** Called once, when the lease turns out to be lost: whoever relies on it must stop. */
@@ -158,16 +171,24 @@ export class Lease implements AsyncDisposable {
   /** Creates the next epoch and removes the one before it. */
   async #beat(signal: AbortSignal): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
+    const lateMs = await this.#beatOnce(signal);
+    // Others take it for stale.
+    if (this.purpose === PRUNE_PURPOSE && Math.abs(lateMs) > LEASE_TIMES.expiry) await this.#beatOnce(signal);
+  }
+
+  /** Returns how much later it was stored than it says. */
+  async #beatOnce(signal: AbortSignal): Promise<number> {
     if (this.purpose === PRUNE_PURPOSE) await this.#requireNewest(signal);
     const before = this.#epoch;
-    const next = before + 1;
-    this.#creating = next;
     // The machine may fall asleep while it waits for the answer: what counts is when it asked.
     const asked = this.#moment();
-    const storedMs = await this.#create(next, signal);
+    // What the storage's clock should say, also after a sleep.
+    const seenMs = this.#storageMs + Math.max(0, asked.wall - this.#anchor.wall);
+    const created = await this.#create(before + 1, seenMs, signal);
     this.#creating = undefined;
-    if (storedMs === undefined) throw this.#lose(this.#gone('another process took it over'));
-    this.#epoch = next;
+    if (created === undefined) throw this.#lose(this.#gone('another process took it over'));
+    const { epoch, storedMs } = created;
+    this.#epoch = epoch;
     this.#longestSilenceMs = Math.max(this.#longestSilenceMs, storedMs - this.#storageMs);
     this.#storageMs = storedMs;
     this.#anchor = asked;
@@ -175,34 +196,67 @@ export class Lease implements AsyncDisposable {
     const { destination } = this.#repository;
     if (destination.properties.canDelete)
       await dropLease(this.#repository, { purpose: this.purpose, epoch: before }, signal);
+    return storedMs - seenMs;
   }
 
   /** Whoever holds a higher epoch has taken over; whoever took over and finished has removed ours. */
   async #requireNewest(signal: AbortSignal): Promise<void> {
-    const newest = (await listLeases(this.#repository, PRUNE_PREFIX, signal)).at(-1)?.epoch;
-    if (newest === this.#epoch) return;
-    // Our own heartbeat whose confirmation was lost.
-    if (newest === this.#epoch + 1 && (await this.#isOurs(newest, signal))) return;
-    throw this.#lose(this.#gone('another process took it over'));
+    const listed = await listLeases(this.#repository, PRUNE_PREFIX, signal);
+    let isThere = listed.some(({ epoch }) => epoch === this.#epoch);
+    for (const one of listed) {
+      if (one.epoch <= this.#epoch) continue;
+      const judged = await judgeLease(this.#repository, one, signal);
+      // Our own heartbeat whose confirmation was lost.
+      const isOurs = judged.nonce === this.#record.nonce;
+      if (isOurs) isThere = true;
+      else if (isRight(this.#repository, judged)) isThere = false;
+      if (!isOurs && !isThere) break;
+    }
+    if (!isThere) throw this.#lose(this.#gone('another process took it over'));
   }
 
-  /** Storage time of the new epoch, or undefined when it is somebody else's. */
-  async #create(epoch: number, signal: AbortSignal): Promise<number | undefined> {
-    try {
-      return await putLease(this.#repository, this.purpose, epoch, this.#record, signal);
-    } catch (error) {
-      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-      if (!(await this.#isOurs(epoch, signal))) return undefined;
-      return (await this.#repository.destination.stat(leaseKey(this.purpose, epoch), signal)).modifiedMs;
+  /**
+   * The next epoch and its storage time; undefined when somebody else has the right. What others have put in the way, as
+   * whoever may add objects can, is stepped over.
+   */
+  async #create(
+    first: number,
+    seenMs: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly epoch: number; readonly storedMs: number } | undefined> {
+    const repository = this.#repository;
+    const { purpose } = this;
+    let epoch = first;
+    for (let tries = 1; tries <= STEPS; tries += 1) {
+      this.#creating = epoch;
+      try {
+        const storedMs = await putLease(repository, purpose, epoch, this.#record, signal, seenMs);
+        return { epoch, storedMs };
+      } catch (error) {
+        if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      }
+      const stat = await repository.destination.stat(leaseKey(purpose, epoch), signal);
+      const other = { purpose, epoch, storedMs: stat.modifiedMs };
+      if (await this.#isOurs(epoch, signal)) return other;
+      const mayBeTaken = purpose === PRUNE_PURPOSE;
+      if (mayBeTaken && isRight(repository, await judgeLease(repository, other, signal))) return undefined;
+      epoch += tries < FEW_STEPS ? 1 : randomInt(1, LONGEST_STEP);
     }
+    return undefined;
   }
 
   async #isOurs(epoch: number, signal: AbortSignal): Promise<boolean> {
     try {
+      if (this.purpose === PRUNE_PURPOSE) {
+        const facts = { purpose: this.purpose, epoch, storedMs: 0 };
+        const { nonce } = await judgeLease(this.#repository, facts, signal);
+        return nonce === this.#record.nonce;
+      }
       const { nonce, writer } = await readLease(this.#repository, this.purpose, epoch, signal);
       return nonce === this.#record.nonce && writer === this.#record.writer;
     } catch (error) {
       if (error instanceof DestinationError && error.kind === 'not-found') return false;
+      if (error instanceof RepositoryError && error.code === 'CORRUPT_DATA') return false;
       throw error;
     }
   }
@@ -248,32 +302,37 @@ export async function acquirePruneLease(
   const nowMs = await probeStorageClock(repository, signal);
   // Some destinations find it out with the first put.
   const { conditionalCreate } = destination.properties;
-  const before = await listLeases(repository, PRUNE_PREFIX, signal);
-  const newest = before.at(-1);
+  const before = await judgedLeases(repository, signal);
+  const newest = before.findLast((one) => isRight(repository, one));
   if (newest !== undefined && (await aliveOf(repository, [newest], nowMs, signal)).length > 0) {
     throw await lockedBy(repository, newest, nowMs, signal);
   }
+  const jump = conditionalCreate ? 0 : randomInt(EPOCHS_OF_RIVALS);
   const own = {
     purpose: PRUNE_PURPOSE,
-    epoch:
-      Math.max(newest?.epoch ?? 0, options.floor ?? 0) +
-      1 +
-      (conditionalCreate ? 0 : randomInt(EPOCHS_OF_RIVALS)),
+    epoch: freeAbove(before, Math.max(believedEpoch(before), options.floor ?? 0) + jump),
     storedMs: nowMs,
   };
-  try {
-    own.storedMs = await putLease(repository, own.purpose, own.epoch, record, lateSignal(signal));
-  } catch (error) {
-    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    throw await lockedBy(repository, own, nowMs, signal);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      const { purpose, epoch } = own;
+      own.storedMs = await putLease(repository, purpose, epoch, record, lateSignal(signal), nowMs);
+      break;
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+      const isTaken = isRight(repository, await judgeLease(repository, own, signal));
+      if (isTaken || tries === FEW_STEPS) throw await lockedBy(repository, own, nowMs, signal);
+      own.epoch += randomInt(1, LONGEST_STEP);
+    }
   }
   // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
   const dead = new Set(before.map((one) => one.epoch));
   await orWithdrawn(repository, own, record, async () => {
-    const rival = (await listLeases(repository, PRUNE_PREFIX, signal)).find(
-      ({ epoch }) => epoch !== own.epoch && !dead.has(epoch),
-    );
-    if (rival !== undefined) throw await lockedBy(repository, rival, nowMs, signal);
+    for (const one of await listLeases(repository, PRUNE_PREFIX, signal)) {
+      if (one.epoch === own.epoch || dead.has(one.epoch)) continue;
+      const isRival = isRight(repository, await judgeLease(repository, one, signal));
+      if (isRival) throw await lockedBy(repository, one, nowMs, signal);
+    }
     // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
     const stands = await readIfThere(repository, own, signal);
     if (stands === undefined) throw takenMeanwhile();
@@ -282,31 +341,6 @@ export async function acquirePruneLease(
     for (const epoch of dead) await dropLease(repository, { purpose: PRUNE_PURPOSE, epoch }, signal);
   });
   return new Lease(repository, record, own, options);
-}
-
-/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
-async function readIfThere(
-  repository: Repository,
-  { purpose, epoch }: StoredLease,
-  signal: AbortSignal,
-): Promise<LeaseRecord | undefined> {
-  try {
-    return await readLease(repository, purpose, epoch, signal);
-  } catch (error) {
-    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    throw error;
-  }
-}
-
-function takenMeanwhile(): RepositoryError {
-  return new RepositoryError(
-    'REPOSITORY_LOCKED',
-    'The right to prune was lost: another process took it over',
-    {
-      hint: 'This one was held up for minutes, as by a machine that slept. Nothing is damaged. Run it again.',
-      retry: 'later',
-    },
-  );
 }
 
 /** Does what is left to do once a lease is stored; a lease that nobody will keep alive is removed again. */
@@ -354,26 +388,4 @@ export async function openSession(
   const storedMs = await putLease(repository, first.purpose, first.epoch, record, lateSignal(signal));
   await orWithdrawn(repository, first, record, async () => signal.throwIfAborted());
   return new Lease(repository, record, { ...first, storedMs }, options);
-}
-
-async function lockedBy(
-  repository: Repository,
-  lease: StoredLease,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<RepositoryError> {
-  let holder = 'by a process whose lease cannot be read';
-  try {
-    const { host, pid } = await readLease(repository, lease.purpose, lease.epoch, signal);
-    holder = `on ${host} (process ${pid})`;
-  } catch (error) {
-    if (isAbort(error) || !(error instanceof HoldfastError)) throw error;
-  }
-  const seconds = Math.max(0, Math.round((nowMs - lease.storedMs) / 1_000));
-  const message = `The repository is being pruned ${holder}, last sign of life ${seconds} s ago`;
-  return new RepositoryError('REPOSITORY_LOCKED', message, {
-    hint: 'Wait for it to finish. A process that died is forgotten five minutes after its last sign of life.',
-    retry: 'later',
-    details: { epoch: lease.epoch },
-  });
 }

@@ -6,7 +6,8 @@ import { isDamage } from './chunk-index.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, readSnapshot } from './snapshots.ts';
-import { chainView, lostRecords, type ChainRecord, type LostRecord } from './verify-chains.ts';
+import { chainView, type ChainRecord } from './chain-view.ts';
+import { lostRecords, type LostRecord } from './verify-chains.ts';
 
 export interface Lost {
   readonly record: LostRecord;
@@ -45,7 +46,7 @@ async function look(repository: Repository, signal: AbortSignal): Promise<readon
   const heads = await readAllHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
   const forgotten = await readForgotten(repository, snapshots.forgotten, signal);
-  const lost = lostRecords(chainView(snapshots, forgotten, heads), repository.writer.memory);
+  const lost = lostRecords(chainView(repository, snapshots, forgotten, heads), repository.writer.memory);
   const hostOf = (writer: string): string | undefined =>
     snapshots.live.findLast(({ chain }) => chain.writer === writer)?.record.host;
   return lost.map((record) => ({ record, host: hostOf(record.writer) }));
@@ -85,7 +86,9 @@ export async function giveUpLost(
   const record = {
     kind: 'snapshots' as const,
     names: lost.map((one) => one.name ?? nameFor(one)),
-    places: lost.map((one) => ({ writer: one.writer, seq: one.seq })),
+    places: lost.map(({ writer: of, seq, isUnplaced }) =>
+      isUnplaced === true ? undefined : { writer: of, seq },
+    ),
     reason: 'given up: gone from the storage',
     atMs: repository.clock.now(),
     fence: 0,

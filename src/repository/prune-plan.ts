@@ -111,7 +111,7 @@ export function resolveSettings(repository: Repository, options: PruneOptions): 
 
 /** Decides what is to be done about each pack and forgotten snapshot. */
 export function decide(repository: Repository, stock: PruneStock, settings: PruneSettings): PrunePlan {
-  const { sessions, packs, snapshots, nowMs } = stock;
+  const { sessions, packs, snapshots, doubtful, nowMs } = stock;
   const dueMs = nowMs - settings.graceSeconds * 1_000;
   // A session that began after the leases were read can only have stored packs since then.
   const youngMs = Math.min(nowMs, ...sessions.map(({ startedMs }) => startedMs));
@@ -137,9 +137,10 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     if (isMarked(pack)) {
       // What is damaged and needed stays, and stays marked: nothing is to rely on it again.
       if (fate.liveBytes > 0 && damaged.has(pack.name)) continue;
-      (fate.liveBytes > 0 ? fates.revive : due.has(pack.name) ? fates.remove : fates.waiting).push(fate);
+      const goes = due.has(pack.name) && !doubtful.has(pack.sealedBy);
+      (fate.liveBytes > 0 ? fates.revive : goes ? fates.remove : fates.waiting).push(fate);
     } else if (fate.liveBytes === 0) {
-      (pack.storedMs >= youngMs ? fates.young : fates.mark).push(fate);
+      (pack.storedMs >= youngMs || doubtful.has(pack.sealedBy) ? fates.young : fates.mark).push(fate);
     } else if (inUse.has(pack.sealedBy)) {
       continue;
     } else if (fate.liveBytes < fate.rawBytes * settings.repackBelow && pack.storedMs < youngMs) {

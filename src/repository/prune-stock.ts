@@ -6,7 +6,9 @@ import { liveSessions, type LiveSession } from './lease-objects.ts';
 import { listNamed, type Listed } from './listing.ts';
 import type { Repository } from './repository.ts';
 import type { SlotSet } from './slot-set.ts';
-import type { SnapshotList } from './snapshots.ts';
+import type { DamagedSnapshot, Snapshot, SnapshotList } from './snapshots.ts';
+import { writersOfKeys } from './chain-view.ts';
+import { writeOnlyInUse } from './keys.ts';
 import { lastPacks, unsoundPacks } from './tombstones.ts';
 import { heldByUnsoundAlone } from './unsound-holders.ts';
 import { listEverySnapshot } from './whole-list.ts';
@@ -32,6 +34,11 @@ export interface PruneStock {
   /** The storage's clock. */
   readonly nowMs: number;
   readonly snapshots: SnapshotList;
+  /**
+   * Numbers of write-only keys in use of whose snapshots something is hidden or cannot be read. What these need lies in packs of
+   * the same key, if it is there at all: they are left alone, and nobody is held up by what such a key has made up.
+   */
+  readonly doubtful: ReadonlySet<number>;
   readonly sessions: readonly LiveSession[];
   /** Chunks are located in packs with a tombstone only when no other pack holds them. */
   readonly index: ChunkIndex;
@@ -56,7 +63,7 @@ export async function takeStock(
 ): Promise<PruneStock> {
   const { destination } = repository;
   const sessions = await liveSessions(repository, nowMs, signal);
-  const snapshots = await allSnapshots(repository, signal);
+  const { doubtful, ...snapshots } = await allSnapshots(repository, signal);
   const listed = await listNamed(destination, 'packs/', signal);
   const indexObjects = await listNamed(destination, 'index/', signal);
   const last = lastPacks(snapshots.tombstones);
@@ -64,7 +71,13 @@ export async function takeStock(
   const index: ChunkIndex = { ...loaded, ...fillTable(loaded.packs) };
   const readable = new Map(index.packs.map((pack, number) => [pack.name, number]));
   requireNoneLost('packs', listed.keys(), await listNamed(destination, 'packs/', signal));
-  const traversal = await traverseTrees(repository, index, snapshots.live, signal);
+  const keyOf = writersOfKeys(repository);
+  const byKey = ({ chain }: Snapshot): number | undefined => {
+    const key = keyOf(chain.writer);
+    return key !== undefined && writeOnlyInUse(repository.keyring).has(key) ? key : undefined;
+  };
+  const vouched = snapshots.live.filter((one) => byKey(one) === undefined);
+  const traversal = await traverseTrees(repository, index, vouched, signal);
   const lacking = [...traversal.missing.values()].map((id) => `chunk ${id.toString('hex')}`);
   const broken = [...traversal.unreadable.values()].map(({ error }) => error.message);
   if (lacking.length + broken.length > 0) {
@@ -75,6 +88,12 @@ export async function takeStock(
     );
   }
   const { referenced: reachable } = traversal;
+  for (const [key, claimed] of Map.groupBy(snapshots.live, byKey)) {
+    if (key === undefined) continue;
+    const walk = await traverseTrees(repository, index, claimed, signal);
+    walk.referenced.forEach((slot) => reachable.add(slot));
+    if (walk.missing.size + walk.unreadable.size > 0) doubtful.add(key);
+  }
   const live = liveBytesOf(index, reachable);
   const unsound = unsoundPacks(snapshots.tombstones);
   const held = heldByUnsoundAlone(loaded.packs, unsound, index, reachable);
@@ -88,7 +107,7 @@ export async function takeStock(
     const sealedBy = number === undefined ? 0 : (index.packs[number]?.sealedBy ?? 0);
     packs.set(name, { ...facts, liveBytes, locatedBytes, rawBytes, sealedBy });
   }
-  return { nowMs, snapshots, sessions, index, reachable, packs, indexObjects };
+  return { nowMs, snapshots, doubtful, sessions, index, reachable, packs, indexObjects };
 }
 
 /**
@@ -130,10 +149,17 @@ function requireNoneLost(what: string, before: Iterable<string>, now: ReadonlyMa
 }
 
 /** Every snapshot of the repository: one that is hidden or cannot be read would take its data with it. */
-async function allSnapshots(repository: Repository, signal: AbortSignal): Promise<SnapshotList> {
-  const snapshots = await listEverySnapshot(repository, 'prune removes nothing', signal);
-  const unreadable = snapshots.damaged[0];
-  if (unreadable === undefined) return snapshots;
+async function allSnapshots(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<SnapshotList & { readonly doubtful: Set<number> }> {
+  const { doubtful, ...snapshots } = await listEverySnapshot(repository, 'prune removes nothing', signal);
+  const inUse = writeOnlyInUse(repository.keyring);
+  const isOfKey = ({ sealedBy }: DamagedSnapshot): boolean => sealedBy !== undefined && inUse.has(sealedBy);
+  const unreadable = snapshots.damaged.find((one) => !isOfKey(one));
+  const all = [...doubtful, ...snapshots.damaged.flatMap(({ sealedBy }) => sealedBy ?? [])];
+  if (unreadable === undefined)
+    return { ...snapshots, doubtful: new Set(all.filter((key) => inUse.has(key))) };
   throw new RepositoryError(
     'CORRUPT_DATA',
     `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,

@@ -1,5 +1,6 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from './lease-objects.ts';
+import { renewConfig } from './configuration.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { keepCopies } from './keep-copies.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
@@ -21,7 +22,7 @@ import { stillHolds, takeStock, type PruneStock } from './prune-stock.ts';
 import { TombstoneWriter, finishedTombstones } from './prune-tombstones.ts';
 import type { Repository } from './repository.ts';
 import { keepReserve, withReserve } from './reserve.ts';
-import { readTombstones } from './tombstones.ts';
+import { highestFence, readTombstones } from './tombstones.ts';
 
 export type PrunePhase = 'analysing' | 'removing' | 'repacking' | 'marking';
 
@@ -137,8 +138,7 @@ export async function withPruneLease<T>(
   signal: AbortSignal,
 ): Promise<T> {
   requireRights(repository);
-  const { all } = await readTombstones(repository, signal);
-  const floor = Math.max(0, ...all.map(({ record }) => record.fence));
+  const floor = highestFence(await readTombstones(repository, signal));
   const lost = new AbortController();
   const onLost = (error: Error): void => lost.abort(error);
   await using lease = await acquirePruneLease(repository, { floor, onLost }, signal);
@@ -208,6 +208,8 @@ class PruneRun {
     await this.#writer(stock).write('packs', names, 'not needed', this.#signal);
     if (this.#settings.graceSeconds === 0 && names.length > 0) await this.#removeMarked(names);
     await this.#clearDeadLeases();
+    await this.#held(this.#signal);
+    await renewConfig(this.#repository, [], this.#signal);
     await keepCopies(this.#repository, this.#signal);
     await this.#repository.destination.removeLeftovers?.(this.#signal);
     const indexBytes = [...stock.indexObjects.values()].reduce((sum, { size }) => sum + size, 0);

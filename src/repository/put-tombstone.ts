@@ -21,9 +21,10 @@ export async function putTombstone(
   { live, look }: { readonly live: number; readonly look?: () => Promise<void> },
   signal: AbortSignal,
 ): Promise<Appended> {
-  const plaintext = encodeSigned(tombstoneMap(record), (unsigned) => repository.sign('hf1/tomb', unsigned));
   const seal = (position: ChainPosition): SealedRecord => {
     const context = encodeChainContext(position);
+    const map = tombstoneMap(record, position);
+    const plaintext = encodeSigned(map, (unsigned) => repository.sign('hf1/tomb', unsigned));
     const sealed = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
     return { ...sealed, key: `trash/${sealed.name}` };
   };

@@ -36,7 +36,7 @@ export interface RekeyPlan {
 
 /** @param stock taken with the current generation preferred, so that what was copied before counts as dead */
 export function decideRekey(repository: Repository, stock: PruneStock): RekeyPlan {
-  const { sessions, snapshots, nowMs } = stock;
+  const { sessions, snapshots, doubtful, nowMs } = stock;
   const old = new Set(oldGenerations(repository));
   // A session that began after the leases were read can only have stored packs since then.
   const youngMs = Math.min(nowMs, ...sessions.map(({ startedMs }) => startedMs));
@@ -63,9 +63,12 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
     if (liveBytes > 0 && locatedBytes === 0) continue;
     if (liveBytes > 0 && inUse.has(sealedBy)) fates.writeOnly.push(fate);
     else if (liveBytes > 0) (storedMs >= youngMs ? fates.young : fates.packs).push(fate);
-    else if (!marked) (storedMs >= youngMs ? fates.young : fates.dead).push(fate);
+    else if (!marked) (storedMs >= youngMs || doubtful.has(sealedBy) ? fates.young : fates.dead).push(fate);
   }
-  const outdated = snapshots.live.filter(({ generation }) => old.has(generation));
+  // Nobody vouches for what lacks something, as whoever stores a snapshot again does.
+  const outdated = snapshots.live.filter(
+    ({ generation, sealedBy = 0 }) => old.has(generation) && !doubtful.has(sealedBy),
+  );
   const parents = sessions.length === 0 ? new Set<string>() : newestIds(snapshots.live);
   return {
     generation: repository.keys.generation,

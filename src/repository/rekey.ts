@@ -3,17 +3,16 @@
  * those of which prune saves the rest, and get a tombstone; a prune deletes them after the grace period.
  */
 import { waitsToAskAgain } from '../base/waits.ts';
-import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { RepositoryError } from '../base/errors.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord } from '../format/records.ts';
-import { putConfig, usableConfig } from './configuration.ts';
+import { renewConfig } from './configuration.ts';
 import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
 import { IndexWriter } from './index-writer.ts';
 import { oldGenerations } from './keys.ts';
 import { probeStorageClock } from './lease-objects.ts';
 import { keepCopies } from './keep-copies.ts';
 import type { Lease } from './lease.ts';
-import { listNumbered } from './listing.ts';
 import { rewriteIndex } from './prune-index.ts';
 import type { PackFate } from './prune-plan.ts';
 import { repack } from './prune-repack.ts';
@@ -27,7 +26,6 @@ import { removeReturned, returnedPacks } from './returned-objects.ts';
 import { replaceSnapshot } from './replace-snapshot.ts';
 import { recordAgain, type Snapshot } from './snapshots.ts';
 import { durableUncovered } from './uncovered-packs.ts';
-import { BEYOND_BELIEF } from './verify-chains.ts';
 
 /** Reasons stand beside each. */
 export const REKEY_LIMITS = Object.freeze({
@@ -227,7 +225,7 @@ class RekeyRun {
       await repository.destination.delete(`index/${name}`, signal);
     }
     await new TombstoneWriter(repository, lease, stock.snapshots, new Set()).retire(plan.tombstones, signal);
-    await renewConfig(repository, signal);
+    await renewConfig(repository, oldGenerations(repository), signal);
     await removeReturned(repository, lease, signal);
     this.#retired = await retireGenerations(repository, stock, lease, signal);
     const { young, postponed, writeOnly, unreadable } = plan;
@@ -381,19 +379,4 @@ function* batchesOf(
     bytes += fate.bytes;
   }
   if (batch.length > 0) yield batch;
-}
-
-/** The configuration in force, with the same content under the next number. */
-async function renewConfig(repository: Repository, signal: AbortSignal): Promise<void> {
-  const { config, number, generation } = await usableConfig(repository, signal);
-  if (!oldGenerations(repository).includes(generation)) return;
-  const numbers = await listNumbered(repository.destination, 'config/', signal);
-  try {
-    // Above one that is damaged, which must not stand for it when the generation goes.
-    const near = numbers.filter((n) => n <= number + BEYOND_BELIEF);
-    await putConfig(repository, config, Math.max(number, ...near) + 1, signal);
-  } catch (error) {
-    // Another host was first, with a newer one of its own.
-    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-  }
 }

@@ -1,5 +1,7 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
+import { MAX_NUMBER } from '../format/records.ts';
 import type { Keyring } from '../format/keyring.ts';
+import { ringNumbers, ringOrCopy } from './key-files.ts';
 import { sealRing } from './key-slots.ts';
 import { LEASE_TIMES, lateSignal } from './lease-objects.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
@@ -20,7 +22,7 @@ export async function replaceRing(
   signal: AbortSignal,
   lease?: Lease,
 ): Promise<void> {
-  const n = repository.ringNumber + 1;
+  const n = await nextNumber(repository, signal);
   const bytes = sealRing(keyring, n, repository.slot.ringAuth);
   const { destination } = repository;
   if (destination.properties.conditionalCreate) await putRing(repository, n, bytes, signal);
@@ -33,6 +35,20 @@ export async function replaceRing(
   }
   await replaceCopy(destination, 'keys/ring-', n, bytes, signal);
   await repository.adoptRing(keyring, n, signal);
+}
+
+/**
+ * The next number under which nothing stands. Anybody who may add objects can put one there; what is no ring is stepped over,
+ * by every host alike, and passed over by whoever opens the repository.
+ */
+async function nextNumber(repository: Repository, signal: AbortSignal): Promise<number> {
+  const { destination, ringNumber, slot } = repository;
+  const taken = new Set(await ringNumbers(destination, signal));
+  for (let n = ringNumber + 1; n <= MAX_NUMBER; n += 1) {
+    if (!taken.has(n)) return n;
+    if ((await ringOrCopy(destination, n, slot, signal)) !== undefined) throw changedElsewhere();
+  }
+  throw new RepositoryError('LIMIT_EXCEEDED', 'No number is left for the keyring');
 }
 
 async function putRing(

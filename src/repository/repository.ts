@@ -301,20 +301,21 @@ export async function openRepository(
       hint: `Check the location, or create a repository there with: ${holdfast`init`}`,
     });
   }
-  const { slot, keyring, ringNumber, writer, config, number, passed } = await openInForce(
+  const { slot, keyring, ringNumber, writer, config, number, bound, passed } = await openInForce(
     destination,
     files,
     secret,
     options,
     signal,
   );
-  requireNotOlder(writer, { ring: ringNumber, config: number }, passed);
+  const seen = { ring: ringNumber, config: bound ? number : 0 };
+  requireNotOlder(writer, seen, passed);
   if (config.minFormat > WRITE_ONLY_FORMAT || keyring.minFormat > WRITE_ONLY_FORMAT) {
     throw new RepositoryError('NEWER_FORMAT', 'The repository needs a newer version of Holdfast', {
       hint: 'Update Holdfast on this machine.',
     });
   }
-  await rememberIfLasting(destination, writer, { ring: ringNumber, config: number }, signal);
+  await rememberIfLasting(destination, writer, seen, signal);
   const { clock, look } = options;
   const repository = new Repository({
     destination,

@@ -1,12 +1,11 @@
 /** Takes generations of keys out of the keyring once nothing is sealed under them and nobody can seal anything more. */
 import { corrupt } from '../base/errors.ts';
 import { CIPHER_PLAIN } from '../format/header.ts';
-import { encodeKeyring, hasRetired, type Keyring } from '../format/keyring.ts';
+import { encodeKeyring, hasRetired } from '../format/keyring.ts';
 import { readNewestHeads } from './chain.ts';
 import { usableConfig } from './configuration.ts';
 import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from './generations.ts';
-import { isUnusable } from './key-files.ts';
-import { openRing } from './key-slots.ts';
+import { outdatedSinceMs, readRing } from './generation-age.ts';
 import { oldGenerations } from './keys.ts';
 import { liveSessions } from './lease-objects.ts';
 import type { Lease } from './lease.ts';
@@ -86,22 +85,14 @@ async function fateOf(
 ): Promise<Retirement['outcome']> {
   // Older configurations go together with their generation; the one in force does not.
   const { generation: inForce } = await usableConfig(repository, signal);
-  if (inForce === use.generation || !isUnused({ ...use, configurations: 0 })) return 'in use';
+  // Of leases those count that are alive.
+  if (inForce === use.generation || !isUnused({ ...use, configurations: 0, leases: 0 })) return 'in use';
   const nowMs = await lease.renew(signal);
   if ((await liveSessions(repository, nowMs, signal)).length > 0) return 'backup at work';
-  const sinceMs = await oldSince(repository, use.generation, signal);
+  const sinceMs = await outdatedSinceMs(repository, use.generation, signal);
+  if (sinceMs === undefined)
+    throw corrupt('keys/', `no keyring says since when generation ${use.generation} is an old one`);
   return sinceMs + repository.config.graceSeconds * 1_000 <= nowMs ? 'retired' : 'grace period';
-}
-
-/** Storage time of the first ring that can be opened in which the generation is an old one. */
-async function oldSince(repository: Repository, generation: number, signal: AbortSignal): Promise<number> {
-  const numbers = await listNumbered(repository.destination, 'keys/ring-', signal);
-  for (const n of numbers) {
-    const keyring = await readRing(repository, n, signal);
-    if (keyring?.generations.some(({ g, state }) => g === generation && state === 'old') !== true) continue;
-    return (await repository.destination.stat(`keys/ring-${n}`, signal)).modifiedMs;
-  }
-  throw corrupt('keys/', `no keyring says since when generation ${generation} is an old one`);
 }
 
 /**
@@ -144,15 +135,16 @@ async function removeOldHeads(
   });
 }
 
-/** The one in force is sealed under the current generation. */
+/** The one in force is sealed under the current generation, and whatever else is above it there was planted. */
 async function removeOldConfigs(
   repository: Repository,
   retired: ReadonlySet<number>,
   lease: Lease,
   signal: AbortSignal,
 ): Promise<void> {
+  const { number: inForce } = await usableConfig(repository, signal);
   for (const n of await listNumbered(repository.destination, 'config/', signal)) {
-    if (n >= repository.writer.memory.config) return;
+    if (n === inForce) continue;
     const generation = await generationOfObject(repository, `config/${n}`, signal);
     if (generation === undefined || !retired.has(generation)) continue;
     await lease.assertHeld(signal);
@@ -207,21 +199,5 @@ async function removeOldRings(repository: Repository, lease: Lease, signal: Abor
   for (const n of others) {
     await lease.assertHeld(signal);
     await deleteTwice(destination, `keys/ring-${n}`, signal);
-  }
-}
-
-/** Undefined for what is no ring, or was not sealed to the slot that opened the repository. */
-async function readRing(
-  repository: Repository,
-  n: number,
-  signal: AbortSignal,
-): Promise<Keyring | undefined> {
-  const object = `keys/ring-${n}`;
-  try {
-    return openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
-  } catch (error) {
-    const sealedToOthers = error instanceof Error && 'code' in error && error.code === 'WRONG_PASSPHRASE';
-    if (sealedToOthers || isUnusable(error)) return undefined;
-    throw error;
   }
 }

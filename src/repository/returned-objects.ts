@@ -5,12 +5,14 @@
 import { hasRetired, isRetired } from '../format/keyring.ts';
 import { headPlace, readNewestHeads } from './chain.ts';
 import { generationOfObject } from './generations.ts';
+import { usableConfig } from './configuration.ts';
 import type { Lease } from './lease.ts';
 import { listNumbered, packKey } from './listing.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots } from './snapshots.ts';
-import { BEYOND_BELIEF, chainView, highestNumbers } from './verify-chains.ts';
+import { BEYOND_BELIEF, chainView } from './chain-view.ts';
+import { highestNumbers } from './verify-chains.ts';
 
 /**
  * Deletes what came back of heads, configurations and tombstones: prune sees to everything else. A head goes where its
@@ -25,7 +27,7 @@ export async function removeReturned(
   const { destination } = repository;
   const keys = [
     ...(await needlessHeads(repository, signal)),
-    ...(await olderConfigs(repository, signal)),
+    ...(await otherConfigs(repository, signal)),
     ...(await namedTombstones(repository, signal)),
   ];
   for (const key of await underRetired(repository, keys, signal)) {
@@ -68,7 +70,9 @@ async function underRetired(
 export async function needlessHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const heads = await readNewestHeads(repository, signal);
   const readable = heads.filter(({ record }) => record !== undefined);
-  const highest = highestNumbers(chainView(await listSnapshots(repository, signal), [], readable));
+  const highest = highestNumbers(
+    chainView(repository, await listSnapshots(repository, signal), [], readable),
+  );
   const newest = new Map(readable.map(({ chain }) => [chain.writer, chain.seq]));
   const keys: string[] = [];
   for await (const page of repository.destination.list('heads/', signal))
@@ -76,14 +80,16 @@ export async function needlessHeads(repository: Repository, signal: AbortSignal)
       const place = headPlace(key);
       if (place === undefined || newest.get(place.writer) === place.seq) continue;
       const known = highest.get(place.writer) ?? 0;
-      if (place.seq <= known || place.seq > known + BEYOND_BELIEF) keys.push(key);
+      const isStrange = known === 0 && repository.writer.memory.heads[place.writer] === undefined;
+      if (isStrange || place.seq <= known || place.seq > known + BEYOND_BELIEF) keys.push(key);
     }
   return keys;
 }
 
-async function olderConfigs(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+async function otherConfigs(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const { number: inForce } = await usableConfig(repository, signal);
   const numbers = await listNumbered(repository.destination, 'config/', signal);
-  return numbers.filter((n) => n < repository.writer.memory.config).map((n) => `config/${n}`);
+  return numbers.filter((n) => n !== inForce).map((n) => `config/${n}`);
 }
 
 async function namedTombstones(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {

@@ -1,7 +1,8 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
+import { unknownGeneration } from '../codec/keys.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
-import { OBJECT_TYPES } from '../format/header.ts';
+import { OBJECT_TYPES, decodeHeader } from '../format/header.ts';
 import {
   decodeChainContext,
   decodeSnapshot,
@@ -16,7 +17,7 @@ import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
 import { listNamed } from './listing.ts';
 import { damageTo } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { openObject, sealObject, sha256, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { knownPlaces } from './record-places.ts';
@@ -49,11 +50,18 @@ export function saltsOf(snapshots: readonly Snapshot[]): Buffer[] {
   return [...new Map(salts.map((salt) => [salt.toString('hex'), salt])).values()];
 }
 
+export interface DamagedSnapshot {
+  readonly id: string;
+  readonly error: RepositoryError;
+  /** It is what was stored, and so can be nothing but what the write-only key of that number made. */
+  readonly sealedBy?: number | undefined;
+}
+
 export interface SnapshotList {
   /** Live snapshots in the order in which they were made, oldest first. */
   readonly live: readonly Snapshot[];
   /** Snapshot objects that could not be read; prune must stop when there is one. */
-  readonly damaged: readonly { readonly id: string; readonly error: RepositoryError }[];
+  readonly damaged: readonly DamagedSnapshot[];
   /** Snapshot objects that are tombstoned but still stored. */
   readonly forgotten: readonly string[];
   readonly tombstones: Tombstones;
@@ -81,14 +89,15 @@ export async function listSnapshots(
   const listed = [...objects.keys()];
   const forgotten = listed.filter((id) => tombstones.snapshots.has(id));
   const standing = listed.filter((id) => !tombstones.snapshots.has(id));
-  const damaged: { id: string; error: RepositoryError }[] = [];
+  const damaged: DamagedSnapshot[] = [];
   const read = await mapParallel(standing, destination.properties.maxParallel, async (id) => {
     try {
       return known?.get(id) ?? (await readSnapshot(repository, id, signal));
     } catch (error) {
       const damage = damageTo(error);
       if (damage === undefined) throw error;
-      damaged.push({ id, error: damage });
+      const { sealedBy } = damage.details;
+      damaged.push({ id, error: damage, ...(typeof sealedBy === 'number' ? { sealedBy } : {}) });
       return undefined;
     }
   });
@@ -113,7 +122,6 @@ export async function readSnapshot(
   signal: AbortSignal,
 ): Promise<Snapshot> {
   repository.requireReading();
-  const object = `snapshot ${id}`;
   let bytes: Buffer;
   try {
     bytes = await getNamed(repository, 'snapshots/', id, signal);
@@ -121,10 +129,38 @@ export async function readSnapshot(
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
     throw new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, { cause: error });
   }
+  try {
+    return await openSnapshot(repository, bytes, id, signal);
+  } catch (error) {
+    const key = unknownGeneration(error) === undefined ? keyThatSealed(bytes, id) : undefined;
+    if (!(error instanceof RepositoryError) || key === undefined) throw error;
+    const { code, message, hint, details } = error;
+    throw new RepositoryError(code, message, { hint, details: { ...details, sealedBy: key }, cause: error });
+  }
+}
+
+/** Of bytes that are what they were when they were named: whoever made them says by their header who that was. */
+function keyThatSealed(bytes: Buffer, id: string): number | undefined {
+  try {
+    const { sealedBy } = decodeHeader(bytes, `snapshot ${id}`);
+    return sealedBy !== 0 && sha256(bytes) === id ? sealedBy : undefined;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return undefined;
+  }
+}
+
+async function openSnapshot(
+  repository: Repository,
+  bytes: Buffer,
+  id: string,
+  signal: AbortSignal,
+): Promise<Snapshot> {
+  const object = `snapshot ${id}`;
   const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
   const { context, generation, plaintext, sealedBy } = await repository.withKeys(open, signal);
   const record = decodeSnapshot(plaintext, object);
-  const chain = decodeChainContext(context);
+  const chain = decodeChainContext(context, object);
   if (sealedBy === 0) {
     const { writeOnly } = record;
     const origin = writeOnly && { sealedBy: writeOnly.number, storedMs: writeOnly.storedMs };

@@ -1,7 +1,9 @@
-import { DestinationError, corrupt, type RepositoryError } from '../base/errors.ts';
+import { DestinationError, RepositoryError, corrupt, planted } from '../base/errors.ts';
+import { unknownGeneration } from '../codec/keys.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
   decodeChainContext,
+  MAX_EPOCH,
   decodeTombstone,
   type ChainPlace,
   type ChainPosition,
@@ -10,7 +12,7 @@ import {
 import { listNamed } from './listing.ts';
 import { damageTo, isUnreadObject } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject } from './objects.ts';
+import { openObject, sha256 } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -18,6 +20,10 @@ export interface Tombstone {
   readonly name: string;
   readonly record: TombstoneRecord;
   readonly chain: ChainPosition;
+  /** It was signed for that place; else whoever has a write-only key may have put it there. */
+  readonly bound: boolean;
+  /** SHA-256 of what is signed: one that is sealed once more is the same record. */
+  readonly signed: string;
   /** Key generation that it is sealed under. */
   readonly generation: number;
   /** The storage's clock. */
@@ -29,7 +35,12 @@ export interface Tombstones {
   readonly snapshots: ReadonlySet<string>;
   readonly packs: ReadonlySet<string>;
   /** Objects below trash/ that are not valid tombstones of this repository, and so have no effect. */
-  readonly ignored: readonly { readonly name: string; readonly error: RepositoryError }[];
+  readonly ignored: readonly {
+    readonly name: string;
+    readonly error: RepositoryError;
+    /** It never was a tombstone: it is what was stored, and nobody who may remove anything has made it. */
+    readonly isStrange: boolean;
+  }[];
 }
 
 /** Prune replaces tombstones while others read them; a list that changed under the reader is read again so often. */
@@ -70,6 +81,17 @@ export function lastPacks(tombstones: Tombstones, unsound: Iterable<string> = []
   return [tombstones.packs, new Set([...unsoundPacks(tombstones), ...unsound])];
 }
 
+/**
+ * The highest epoch of the prune lease that they tell. Some may have been written after somebody planted a lease whose epoch
+ * none can come to.
+ */
+export function highestFence({ all }: Pick<Tombstones, 'all'>): number {
+  return all.reduce(
+    (high, { record: { fence } }) => (fence > MAX_EPOCH / 2 ? high : Math.max(high, fence)),
+    0,
+  );
+}
+
 function packsMarked({ all }: Tombstones, reason: string): ReadonlySet<string> {
   const marks = all.filter(({ record }) => record.kind === 'packs' && record.reason === reason);
   return new Set(marks.flatMap(({ record }) => record.names));
@@ -101,20 +123,23 @@ export async function readTombstones(repository: Repository, signal: AbortSignal
 async function readListed(repository: Repository, signal: AbortSignal): Promise<Tombstones> {
   const { destination } = repository;
   const all: Tombstone[] = [];
-  const ignored: { name: string; error: RepositoryError }[] = [];
+  const ignored: Tombstones['ignored'][number][] = [];
   const listed = await listNamed(destination, 'trash/', signal);
   await mapParallel(listed, destination.properties.maxParallel, async ([name, { modifiedMs }]) => {
+    let bytes: Buffer | undefined;
     try {
-      const bytes = await getNamed(repository, 'trash/', name, signal);
+      bytes = await getNamed(repository, 'trash/', name, signal);
       // One that other keys sealed counts: a writer that ignored it could rely on what is about to be deleted.
-      const open = (): Omit<Tombstone, 'storedMs'> => openTombstone(repository, bytes, name);
+      const read = bytes;
+      const open = (): Omit<Tombstone, 'storedMs'> => openTombstone(repository, read, name);
       all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
       const damage = damageTo(error);
       // What was spoiled on its way says nothing of the tombstone, and may name what is about to be deleted.
       const isSpoiled = error instanceof DestinationError && !isUnreadObject(error);
       if (damage === undefined || isSpoiled) throw error;
-      ignored.push({ name, error: damage });
+      const isStrange = bytes !== undefined && isNoTombstone(repository, bytes, name, damage);
+      ignored.push({ name, error: damage, isStrange });
     }
   });
   const named = (kind: TombstoneRecord['kind']): Set<string> =>
@@ -122,14 +147,37 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
   return { all, snapshots: named('snapshots'), packs: named('packs'), ignored };
 }
 
+/** What is sealed and cannot be understood may be of a newer program, and what keys are lacking for of anybody. */
+function isNoTombstone({ keys }: Repository, bytes: Buffer, name: string, damage: RepositoryError): boolean {
+  if (sha256(bytes) !== name || unknownGeneration(damage) !== undefined) return false;
+  if (damage.code !== 'CORRUPT_DATA') return false;
+  let plaintext: Buffer;
+  try {
+    ({ plaintext } = openObject(keys, OBJECT_TYPES.tombstone, bytes, name));
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return true;
+  }
+  try {
+    decodeTombstone(plaintext, name);
+    return true;
+  } catch (error) {
+    if (!(error instanceof RepositoryError)) throw error;
+    return false;
+  }
+}
+
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged or not signed by the administrator */
 function openTombstone(repository: Repository, bytes: Buffer, name: string): Omit<Tombstone, 'storedMs'> {
   const object = `tombstone ${name}`;
   const opened = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
   const { context, generation, plaintext } = opened;
-  const { record, signed, signature } = decodeTombstone(plaintext, object);
+  const { record, chain: place, signed, signature } = decodeTombstone(plaintext, object);
   if (!repository.signed('hf1/tomb', signed, signature)) {
     throw corrupt(object, 'it is not signed by the administrator key');
   }
-  return { name, record, chain: decodeChainContext(context), generation };
+  if (place?.equals(context) === false)
+    throw planted(object, 'it was signed for another place in the chain of a writer');
+  const chain = decodeChainContext(context, object);
+  return { name, record, chain, bound: place !== undefined, signed: sha256(signed), generation };
 }

@@ -4,13 +4,15 @@ import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { acquirePruneLease, type Lease } from './lease.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
+import { plantedKeys } from './planted.ts';
 import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
 import { needlessHeads } from './returned-objects.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
+import { highestFence } from './tombstones.ts';
 
 /**
- * Deletes heads whose number is known without them, and tombstones. What a tombstone said is lost: snapshots that it forgot
+ * Deletes what somebody has planted (planted.ts), heads whose number is known without them, and tombstones. What a tombstone said is lost: snapshots that it forgot
  * and that are still stored are listed again, and packs that it marked are marked anew by the next prune; where records
  * are gone that it alone named, `forget --lost` gives them up.
  * @returns keys of what was deleted
@@ -25,15 +27,17 @@ export async function removeUnreadable(
   const heads = await unreadableHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
   // Those of a newer program are not damaged.
-  const tombstones = snapshots.tombstones.ignored
-    .filter(({ error }) => error.code === 'CORRUPT_DATA')
-    .map(({ name }) => name);
-  if (heads.length + tombstones.length === 0) return [];
-  const floor = Math.max(0, ...snapshots.tombstones.all.map(({ record }) => record.fence));
+  const unread = snapshots.tombstones.ignored.filter(({ error }) => error.code === 'CORRUPT_DATA');
+  const tombstones = unread.map(({ name }) => name);
+  const others = await plantedKeys(repository, signal);
+  if (heads.length + tombstones.length + others.length === 0) return [];
+  const floor = highestFence(snapshots.tombstones);
   await using lease = await acquirePruneLease(repository, { floor }, signal);
-  await nameTombstones(repository, snapshots, tombstones, lease, signal);
+  // What never was a record of a chain leaves no gap in one.
+  const records = unread.filter(({ isStrange }) => !isStrange).map(({ name }) => name);
+  await nameTombstones(repository, snapshots, records, lease, signal);
   const removed: string[] = [];
-  for (const key of [...heads, ...tombstones.map((name) => `trash/${name}`)]) {
+  for (const key of [...heads, ...tombstones.map((name) => `trash/${name}`), ...others]) {
     await lease.assertHeld(signal);
     if (await deleteIfAllowed(repository, key, signal)) removed.push(key);
   }

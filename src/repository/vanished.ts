@@ -1,7 +1,8 @@
 import { readNewestHeads, type Head } from './chain.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
-import { chainView, verifyChains } from './verify-chains.ts';
+import { chainView } from './chain-view.ts';
+import { verifyChains } from './verify-chains.ts';
 
 /**
  * Whether an empty list is what is left of a longer one: a directory that was moved away looks like one that nothing was
@@ -22,6 +23,6 @@ export async function haveAllVanished(
 }
 
 function isAnyMissing(repository: Repository, list: SnapshotList, heads: readonly Head[]): boolean {
-  const view = chainView(list, [], heads);
+  const view = chainView(repository, list, [], heads);
   return verifyChains(view, repository.writer.memory).some(({ kind }) => kind === 'missing');
 }

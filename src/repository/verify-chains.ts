@@ -1,66 +1,33 @@
-import { NO_RECORD, type ChainPlace, type ChainPosition } from '../format/records.ts';
-import type { Head } from './chain.ts';
-import type { SnapshotList } from './snapshots.ts';
-import { placesIn } from './tombstones.ts';
+import { NO_RECORD, type ChainPlace } from '../format/records.ts';
+import {
+  BEYOND_BELIEF,
+  believedChains,
+  gapsOf,
+  lengthOf,
+  unplaced,
+  type Chain,
+  type ChainRecord,
+  type ChainView,
+} from './chain-view.ts';
 import type { WriterMemory } from './writer-state.ts';
 
-/** A snapshot or tombstone as a link of its writer's chain. */
-export interface ChainRecord {
-  readonly name: string;
-  readonly chain: ChainPosition;
-  /** Of live snapshots: where and when they were made, by the clock of that host. */
-  readonly made?: { readonly host: string; readonly atMs: number };
-}
-
-/** What the destination shows of all chains at one time. */
-export interface ChainView {
-  /** Stored records that could be read, forgotten snapshots included. */
-  readonly records: readonly ChainRecord[];
-  /** Names of stored records that could not be read: they are there, and reported elsewhere. */
-  readonly unreadable: ReadonlySet<string>;
-  /** Names that tombstones list: records whose absence is as it should be. */
-  readonly removed: ReadonlySet<string>;
-  /** Where those stood, as far as their tombstones say it. */
-  readonly places: ReadonlyMap<string, ChainPlace>;
-  readonly heads: readonly Head[];
-}
-
 export interface ChainProblem {
-  /** `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one. */
-  readonly kind: 'missing' | 'order' | 'fork';
+  /**
+   * `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one; `unbelievable`:
+   * a number that no record can have come to.
+   */
+  readonly kind: 'missing' | 'order' | 'fork' | 'unbelievable';
   /** `record <name>`: a snapshot or tombstone, there or not. */
   readonly object: string;
   readonly reason: string;
+  /** Of one writer: its id, and the number of the write-only key that alone can be this writer, and may have made it up. */
+  readonly writer?: string;
+  readonly key?: number | undefined;
 }
 
-/** @param forgotten snapshots that are tombstoned but still stored, as far as they could be read */
-export function chainView(
-  snapshots: SnapshotList,
-  forgotten: readonly ChainRecord[],
-  heads: readonly Head[],
-): ChainView {
-  const { live, damaged, tombstones } = snapshots;
-  const read = new Set(forgotten.map(({ name }) => name));
-  const unread = snapshots.forgotten.filter((id) => !read.has(id));
-  return {
-    records: [
-      ...live.map(({ id, chain, record }) => ({
-        name: id,
-        chain,
-        made: { host: record.host, atMs: record.startedMs },
-      })),
-      ...forgotten,
-      ...tombstones.all,
-    ],
-    unreadable: new Set([
-      ...damaged.map(({ id }) => id),
-      ...tombstones.ignored.map(({ name }) => name),
-      ...unread,
-    ]),
-    removed: tombstones.snapshots,
-    places: placesIn(tombstones.all),
-    heads,
-  };
+/** Whether it says that something is gone which others may need: never by the word of a write-only key. */
+export function isGone({ kind, key }: ChainProblem): boolean {
+  return kind === 'missing' && key === undefined;
 }
 
 /**
@@ -70,79 +37,142 @@ export function chainView(
 export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
   const problems: ChainProblem[] = [];
   const accounted = accountedIn(view);
-  const chains = byWriter(view);
-  for (const [writer, chain] of chains) {
-    problems.push(...forks(chain.bySeq), ...brokenLinks(chain.bySeq, accounted));
-    for (const { chain: position, record } of chain.heads) {
-      if (record === undefined ? isPlaced(chain, position.seq) : accounted(record)) continue;
-      const object = record === undefined ? `heads/${writer}` : `record ${record}`;
-      const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
-      problems.push({ kind: 'missing', object, reason });
-    }
-  }
-  const unexplained = gapsIn(chains) - unplaced(view);
-  if (unexplained > 0 && problems.length === 0) {
-    const reason = `${unexplained} snapshots or tombstones are gone that no tombstone names`;
+  const chains = believedChains(view, rememberedBy(memory));
+  for (const [writer, chain] of chains)
+    problems.push(...problemsOf(writer, chain, accounted).map((one) => ({ ...one, writer, key: chain.key })));
+  const isOfKey = ({ key }: Chain): boolean => key !== undefined;
+  const others = [...chains.values()].filter((chain) => !isOfKey(chain));
+  const gaps = others.reduce((sum, chain) => sum + lengthOf(gapsOf(chain)), 0);
+  const nameless = unplaced(view);
+  if (gaps > nameless && !problems.some(({ key }) => key === undefined)) {
+    const reason = `${gaps - nameless} snapshots or tombstones are gone that no tombstone names`;
     problems.push({ kind: 'missing', object: 'snapshots/', reason });
   }
-  problems.push(...lessThanRemembered(memory, accounted));
+  problems.push(...gapsOfKeys(chains, Math.max(0, nameless - gaps), problems));
+  problems.push(...lessThanRemembered(memory, view, accounted));
   return problems;
 }
 
-/** No storage hides so many records of one writer: a head that cannot be read, and is so far above, is no head. */
-export const BEYOND_BELIEF = 1_000;
+function problemsOf(writer: string, chain: Chain, accounted: (name: string) => boolean): ChainProblem[] {
+  const { bySeq, heads, beyond, key } = chain;
+  const problems = [...forks(bySeq), ...brokenLinks(chain, accounted)];
+  for (const { chain: position, record } of heads) {
+    if (record === undefined ? isPlaced(chain, position.seq) : accounted(record)) continue;
+    const object = record === undefined ? `heads/${writer}` : `record ${record}`;
+    const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
+    problems.push({ kind: 'missing', object, reason });
+  }
+  if (beyond !== undefined) {
+    const by = key === undefined ? 'a stranger' : `whoever has write-only key ${key}`;
+    const reason = `nothing that is known of writer ${writer} comes within ${BEYOND_BELIEF} of its number ${beyond}: ${by} made it up, and nothing goes by it`;
+    problems.push({ kind: 'unbelievable', object: `writer ${writer}`, reason });
+  }
+  return problems;
+}
+
+/** What is missing between records of write-only keys, told once for each writer. */
+function gapsOfKeys(
+  chains: ReadonlyMap<string, Chain>,
+  nameless: number,
+  before: readonly ChainProblem[],
+): ChainProblem[] {
+  const withGaps = [...chains].flatMap(([writer, chain]) => {
+    const gaps = chain.key === undefined ? 0 : lengthOf(gapsOf(chain));
+    return gaps === 0 ? [] : [{ writer, key: chain.key, gaps }];
+  });
+  if (withGaps.reduce((sum, { gaps }) => sum + gaps, 0) <= nameless) return [];
+  return withGaps
+    .filter(({ writer }) => !before.some((one) => one.writer === writer && one.kind === 'missing'))
+    .map(({ writer, key, gaps }) => {
+      const reason = `${gaps} records of writer ${writer} are gone that no tombstone names, if write-only key ${key} says the truth`;
+      return { kind: 'missing', object: `writer ${writer}`, reason, writer, key };
+    });
+}
 
 /** A snapshot or tombstone that is gone, and that no tombstone names. */
 export interface LostRecord extends ChainPlace {
   /** Undefined where nothing that is there names it. */
   readonly name: string | undefined;
+  /** This machine remembers a number that nothing else comes near: it is given up by its name alone. */
+  readonly isUnplaced?: boolean;
 }
+
+/** So many are found at one time. */
+const MOST_LOST = 50_000;
 
 /** All that `verifyChains` misses, as far as it is certain which records these are. */
 export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
-  const accounted = accountedIn(view);
-  // Of the gaps those that nothing places fill so many. Where there are more, each of them may be the one that is lost.
-  const isVague = unplaced(view) >= gapsIn(byWriter(view));
-  const remembered = new Map(Object.entries(memory.heads));
-  if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
-  const chains = byWriter(view);
   const lost: LostRecord[] = [];
-  for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
-    const { bySeq, heads, removed, newest } = chains.get(writer) ?? newChain();
-    const own = remembered.get(writer);
-    const names = new Map(own === undefined ? [] : [[own.seq, own.record]]);
-    for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
-    const unread = new Set(
-      heads
-        .filter(({ chain, record }) => record === undefined && chain.seq <= newest + BEYOND_BELIEF)
-        .map(({ chain }) => chain.seq),
-    );
-    for (const { chain } of [...bySeq.values()].flat()) names.set(chain.seq - 1, chain.prev);
-    for (let seq = 1; seq <= Math.max(newest, own?.seq ?? 0, ...unread); seq += 1) {
-      if (bySeq.has(seq) || removed.has(seq)) continue;
-      const name = names.get(seq);
-      const isLost = name === undefined ? !isVague || unread.has(seq) : !accounted(name);
-      if (isLost) lost.push({ writer, seq, name });
-    }
-  }
+  for (const record of lostOf(view, memory)) if (lost.push(record) >= MOST_LOST) break;
   return lost;
 }
 
-/** The highest number that is known of each writer's chain, by records, those that are removed, and heads. */
+function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, void, undefined> {
+  const accounted = accountedIn(view);
+  const chains = believedChains(view, rememberedBy(memory));
+  const isVague = vagueIn(view, chains);
+  const remembered = new Map(Object.entries(memory.heads));
+  if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
+  for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
+    const chain = chains.get(writer) ?? NO_CHAIN;
+    const known = remembered.get(writer);
+    // What this machine has numbered itself is certain.
+    const top = writer === memory.writer ? Math.max(chain.newest, memory.seq) : chain.newest;
+    const names = namesIn(chain);
+    if (known !== undefined && known.seq <= top) names.set(known.seq, known.record);
+    for (const { first, last } of gapsOf({ ...chain, newest: top })) {
+      for (let seq = first; seq <= last; seq += 1) {
+        const name = names.get(seq);
+        if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
+      }
+    }
+    for (const { chain: place, record } of chain.heads)
+      if (record === undefined && !isPlaced(chain, place.seq))
+        yield { writer, seq: place.seq, name: undefined };
+    if (known !== undefined && known.seq > top && !accounted(known.record))
+      yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
+  }
+}
+
+/** As heads tell them, and the records that follow. */
+function namesIn({ bySeq, heads, fillers }: Chain): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
+  for (const { name, chain } of [...bySeq.values()].flat())
+    if (!fillers.has(name)) names.set(chain.seq - 1, chain.prev);
+  return names;
+}
+
+/** Of the gaps those that nothing places fill so many. Where there are no more, each of them may be such a one. */
+function vagueIn(view: ChainView, chains: ReadonlyMap<string, Chain>): (chain: Chain) => boolean {
+  const nameless = unplaced(view);
+  const gaps = { others: 0, ofKeys: 0 };
+  for (const chain of chains.values())
+    gaps[chain.key === undefined ? 'others' : 'ofKeys'] += lengthOf(gapsOf(chain));
+  return ({ key }) => nameless >= gaps.others + (key === undefined ? 0 : gaps.ofKeys);
+}
+
+const NO_CHAIN: Chain = {
+  key: undefined,
+  bySeq: new Map(),
+  removed: new Set(),
+  heads: [],
+  newest: 0,
+  beyond: undefined,
+  fillers: new Set(),
+};
+
+/** The highest number that is believed of each writer's chain, by records, those that are removed, and heads. */
 export function highestNumbers(view: ChainView): Map<string, number> {
-  return new Map([...byWriter(view)].map(([writer, { newest }]) => [writer, newest]));
+  return new Map([...believedChains(view)].map(([writer, { newest }]) => [writer, newest]));
+}
+
+function rememberedBy({ writer: own, seq, heads }: WriterMemory): (writer: string) => boolean {
+  return (writer) => heads[writer] !== undefined || (writer === own && seq > 0);
 }
 
 function isPlaced({ bySeq, removed }: Chain, seq: number): boolean {
   return bySeq.has(seq) || removed.has(seq);
-}
-
-/** Numbers that nothing accounts for. */
-function gapsIn(chains: ReadonlyMap<string, Chain>): number {
-  let gaps = 0;
-  for (const { bySeq, removed, newest } of chains.values())
-    gaps += newest - new Set([...bySeq.keys(), ...removed]).size;
-  return gaps;
 }
 
 function accountedIn(view: ChainView): (name: string) => boolean {
@@ -151,54 +181,10 @@ function accountedIn(view: ChainView): (name: string) => boolean {
     name === NO_RECORD || stored.has(name) || view.unreadable.has(name) || view.removed.has(name);
 }
 
-/** How many are not there, or cannot be read, of which nothing says where they stood: each may have stood in any place. */
-function unplaced(view: ChainView): number {
-  const stored = new Set(view.records.map(({ name }) => name));
-  const absent = new Set([...view.removed, ...view.unreadable]);
-  return [...absent].filter((name) => !stored.has(name) && !view.places.has(name)).length;
-}
-
-interface Chain {
-  readonly bySeq: Map<number, ChainRecord[]>;
-  readonly heads: Head[];
-  /** Numbers of records that tombstones name, there or not. */
-  readonly removed: Set<number>;
-  newest: number;
-}
-
-function newChain(): Chain {
-  return { bySeq: new Map(), heads: [], removed: new Set(), newest: 0 };
-}
-
-function byWriter(view: ChainView): Map<string, Chain> {
-  const writers = new Map<string, Chain>();
-  const chainOf = (writer: string): Chain => {
-    const chain = writers.get(writer) ?? newChain();
-    writers.set(writer, chain);
-    return chain;
-  };
-  for (const record of view.records) {
-    const chain = chainOf(record.chain.writer);
-    const { seq } = record.chain;
-    chain.bySeq.set(seq, [...(chain.bySeq.get(seq) ?? []), record]);
-    chain.newest = Math.max(chain.newest, seq);
-  }
-  for (const { writer, seq } of view.places.values()) {
-    const chain = chainOf(writer);
-    chain.removed.add(seq);
-    chain.newest = Math.max(chain.newest, seq);
-  }
-  for (const head of view.heads) {
-    const chain = chainOf(head.chain.writer);
-    chain.heads.push(head);
-    // One that cannot be read tells of its own record alone: its number may be anybody's invention.
-    if (head.record !== undefined) chain.newest = Math.max(chain.newest, head.chain.seq);
-  }
-  return writers;
-}
-
-function forks(bySeq: ReadonlyMap<number, readonly ChainRecord[]>): ChainProblem[] {
-  return [...bySeq].flatMap(([seq, records]) => {
+function forks(bySeq: Chain['bySeq']): ChainProblem[] {
+  return [...bySeq].flatMap(([seq, all]) => {
+    // What is sealed once more is one record.
+    const records = [...new Map(all.map((one) => [one.tombstone?.signed ?? one.name, one])).values()];
     const [first, second] = records;
     if (first === undefined || second === undefined) return [];
     const named = records.map((record) => madeText(record)).join(' and ');
@@ -213,23 +199,18 @@ function madeText({ name, made }: ChainRecord): string {
   return `snapshot ${short} of host ${made.host} from ${new Date(made.atMs).toISOString()}`;
 }
 
-function brokenLinks(
-  bySeq: ReadonlyMap<number, readonly ChainRecord[]>,
-  accounted: (name: string) => boolean,
-): ChainProblem[] {
+function brokenLinks({ bySeq, fillers }: Chain, accounted: (name: string) => boolean): ChainProblem[] {
   const problems: ChainProblem[] = [];
   for (const [seq, records] of bySeq) {
-    const before = bySeq.get(seq - 1);
     for (const { name, chain } of records) {
+      if (fillers.has(name)) continue;
       if ((seq === 1) !== (chain.prev === NO_RECORD)) {
         problems.push({
           kind: 'order',
           object: `record ${name}`,
           reason: `it has number ${seq} and names ${chain.prev} before it`,
         });
-      } else if (
-        before === undefined ? !accounted(chain.prev) : before.every((one) => one.name !== chain.prev)
-      ) {
+      } else if (!accounted(chain.prev)) {
         const reason = `record ${seq - 1} of writer ${chain.writer} is gone, and no tombstone names it`;
         problems.push({ kind: 'missing', object: `record ${chain.prev}`, reason });
       }
@@ -238,20 +219,28 @@ function brokenLinks(
   return problems;
 }
 
-function lessThanRemembered(memory: WriterMemory, accounted: (name: string) => boolean): ChainProblem[] {
+function lessThanRemembered(
+  memory: WriterMemory,
+  { keyOf }: ChainView,
+  accounted: (name: string) => boolean,
+): ChainProblem[] {
   const own = { [memory.writer]: { seq: memory.seq, record: memory.prev } };
   return Object.entries({ ...memory.heads, ...own }).flatMap(([writer, { seq, record }]) => {
     if (seq === 0 || accounted(record)) return [];
     const reason = `this machine has seen it as record ${seq} of writer ${writer}, and it is gone: the repository was rolled back`;
-    return [{ kind: 'missing', object: `record ${record}`, reason }];
+    return [{ kind: 'missing', object: `record ${record}`, reason, writer, key: keyOf?.(writer) }];
   });
 }
 
-/** The newest record of each writer, to be remembered and found again next time. */
+/** The newest record of each writer, to be remembered and found again next time: what is not believed never is. */
 export function newestRecords(view: ChainView): Record<string, { seq: number; record: string }> {
   const newest: Record<string, { seq: number; record: string }> = {};
-  for (const { name, chain } of view.records) {
-    if (chain.seq > (newest[chain.writer]?.seq ?? 0)) newest[chain.writer] = { seq: chain.seq, record: name };
+  for (const [writer, { bySeq, fillers }] of believedChains(view)) {
+    for (const [seq, [first]] of bySeq)
+      if (first !== undefined && !fillers.has(first.name) && seq > (newest[writer]?.seq ?? 0))
+        newest[writer] = { seq, record: first.name };
   }
   return newest;
 }
+
+export type { ChainRecord, ChainView };

@@ -14,6 +14,7 @@ export interface WriterMemory {
   readonly seq: number;
   readonly prev: string;
   readonly ring: number;
+  /** Of those that are signed for their number. */
   readonly config: number;
   readonly heads: Readonly<Record<string, { readonly seq: number; readonly record: string }>>;
   /** A record of the chain that is about to be stored: the run may die before it knows whether it was. */
@@ -166,7 +167,7 @@ export class WriterState {
   async #merge(changes: Partial<WriterMemory>): Promise<void> {
     this.#take(changes);
     if (this.#path === undefined) return;
-    await writeFileAtomically(this.#path, `${JSON.stringify(this.#memory, undefined, 2)}\n`);
+    await writeFileAtomically(this.#path, memoryText(this.#memory));
   }
 
   #take(changes: Partial<WriterMemory>): void {
@@ -200,6 +201,11 @@ function newerHeads(known: WriterMemory['heads'], seen: WriterMemory['heads']): 
   return { ...known, ...Object.fromEntries(newer) };
 }
 
+/** Previews of 0.1 know the number of the configuration as `config`, and remembered there whatever somebody had planted. */
+function memoryText(memory: WriterMemory): string {
+  return `${JSON.stringify({ ...memory, boundConfig: memory.config }, undefined, 2)}\n`;
+}
+
 function parseMemory(text: string, path: string): WriterMemory {
   const damaged = (cause?: unknown): StateError =>
     new StateError('STATE_DAMAGED', `${path} is damaged`, {
@@ -212,20 +218,28 @@ function parseMemory(text: string, path: string): WriterMemory {
   } catch (cause) {
     throw damaged(cause);
   }
-  if (!isMemory(value)) throw damaged();
-  return value;
+  if (!isStoredMemory(value)) throw damaged();
+  const { boundConfig = 0, heads, ...rest } = value;
+  // What no record can have for a number was planted before that was looked at; it must not lock anybody out.
+  const believed = Object.entries(heads).filter(([, { seq }]) => isCount(seq));
+  return { ...rest, config: boundConfig, heads: Object.fromEntries(believed) };
 }
 
-function isMemory(value: unknown): value is WriterMemory {
+interface StoredMemory extends WriterMemory {
+  readonly boundConfig?: number;
+}
+
+function isStoredMemory(value: unknown): value is StoredMemory {
   if (typeof value !== 'object' || value === null) return false;
-  const memory: Partial<Record<keyof WriterMemory, unknown>> = value;
+  const memory: Partial<Record<keyof StoredMemory, unknown>> = value;
   return (
     typeof memory.writer === 'string' &&
     /^[0-9a-f]{32}$/.test(memory.writer) &&
     isCount(memory.seq) &&
     isRecordName(memory.prev) &&
     isCount(memory.ring) &&
-    isCount(memory.config) &&
+    Number.isInteger(memory.config) &&
+    (memory.boundConfig === undefined || isCount(memory.boundConfig)) &&
     typeof memory.heads === 'object' &&
     memory.heads !== null &&
     Object.values(memory.heads).every(isHead) &&
@@ -248,7 +262,6 @@ function isRecordName(value: unknown): boolean {
 function isHead(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const head: Partial<Record<'seq' | 'record', unknown>> = value;
-  // What another writer has signed may count further than this one ever will.
   return Number.isInteger(head.seq) && Number(head.seq) >= 0 && isRecordName(head.record);
 }
 

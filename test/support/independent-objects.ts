@@ -170,9 +170,24 @@ export function openObject(stored: Buffer, type: number, keys: Keys): { context:
 
 /** One that is named by its hash. */
 export function openNamed(directory: string, prefix: string, name: string, type: number, keys: Keys): Buffer {
+  return openNamedObject(directory, prefix, name, type, keys).plaintext;
+}
+
+export function openNamedObject(
+  directory: string,
+  prefix: string,
+  name: string,
+  type: number,
+  keys: Keys,
+): { context: Buffer; plaintext: Buffer } {
   const stored = read(directory, `${prefix}/${name}`);
   need(hex(sha256(stored)) === name, `${prefix}/${name} does not have its name's hash`);
-  return openObject(stored, type, keys).plaintext;
+  const opened = openObject(stored, type, keys);
+  if (type === 5 || type === 8) {
+    const seq = opened.context.readBigUInt64BE(16);
+    need(seq >= 1n && seq < 2n ** 53n, 'number of a record');
+  }
+  return opened;
 }
 
 // --- fields of records ---

@@ -16,6 +16,7 @@ import {
   names,
   need,
   openNamed,
+  openNamedObject,
   openObject,
   read,
   type Fields,
@@ -104,12 +105,28 @@ function isSigned(map: Fields, domain: string, keys: Keys): boolean {
 }
 
 function requireConfig(directory: string, keys: Keys): void {
-  const numbers = names(directory, 'config', /^[1-9]\d{0,15}$/).map(Number);
-  const n = Math.max(...numbers);
-  const { context, plaintext } = openObject(read(directory, `config/${n}`), 6, keys);
-  const map = uncbor(plaintext);
-  need(isSigned(map, 'hf1/config', keys) && context.equals(u64(n)), 'configuration');
+  const numbers = names(directory, 'config', /^[1-9]\d{0,8}$/).map(Number);
+  const sound = numbers.sort((a, b) => b - a).flatMap((n) => configOf(directory, n, keys));
+  const map = sound.find((one) => one['n'] !== undefined) ?? sound[0];
+  need(map !== undefined, 'configuration');
   need(integer(map, 'v') === 1 && integer(map, 'min_format') <= 2, 'newer format');
+}
+
+/** None where what is there is not what the administrator has signed for its number, or for none. */
+function configOf(directory: string, n: number, keys: Keys): readonly Fields[] {
+  const opened = openedOrNot(() => openObject(read(directory, `config/${n}`), 6, keys));
+  if (opened?.context.equals(u64(n)) !== true) return [];
+  const map = uncbor(opened.plaintext);
+  const isMeant = map['n'] === undefined || map['n'] === n;
+  return isMeant && isSigned(map, 'hf1/config', keys) ? [map] : [];
+}
+
+function openedOrNot<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
 }
 
 /** The names that tombstones of a kind list, and when the newest of those was stored, by the file's time. */
@@ -120,8 +137,10 @@ export function namedByTombstones(
 ): ReadonlyMap<string, number> {
   const named = new Map<string, number>();
   for (const name of names(directory, 'trash', /^[0-9a-f]{64}$/)) {
-    const map = uncbor(openNamed(directory, 'trash', name, 8, keys));
-    if (!isSigned(map, 'hf1/tomb', keys) || map['kind'] !== kind) continue;
+    const { context, plaintext } = openNamedObject(directory, 'trash', name, 8, keys);
+    const map = uncbor(plaintext);
+    const isMeant = map['chain'] === undefined || context.equals(bytes(map, 'chain', 56));
+    if (!isMeant || !isSigned(map, 'hf1/tomb', keys) || map['kind'] !== kind) continue;
     const storedMs = statSync(path.join(directory, 'trash', name)).mtimeMs;
     for (const one of list(map, 'names')) {
       const pack = hex(bytesOf(one));

@@ -146,6 +146,7 @@ export function workedExample(): ExampleObject[] {
   const config = signed(
     {
       v: 1,
+      n: 1,
       repo: EXAMPLE_REPO,
       min_format: 1,
       created: SECONDS * 1_000,

@@ -52,7 +52,7 @@ async function opened(): Promise<string | Repository> {
 function configBytes(n: number, fields: Readonly<Record<string, string | number>>): Buffer {
   const context = Buffer.alloc(8);
   context.writeBigUInt64BE(BigInt(n));
-  const map = { ...configMap(repository.config), ...fields };
+  const map = { ...configMap(repository.config, n), ...fields };
   const plaintext = encodeSigned(map, (unsigned) => repository.sign('hf1/config', unsigned));
   return sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext).bytes;
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-writer-'));
   path = join(directory, 'repositories', 'id.json');
   const state = await WriterState.open(directory, 'id');
-  await state.remember({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 2 ** 60, record: 'b'.repeat(64) } } });
+  await state.remember({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 7, record: 'b'.repeat(64) } } });
 });
 
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -19,7 +19,20 @@ afterAll(() => rmSync(directory, { recursive: true }));
 describe('what a machine remembers of a repository', () => {
   it('is read as it was written', async () => {
     const { memory } = await WriterState.open(directory, 'id');
-    expect(memory).toMatchObject({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 2 ** 60 } } });
+    expect(memory).toMatchObject({ seq: 3, heads: { ['a'.repeat(32)]: { seq: 7 } } });
+  });
+
+  it('of numbers that no record can have is passed over, and what was remembered of a configuration that nobody signed for its number', async () => {
+    const stored = JSON.parse(readFileSync(path, 'utf8'));
+    const { boundConfig: _, ...before } = stored;
+    const planted = { ...before.heads, ['c'.repeat(32)]: { seq: 2 ** 60, record: 'd'.repeat(64) } };
+    writeFileSync(path, JSON.stringify({ ...before, config: 2 ** 53, heads: planted }));
+    const state = await WriterState.open(directory, 'id');
+    expect(state.memory).toMatchObject({ seq: 3, config: 0 });
+    expect(Object.keys(state.memory.heads)).toEqual(['a'.repeat(32)]);
+    await state.remember({ config: 4 });
+    expect((await WriterState.open(directory, 'id')).memory.config).toBe(4);
+    writeFileSync(path, JSON.stringify(stored));
   });
 
   it('keeps what its writer ids begin with when it goes on as another', async () => {

@@ -1,0 +1,43 @@
+/** Since when a key generation is not the current one any more. */
+import { isRetired, type Keyring } from '../format/keyring.ts';
+import { isUnusable } from './key-files.ts';
+import { openRing } from './key-slots.ts';
+import { listNumbered } from './listing.ts';
+import type { Repository } from './repository.ts';
+
+/**
+ * Storage time of the first ring that can be opened in which the generation is an old one; 0 for one that was retired.
+ * Undefined for the current one, and where nothing says it.
+ */
+export async function outdatedSinceMs(
+  repository: Repository,
+  generation: number,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { keyring, destination } = repository;
+  if (isRetired(keyring, generation)) return 0;
+  if (keyring.generations.find(({ g }) => g === generation)?.state !== 'old') return undefined;
+  for (const n of await listNumbered(destination, 'keys/ring-', signal)) {
+    if (n > repository.ringNumber) break;
+    const ring = await readRing(repository, n, signal);
+    if (ring?.generations.some(({ g, state }) => g === generation && state === 'old') !== true) continue;
+    return (await destination.stat(`keys/ring-${n}`, signal)).modifiedMs;
+  }
+  return undefined;
+}
+
+/** Undefined for what is no ring, or was not sealed to the slot that opened the repository. */
+export async function readRing(
+  repository: Repository,
+  n: number,
+  signal: AbortSignal,
+): Promise<Keyring | undefined> {
+  const object = `keys/ring-${n}`;
+  try {
+    return openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
+  } catch (error) {
+    const sealedToOthers = error instanceof Error && 'code' in error && error.code === 'WRONG_PASSPHRASE';
+    if (sealedToOthers || isUnusable(error)) return undefined;
+    throw error;
+  }
+}

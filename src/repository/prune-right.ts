@@ -1,0 +1,151 @@
+/**
+ * Who has the right to prune. Whoever has a write-only key can make leases and store old ones again: so the administrator
+ * signs each for its epoch and its time, and what is not signed is no right where there are such keys.
+ */
+import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
+import { decodePruneLease, type LeaseRecord } from '../format/lease-record.ts';
+import {
+  LEASE_TIMES,
+  PRUNE_PURPOSE,
+  leaseContext,
+  leaseKey,
+  listLeases,
+  readLease,
+  type StoredLease,
+} from './lease-objects.ts';
+import { damageTo } from './lost-object.ts';
+import { openObject } from './objects.ts';
+import { mapParallel } from './parallel.ts';
+import type { Repository } from './repository.ts';
+
+export const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;
+/** Epochs among which one is chosen where two may create one key: the same for two rivals once in so many races. */
+export const EPOCHS_OF_RIVALS = 2 ** 30;
+
+/**
+ * What a lease with the purpose to prune is worth. `right`: the administrator has signed it for its epoch, and it was stored
+ * at once. `stale`: signed, and stored so much later that its holder had lost the right; as whoever stores one again does it.
+ * `claim`: nobody has signed it, as previews of 0.1 did not, or whoever has a write-only key made it. `gone`: it is not there.
+ */
+export type Worth = 'right' | 'stale' | 'claim' | 'gone';
+
+export interface JudgedLease extends StoredLease {
+  readonly worth: Worth;
+  /** Of what is signed. */
+  readonly nonce?: string;
+}
+
+export async function judgeLease(
+  repository: Repository,
+  lease: StoredLease,
+  signal: AbortSignal,
+): Promise<JudgedLease> {
+  const { epoch, storedMs } = lease;
+  const object = leaseKey(PRUNE_PURPOSE, epoch);
+  try {
+    const bytes = await repository.destination.get(object, undefined, signal);
+    const open = () => {
+      const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.lease, bytes, object);
+      const { record, signed, signature } = decodePruneLease(plaintext, object);
+      const isMeant = context.equals(leaseContext(PRUNE_PURPOSE, epoch)) && record.epoch === epoch;
+      return { record, isSigned: isMeant && repository.signed('hf1/lease', signed, signature) };
+    };
+    const { record, isSigned } = await repository.withKeys(open, signal);
+    if (!isSigned) return { ...lease, worth: 'claim' };
+    const isLate = Math.abs(storedMs - record.seenMs) > LEASE_TIMES.expiry;
+    return { ...lease, worth: isLate ? 'stale' : 'right', nonce: record.nonce };
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return { ...lease, worth: 'gone' };
+    if (damageTo(error) === undefined) throw error;
+    return { ...lease, worth: 'claim' };
+  }
+}
+
+/** Whether somebody who may prune does it with this lease, if it is alive. */
+export function isRight(repository: Repository, { worth }: JudgedLease): boolean {
+  return worth === 'right' || (worth === 'claim' && claimsCount(repository));
+}
+
+/**
+ * Whether a claim counts as the right to prune: where only those who can sign have the keys to make one, as it is before the
+ * first write-only key, it is a program of before that prunes.
+ */
+function claimsCount({ keyring }: Repository): boolean {
+  return keyring.writeOnly === undefined;
+}
+
+export async function judgedLeases(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<readonly JudgedLease[]> {
+  const listed = await listLeases(repository, PRUNE_PREFIX, signal);
+  const { maxParallel } = repository.destination.properties;
+  return await mapParallel(listed, maxParallel, async (one) => await judgeLease(repository, one, signal));
+}
+
+/**
+ * The highest that was signed; above it what was not, as far as a program of before can have come: it learns by a higher
+ * epoch that it has lost the right. Others may have planted some that are as high as epochs go.
+ */
+export function believedEpoch(leases: readonly JudgedLease[]): number {
+  let highest = 0;
+  for (const { epoch, worth } of leases)
+    if (worth === 'right' || worth === 'stale' || epoch <= highest + 2 * EPOCHS_OF_RIVALS) highest = epoch;
+  return highest;
+}
+
+export function freeAbove(leases: readonly JudgedLease[], epoch: number): number {
+  const taken = new Set(leases.map((one) => one.epoch));
+  let free = epoch + 1;
+  while (taken.has(free)) free += 1;
+  return free;
+}
+
+/** For whoever finds somebody at work. */
+export async function lockedBy(
+  repository: Repository,
+  lease: StoredLease,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<RepositoryError> {
+  let holder = 'by a process whose lease cannot be read';
+  try {
+    const { host, pid } = await readLease(repository, lease.purpose, lease.epoch, signal);
+    holder = `on ${host} (process ${pid})`;
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof HoldfastError)) throw error;
+  }
+  const seconds = Math.max(0, Math.round((nowMs - lease.storedMs) / 1_000));
+  const message = `The repository is being pruned ${holder}, last sign of life ${seconds} s ago`;
+  return new RepositoryError('REPOSITORY_LOCKED', message, {
+    hint: 'Wait for it to finish. A process that died is forgotten five minutes after its last sign of life.',
+    retry: 'later',
+    details: { epoch: lease.epoch },
+  });
+}
+
+export function takenMeanwhile(): RepositoryError {
+  return new RepositoryError(
+    'REPOSITORY_LOCKED',
+    'The right to prune was lost: another process took it over',
+    {
+      hint: 'This one was held up for minutes, as by a machine that slept. Nothing is damaged. Run it again.',
+      retry: 'later',
+    },
+  );
+}
+
+/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
+export async function readIfThere(
+  repository: Repository,
+  { purpose, epoch }: StoredLease,
+  signal: AbortSignal,
+): Promise<LeaseRecord | undefined> {
+  try {
+    return await readLease(repository, purpose, epoch, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,161 @@
+/** Leases that whoever has a write-only key makes, or stores again: none of them is the right to prune, or holds it up for ever. */
+import { randomBytes } from 'node:crypto';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { Destination } from '../../../src/destination/destination.ts';
+import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import type { Secret } from '../../../src/repository/key-slots.ts';
+import { addKey, removeKey } from '../../../src/repository/keys.ts';
+import { LEASE_TIMES, leaseKey, listLeases, liveSessions } from '../../../src/repository/lease-objects.ts';
+import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
+import { recover } from '../../../src/repository/recover.ts';
+import { SILENT_REKEY, rekey } from '../../../src/repository/rekey.ts';
+import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { putTombstone } from '../../../src/repository/put-tombstone.ts';
+import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
+import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
+import { tinyBackup } from '../../support/tiny-archiver.ts';
+import { thiefWith, type Thief } from '../../support/write-only-thief.ts';
+
+const HOUR = 3_600_000;
+const GRACE = 72 * HOUR;
+const { signal } = new AbortController();
+const cost = { m: 64, t: 1, p: 1 };
+const secret: Secret = { kind: 'machine', secret: randomBytes(32) };
+
+let clock: ManualClock;
+let destination: Destination;
+let repository: Repository;
+let slot: string;
+let thief: Thief;
+
+beforeEach(async () => {
+  clock = manualClock();
+  destination = createMemoryDestination(() => clock.now());
+  const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+  repository = await createRepository(
+    destination,
+    { ...options, secrets: [{ secret, label: 'test' }], cost },
+    signal,
+  );
+  const stolen: Secret = { kind: 'write-only', secret: randomBytes(32) };
+  ({ slot } = await addKey(repository, { secret: stolen, label: 'server', cost }, signal));
+  thief = thiefWith(await openRepository(destination, stolen, options, signal));
+});
+
+async function elsewhere(): Promise<Repository> {
+  const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+  return await openRepository(destination, secret, options, signal);
+}
+
+async function epochs(): Promise<readonly number[]> {
+  return (await listLeases(repository, 'leases/prune/', signal)).map(({ epoch }) => epoch);
+}
+
+describe('the right to prune', () => {
+  it('is not what nobody has signed, whatever its epoch, and goes away with the next prune', async () => {
+    for (const epoch of [1, 2, 3, 900_000_000_000_000, 999_999_999_999_999])
+      await thief.lease('prune', epoch);
+    await destination.put('leases/prune/9999999999999999', randomBytes(200), signal);
+    await using lease = await acquirePruneLease(repository, {}, signal);
+    expect(lease.epoch).toBe(4);
+    expect(await epochs()).toEqual([4]);
+    await expect(acquirePruneLease(await elsewhere(), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+  });
+
+  it('goes on past what is put in the way of its next signs of life', async () => {
+    await using lease = await acquirePruneLease(repository, {}, signal);
+    for (let n = 1; n <= 8; n += 1) await thief.lease('prune', lease.epoch + n);
+    await lease.renew(signal);
+    await lease.renew(signal);
+    expect(lease.lost).toBeUndefined();
+    await expect(acquirePruneLease(await elsewhere(), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+  });
+
+  it('is not what was signed once and is stored again when its time is over', async () => {
+    const kept = new Map<string, Buffer>();
+    {
+      await using lease = await acquirePruneLease(repository, {}, signal);
+      for (let n = 0; n < 5; n += 1) {
+        const key = leaseKey('prune', lease.epoch);
+        kept.set(key, await destination.get(key, undefined, signal));
+        await lease.renew(signal);
+      }
+    }
+    await clock.advance(LEASE_TIMES.expiry + 1_000);
+    for (const [key, bytes] of kept) await thief.again(key, bytes);
+    await using lease = await acquirePruneLease(repository, {}, signal);
+    expect(lease.lost).toBeUndefined();
+    // Nor does it take the right away from whoever has it.
+    for (const [key, bytes] of kept) if (!(await isThere(key))) await thief.again(key, bytes);
+    await lease.renew(signal);
+    expect(lease.lost).toBeUndefined();
+  });
+
+  it('has epochs that a fence from an attack of before does not carry away', async () => {
+    const fence = 9_007_199_254_740_990;
+    const record = { kind: 'snapshots' as const, names: [], reason: 'before', atMs: 1, fence };
+    await putTombstone(repository, record, { live: 0 }, signal);
+    await prune(repository, {}, SILENT_PRUNE, signal);
+    await prune(repository, {}, SILENT_PRUNE, signal);
+    expect(await epochs()).toEqual([]);
+  });
+});
+
+async function isThere(key: string): Promise<boolean> {
+  return await destination.stat(key, signal).then(
+    () => true,
+    () => false,
+  );
+}
+
+describe('a backup session', () => {
+  it('goes on past what others put in the way of its next signs of life', async () => {
+    const host = await elsewhere();
+    await using session = await openSession(host, {}, signal);
+    for (const epoch of [2, 3, 4, 5, 6]) await thief.lease(session.purpose, epoch);
+    await thief.lease(session.purpose, 900_000_000_000_000);
+    await session.renew(signal);
+    expect(session.lost).toBeUndefined();
+    await clock.advance(4 * LEASE_TIMES.expiry);
+    const live = await liveSessions(repository, clock.now(), signal);
+    expect(live.map((one) => `session.${one.session}`)).toEqual([session.purpose]);
+  });
+
+  it('that is made up holds prune up while its key is in use, and not when the grace period since then is over', async () => {
+    const gone = await tinyBackup(repository, { file: randomBytes(20_000) }, {}, signal);
+    await tinyBackup(repository, { file: randomBytes(20_000) }, {}, signal);
+    await forgetSnapshots(repository, [gone.id], 'test', signal);
+    await clock.advance(HOUR);
+    let epoch = 0;
+    const purpose = `session.${'cd'.repeat(8)}`;
+    const again = async (): Promise<string> => await thief.lease(purpose, (epoch += 1));
+    await again();
+    expect((await prune(repository, {}, SILENT_PRUNE, signal)).markedPacks).toBe(0);
+    await removeKey(repository, slot, signal);
+    await clock.advance(GRACE - HOUR);
+    await again();
+    expect((await prune(repository, {}, SILENT_PRUNE, signal)).markedPacks).toBe(0);
+    await clock.advance(2 * HOUR);
+    await again();
+    expect((await prune(repository, {}, SILENT_PRUNE, signal)).markedPacks).toBeGreaterThan(0);
+    // Nor does it keep the old keys.
+    await rekey(repository, {}, SILENT_REKEY, signal);
+    await clock.advance(GRACE + HOUR);
+    await prune(repository, {}, SILENT_PRUNE, signal);
+    await again();
+    const { retired } = await rekey(repository, {}, SILENT_REKEY, signal);
+    expect(retired).toEqual([{ generation: 1, outcome: 'retired' }]);
+  });
+
+  it('of older keys is taken away at once by recover, once the key is removed', async () => {
+    const key = await thief.lease(`session.${'cd'.repeat(8)}`, 7);
+    expect((await recover(repository, signal)).removed).toEqual([]);
+    await removeKey(repository, slot, signal);
+    expect((await recover(repository, signal)).removed).toEqual([key]);
+  });
+});
