@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import { storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { EntrySummary } from './entry-summary.ts';
 import type { Found } from './find.ts';
@@ -14,7 +15,7 @@ export interface FoundVersion {
 }
 
 /**
- * What a search found with equal finds of several snapshots taken together: same path, type, size, time and mode. In
+ * What a search found with equal finds of several snapshots of one who stored them taken together: same path, type, size, time and mode. In
  * order of the paths, the versions of each from the oldest to the newest. All of them stand in memory at once.
  */
 export async function foundVersions(found: AsyncIterable<Found>): Promise<readonly FoundVersion[]> {
@@ -22,7 +23,9 @@ export async function foundVersions(found: AsyncIterable<Found>): Promise<readon
   for await (const { path, entry, snapshot } of found) {
     const versions = byPath.get(path) ?? [];
     if (versions.length === 0) byPath.set(path, versions);
-    const at = versions.findIndex((version) => looksSame(version.entry, entry));
+    const at = versions.findIndex(
+      (version) => looksSame(version.entry, entry) && isOneGroup(version.last, snapshot),
+    );
     const known = versions[at];
     if (known === undefined) versions.push({ path, entry, first: snapshot, last: snapshot, snapshots: 1 });
     else versions[at] = withSnapshot(known, snapshot, entry);
@@ -30,6 +33,10 @@ export async function foundVersions(found: AsyncIterable<Found>): Promise<readon
   return [...byPath]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([, versions]) => versions.sort((a, b) => a.first.record.startedMs - b.first.record.startedMs));
+}
+
+function isOneGroup(a: Snapshot, b: Snapshot): boolean {
+  return storeKey(a.storedBy) === storeKey(b.storedBy);
 }
 
 function looksSame(a: EntrySummary, b: EntrySummary): boolean {

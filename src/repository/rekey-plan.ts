@@ -1,4 +1,5 @@
 /** What is to be sealed anew because it is sealed under an old generation of keys. */
+import { storeKey } from '../base/stored-by.ts';
 import { CIPHER_PLAIN } from '../format/header.ts';
 import { oldGenerations, writeOnlyInUse } from './keys.ts';
 import type { LiveSession } from './lease-objects.ts';
@@ -78,11 +79,11 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
   };
 }
 
-/** The newest snapshot of each host and set of paths: the one that a backup compares with. */
+/** The newest snapshot of each host and set of paths, by who stored it: the one that a backup compares with. */
 function newestIds(live: readonly Snapshot[]): ReadonlySet<string> {
   const newest = new Map<string, string>();
-  for (const { id, record } of live) {
-    newest.set(JSON.stringify([record.host, [...record.paths].sort()]), id);
+  for (const { id, record, storedBy } of live) {
+    newest.set(JSON.stringify([storeKey(storedBy), record.host, [...record.paths].sort()]), id);
   }
   return new Set(newest.values());
 }
