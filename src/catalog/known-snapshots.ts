@@ -169,7 +169,9 @@ export function chooseSnapshots(
   if (backupId !== undefined || !isMoment(snapshot)) {
     const only =
       backupId === undefined ? requireSnapshot(snapshots, snapshot) : requireMadeBy(snapshots, backupId);
-    return [requireComplete(only)].filter((one) => hasSource(one, source, leadsTo));
+    return [requireComplete(only)].filter(
+      (one) => hasSource(one, source, leadsTo) && isStoredByAny(one.storedBy, storedBy),
+    );
   }
   const isLatest = snapshot === 'latest';
   const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot.slice(1));

@@ -8,6 +8,7 @@ import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks, type LastPacks } from '../repository/tombstones.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
+import { hostClaims, type HostClaim } from './host-claims.ts';
 import { ingestTree, type IngestObserver } from './ingest-tree.ts';
 import { countOf, note, noteGaps, pendingOf, registerSnapshots, type PendingSnapshot } from './register.ts';
 import { SNAPSHOT_STATE, lastOrdinal } from './schema.ts';
@@ -43,6 +44,7 @@ export interface SyncReport extends Unreadable {
   readonly damagedSnapshots: readonly string[];
   /** Snapshots of the catalog of which something could not be read, this time or before. */
   readonly incomplete: number;
+  readonly claims: readonly HostClaim[];
 }
 
 export interface SyncProgress {
@@ -78,6 +80,7 @@ export async function syncCatalog(
     forgotten,
     damagedSnapshots: damaged.map(({ id }) => id),
     incomplete: countLacking(database),
+    claims: hostClaims(live),
     ...taken,
   };
 }

@@ -334,6 +334,7 @@ describe('a restore', () => {
       type: 'restore',
       destination: 'default',
       snapshot_id: 'snap-1',
+      stored_by: FULL_KEYS,
       paths: [],
       target: path.resolve(target),
       options: {
@@ -479,7 +480,12 @@ describe('the list of files', () => {
   test('asks for the newest snapshot, flat and by path, unless it is told otherwise', async () => {
     agent.items.push(fileItem('a'));
     expect((await list('/v1/files')).items).toEqual([
-      { ...fileItem('a'), modified_at: '2020-09-13T12:26:40.123Z', backed_up_at: '2020-09-13T12:26:40.000Z' },
+      {
+        ...fileItem('a'),
+        stored_by: { key: 'full', write_only_key: null, label: null },
+        modified_at: '2020-09-13T12:26:40.123Z',
+        backed_up_at: '2020-09-13T12:26:40.000Z',
+      },
     ]);
     expect(agent.asked).toEqual([{ snapshot: 'latest', view: 'flat', sort: 'path', limit: 100 }]);
   });
