@@ -1,5 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { storeKey } from '../base/stored-by.ts';
+import { countedMs, storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { EntrySummary } from './entry-summary.ts';
 import type { Found } from './find.ts';
@@ -32,7 +32,11 @@ export async function foundVersions(found: AsyncIterable<Found>): Promise<readon
   }
   return [...byPath]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, versions]) => versions.sort((a, b) => a.first.record.startedMs - b.first.record.startedMs));
+    .flatMap(([, versions]) => versions.sort((a, b) => timeOf(a.first) - timeOf(b.first)));
+}
+
+function timeOf({ storedBy, record: { startedMs }, storedMs }: Snapshot): number {
+  return countedMs(storedBy, { startedMs, storedMs });
 }
 
 function isOneGroup(a: Snapshot, b: Snapshot): boolean {
@@ -51,12 +55,12 @@ function looksSame(a: EntrySummary, b: EntrySummary): boolean {
 
 /** Of a directory, whose content may differ, the newest is kept. */
 function withSnapshot(version: FoundVersion, snapshot: Snapshot, entry: EntrySummary): FoundVersion {
-  const { startedMs } = snapshot.record;
-  const isNewest = startedMs >= version.last.record.startedMs;
+  const atMs = timeOf(snapshot);
+  const isNewest = atMs >= timeOf(version.last);
   return {
     path: version.path,
     entry: isNewest ? entry : version.entry,
-    first: startedMs < version.first.record.startedMs ? snapshot : version.first,
+    first: atMs < timeOf(version.first) ? snapshot : version.first,
     last: isNewest ? snapshot : version.last,
     snapshots: version.snapshots + 1,
   };

@@ -3,7 +3,7 @@ import { textOfBytes } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { isSourceOf } from '../base/source-names.ts';
-import { isStoredByAny, storeChoice, storedByText } from '../base/stored-by.ts';
+import { isFull, isStoredByAny, storeChoice, storedByText } from '../base/stored-by.ts';
 import { resolveNamed, type ResolvedSnapshot } from '../repository/resolve-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { wherePathLeads } from '../system/where-it-lies.ts';
@@ -85,13 +85,9 @@ function chosenText(choice: string): string {
 }
 
 /** Whoever has a write-only key could have made it pass for another machine's: that it is meant is never left unsaid. */
-function told(
-  { snapshot, onlyWriteOnly, newer }: ResolvedSnapshot,
-  name: string,
-  context: Context,
-): Snapshot {
+function told({ snapshot, newer }: ResolvedSnapshot, name: string, context: Context): Snapshot {
   const say = (text: string): void => void context.stderr.write(`Note: ${printable(text)}\n`);
-  if (onlyWriteOnly)
+  if (!isFull(snapshot.storedBy))
     say(
       `"${name}" is snapshot ${shortId(snapshot.id)} of ${timeText(snapshot)}, which ${storedByText(snapshot.storedBy)} stored: whoever has that key chose its host, paths and times.`,
     );

