@@ -463,6 +463,10 @@ class Destination:
             raise Damage(key, "its SHA-256 is not its name")
         return data
 
+    def modified(self, key):
+        """When the storage got it, in milliseconds since 1970."""
+        return os.stat(os.path.join(self.directory, key)).st_mtime_ns // 1_000_000
+
     def packs(self):
         """Names, lengths and times of all packs."""
         for folder in self.names("packs", re.compile(r"[0-9a-f]{2}")):
@@ -1214,7 +1218,10 @@ SNAPSHOT_FIELDS = {
     "owners": is_map(users=is_names, groups=is_names),
     "omitted": is_list(is_text),
     "kind": lambda value: value in ("files", "stream"),
+    "write_only": is_map(number=is_count, stored=is_int),
+    "run": is_bytes(24),
 }
+FULL_KEYS = "full"  # who stored a snapshot: full keys, or else a write-only key as NUMBER@MARK
 
 
 def read_snapshot(destination, keys, name):
@@ -1224,12 +1231,19 @@ def read_snapshot(destination, keys, name):
         raise Damage(where, "is longer than 16 MiB")
     context, plain = open_object(keys, data, where, SNAPSHOT)
     check_chain(context, where)
-    snapshot = check_record(read_cbor(plain, where), where, SNAPSHOT_FIELDS, optional=("salt",))
+    snapshot = check_record(read_cbor(plain, where), where, SNAPSHOT_FIELDS, optional=("salt", "write_only", "run"))
     number = sealed_by(data[:HEADER])
+    first = None if number else snapshot.get("write_only")
     if number:
         salt, writer = keys.mark(number)
         if context[:8] != writer or snapshot["plain"] or snapshot.get("salt") != salt:
             raise Damage(where, "the write-only key that sealed it may not say what it says")
+    snapshot["stored_by"], snapshot["counts_at"] = FULL_KEYS, snapshot["started"]
+    if number or first:
+        mark = (snapshot.get("salt") or b"").hex()[:8] or "unknown"
+        snapshot["stored_by"] = f"{number or first['number']}@{mark}"
+        snapshot["counts_at"] = first["stored"] if first else destination.modified(where)
+        snapshot["place"] = snapshot.get("run") or context[:24]
     return snapshot
 
 
@@ -1905,11 +1919,36 @@ class Repository:
                 terminal.warn(str(error))
 
     def in_order(self):
-        return sorted(self.snapshots, key=lambda name: (self.snapshots[name]["started"], name))
+        """Oldest first. What a write-only key stored goes by the storage's time, never back along a chain."""
+        last, at = {}, {}
+        for name in sorted(self.snapshots, key=lambda name: (self.snapshots[name].get("place", b""), name)):
+            snapshot = self.snapshots[name]
+            place = snapshot.get("place", b"")
+            writer = place[:16] or name
+            at[name] = last[writer] = max(snapshot["counts_at"], last.get(writer, snapshot["counts_at"]))
+        return sorted(at, key=lambda name: (at[name], self.snapshots[name].get("place", b""), name))
 
-    def choose(self, wanted):
-        if wanted == "latest" and self.snapshots:
-            return self.in_order()[-1]
+    def choose(self, wanted, stored_by=None):
+        name = self.latest(stored_by) if wanted == "latest" and self.snapshots else self.named(wanted)
+        by = self.snapshots[name]["stored_by"]
+        if by != FULL_KEYS:
+            self.terminal.say(f"{name[:16]} was stored with write-only key {by}: whoever has that key chose its host, paths and times")
+        return name
+
+    def latest(self, stored_by):
+        """The newest that full keys stored, or else the one write-only key that stored any: nothing tells who is meant of several."""
+        groups = {}
+        for name in self.in_order():
+            by = self.snapshots[name]["stored_by"]
+            if stored_by in (None, by, by.partition("@")[0]):
+                groups.setdefault(by, []).append(name)
+        if FULL_KEYS in groups or len(groups) == 1:
+            return groups[FULL_KEYS if FULL_KEYS in groups else next(iter(groups))][-1]
+        if not groups:
+            raise Refused(f"no snapshot was stored by {stored_by}: see `list`")
+        raise Refused(f"several write-only keys stored snapshots: choose one with --stored-by {' or '.join(sorted(groups))}")
+
+    def named(self, wanted):
         found = [name for name in self.snapshots if len(wanted) >= 4 and name.startswith(wanted.lower())]
         if len(found) != 1:
             raise Refused(f"{'several snapshots begin' if found else 'no snapshot begins'} with {wanted}: see `list`")
@@ -1958,10 +1997,11 @@ def list_snapshots(repository, _options):
         snapshot = repository.snapshots[name]
         counts = snapshot["counts"]
         notes = [snapshot["status"] if snapshot["status"] == "partial" else "", *snapshot["tags"]]
+        notes += [] if snapshot["stored_by"] == FULL_KEYS else [f"write-only key {snapshot['stored_by']}"]
         notes += ["forgotten"] if name in repository.forgotten else []
         columns = [
             name[:16],
-            utc(snapshot["started"]) + " UTC",
+            utc(snapshot["counts_at"]) + " UTC",
             f"{snapshot['user']}@{snapshot['host']}",
             f"{counts['files']:,} files",
             f"{counts['bytes'] / 1e6:,.1f} MB",
@@ -1975,7 +2015,7 @@ def list_snapshots(repository, _options):
 
 
 def list_entries(repository, options):
-    _, tree = repository.tree(repository.choose(options.snapshot))
+    _, tree = repository.tree(repository.choose(options.snapshot, options.stored_by))
     path = names_of(options.path)
     status = 0
     for what, folder, item in tree.walk_flat(path, options.recursive):
@@ -1995,7 +2035,7 @@ def long_line(entry, name):
 
 
 def write_file(repository, options):
-    _, tree = repository.tree(repository.choose(options.snapshot))
+    _, tree = repository.tree(repository.choose(options.snapshot, options.stored_by))
     path = names_of(options.path)
     entry = None
     for what, _, item in tree.walk(path):
@@ -2024,7 +2064,7 @@ def write_file(repository, options):
 
 
 def restore(repository, options):
-    name = repository.choose(options.snapshot)
+    name = repository.choose(options.snapshot, options.stored_by)
     snapshot = repository.snapshots[name]
     say = repository.terminal.say
     index, tree = repository.tree(name)
@@ -2079,6 +2119,7 @@ def arguments():
     into.set_defaults(run=restore)
     for command in (ls, cat, into):
         command.add_argument("snapshot", help="beginning of its name (see list), or latest")
+        command.add_argument("--stored-by", metavar="KEY", help="of latest: full, or the write-only key (see list); full keys by default")
     ls.add_argument("path", nargs="?", default="/")
     cat.add_argument("path")
     into.add_argument("target", help="directory that is empty or missing; paths are made whole below it")

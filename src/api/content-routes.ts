@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ApiError } from './api-error.ts';
 import { closingSignal, untilClosedOr } from './closing.ts';
 import { readRange } from './content-range.ts';
-import { readRequiredPath, readSnapshot } from './request-values.ts';
+import { readRequiredPath, readSnapshot, readStoredBy } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from './route.ts';
 import { ContentQuery } from './schemas/file.ts';
@@ -24,8 +24,12 @@ export function contentRoutes(app: ApiApp, { agent }: ResourceParts): void {
       },
     },
     async (request, reply) => {
-      const { snapshot, ...named } = request.query;
-      const content = await agent.content(readSnapshot(snapshot), readRequiredPath(named));
+      const { snapshot, stored_by: storedBy, ...named } = request.query;
+      const content = await agent.content(
+        readSnapshot(snapshot),
+        readRequiredPath(named),
+        readStoredBy(storedBy),
+      );
       const { size } = content;
       // Nothing tells one content from another at the same address, so that no condition can hold.
       const conditional = request.headers['if-range'] !== undefined;

@@ -1,7 +1,13 @@
 import { newestFirst, type FileItem, type SnapshotPosition } from '../jobs/agent.ts';
 import { contentRoutes } from './content-routes.ts';
 import { presentFile, presentVersion } from './presentation/file.ts';
-import { readEitherPath, readRequiredPath, readSnapshot, readSource } from './request-values.ts';
+import {
+  readEitherPath,
+  readRequiredPath,
+  readSnapshot,
+  readSource,
+  readStoredBy,
+} from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
 import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from './schemas/file.ts';
@@ -23,6 +29,7 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
         snapshot: readSnapshot(filters.snapshot),
         backupId: filters.backup_id,
         source: readSource(filters.source),
+        storedBy: readStoredBy(filters.stored_by),
         path: readEitherPath(filters),
         q: filters.q,
         type: filters.type,
@@ -44,7 +51,11 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
     },
     async ({ query: { limit, cursor, ...filters } }) => {
       const after = openPosition(app.cursors, '/files/versions', filters, cursor);
-      const versions = await agent.versions(readRequiredPath(filters), readSource(filters.source));
+      const versions = await agent.versions(
+        readRequiredPath(filters),
+        readSource(filters.source),
+        readStoredBy(filters.stored_by),
+      );
       const left = versions.filter(
         (version) => after === undefined || newestFirst(positionOf(version), after) > 0,
       );

@@ -31,6 +31,11 @@ export function readSource(text: string | undefined): string | undefined {
   return isAbsolute(text) ? resolve(text) : text;
 }
 
+/** Who stored what is asked for, as questions take it: the schema has seen to its form. */
+export function readStoredBy(text: string | undefined): readonly string[] | undefined {
+  return text === undefined ? undefined : [text];
+}
+
 /**
  * The bytes of a path given in base64, of either alphabet.
  * @throws {ApiError} INVALID_REQUEST

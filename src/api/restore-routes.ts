@@ -5,7 +5,7 @@ import type { RestoreSpec } from '../jobs/job.ts';
 import { ApiError } from './api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
 import { presentRestore } from './presentation/restore.ts';
-import { badField, readPath, readPathB64, readSource, readTime } from './request-values.ts';
+import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from './route.ts';
@@ -39,6 +39,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         type: 'restore',
         destination: snapshot.destination,
         snapshot_id: snapshot.id,
+        stored_by: snapshot.stored_by,
         paths: paths.map(pathOfSpec),
         target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
         options: {
@@ -105,6 +106,7 @@ function pathOfSpec(bytes: ByteString): RestoreSpec['paths'][number] {
 /** @throws {ApiError} MISSING_FIELD, INVALID_REQUEST, BACKUP_NOT_FOUND, SNAPSHOT_NOT_FOUND */
 async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<SnapshotSummary> {
   const { snapshot_id: id, backup_id: backupId, source, at } = body;
+  const storedBy = readStoredBy(body.stored_by);
   const given = [id, backupId, source].filter((value) => value !== undefined);
   if (given.length === 0) {
     throw new ApiError('MISSING_FIELD', 'Nothing says what to restore', {
@@ -118,9 +120,12 @@ async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<Snapsho
   if (at !== undefined && source === undefined) {
     throw badField('at', 'stands without source', 'Give source with it, or leave it out.');
   }
-  if (id !== undefined) return await agent.snapshot(id);
+  if (storedBy !== undefined && source === undefined && id !== 'latest')
+    throw badField('stored_by', 'stands without source or latest', 'Give it with source, or with latest.');
+  if (id !== undefined) return await agent.snapshot(id, storedBy);
   if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
-  return await agent.newestOf(readSource(source) ?? '', at === undefined ? undefined : readTime('at', at));
+  const until = at === undefined ? undefined : readTime('at', at);
+  return await agent.newestOf(readSource(source) ?? '', until, storedBy);
 }
 
 async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSummary> {

@@ -2,7 +2,7 @@ import { ApiError } from './api-error.ts';
 import { presentChange, presentSnapshot } from './presentation/snapshot.ts';
 import { jobDestination } from './named-destination.ts';
 import type { ResourceParts } from './resource-parts.ts';
-import { badField, readSource } from './request-values.ts';
+import { badField, readSource, readStoredBy } from './request-values.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from './route.ts';
 import {
   DIFF_FILTERS,
@@ -27,6 +27,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
       // One more tells whether there are more.
       const found = await agent.snapshots({
         source: readSource(filters.source),
+        storedBy: readStoredBy(filters.stored_by),
         ...(filters.destination === undefined
           ? {}
           : { destination: jobDestination(filters.destination, 'backup', { agent, settings }) }),
@@ -49,9 +50,15 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     },
     async ({ params: { id }, query }) => {
       const source = readSource(query.source);
-      if (source === undefined) return presentSnapshot(await agent.snapshot(id));
-      if (id === 'latest') return presentSnapshot(await agent.newestOf(source, undefined));
-      throw badField('source', 'stands beside the id of a snapshot', 'Give it with latest alone.');
+      const storedBy = readStoredBy(query.stored_by);
+      const [extra] = Object.keys(query);
+      if (id !== 'latest' && extra !== undefined)
+        throw badField(extra, 'stands beside the id of a snapshot', 'Give it with latest alone.');
+      return presentSnapshot(
+        source === undefined
+          ? await agent.snapshot(id, storedBy)
+          : await agent.newestOf(source, undefined, storedBy),
+      );
     },
   );
 

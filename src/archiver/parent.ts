@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import { isFull } from '../base/stored-by.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { packOfError } from '../repository/damaged-packs.ts';
@@ -41,7 +42,10 @@ export function parentOf(
   return { snapshot, reader, index, isSettled, ctimes, isAnothers, mayLackXattrs };
 }
 
-/** The newest snapshot of the same host and paths in the same namespace; one that shows less only where there is no other. */
+/**
+ * The newest snapshot of the same host and paths in the same namespace; one that shows less only where there is no other.
+ * Never what a write-only key stored: entries are taken over from it unread.
+ */
 export function chooseParent(
   live: readonly Snapshot[],
   wanted: {
@@ -53,7 +57,8 @@ export function chooseParent(
 ): Snapshot | undefined {
   const setOf = (paths: readonly ByteString[]): string => [...new Set(paths)].toSorted().join('\0');
   const paths = setOf(wanted.paths);
-  const fits = ({ record }: Snapshot): boolean =>
+  const fits = ({ record, storedBy }: Snapshot): boolean =>
+    isFull(storedBy) &&
     record.host === wanted.host &&
     record.kind === wanted.kind &&
     record.plain === wanted.plain &&

@@ -1,5 +1,6 @@
 /** Files of snapshots chosen by chance, every one as likely as every other. */
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { FULL_KEYS, storeKey } from '../base/stored-by.ts';
 import type { SnapshotTrees } from './snapshot-trees.ts';
 import type { FileEntry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -15,14 +16,20 @@ export interface PickedFiles {
   readonly files: readonly PickedFile[];
 }
 
-/** The newest snapshot of every host and set of sources. */
-export function newestOfEachSource(live: readonly Snapshot[]): readonly Snapshot[] {
-  const newest = new Map<string, Snapshot>();
+/**
+ * The newest snapshot of every host and set of sources, by who stored them; what full keys stored first. Each group is to
+ * be tried by itself: a write-only key says what it likes of how many files it has, and would draw all lots.
+ */
+export function newestOfEachSource(live: readonly Snapshot[]): readonly (readonly Snapshot[])[] {
+  const newest = new Map<string, Map<string, Snapshot>>([[storeKey(FULL_KEYS), new Map()]]);
   for (const snapshot of live) {
+    const key = storeKey(snapshot.storedBy);
+    const ofGroup = newest.get(key) ?? new Map<string, Snapshot>();
+    newest.set(key, ofGroup);
     const { host, paths } = snapshot.record;
-    newest.set(JSON.stringify([host, paths.toSorted()]), snapshot);
+    ofGroup.set(JSON.stringify([host, paths.toSorted()]), snapshot);
   }
-  return [...newest.values()];
+  return [...newest.values()].map((ofGroup) => [...ofGroup.values()]).filter((group) => group.length > 0);
 }
 
 /**

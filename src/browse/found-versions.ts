@@ -1,4 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
+import { countedMs, storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { EntrySummary } from './entry-summary.ts';
 import type { Found } from './find.ts';
@@ -14,7 +15,7 @@ export interface FoundVersion {
 }
 
 /**
- * What a search found with equal finds of several snapshots taken together: same path, type, size, time and mode. In
+ * What a search found with equal finds of several snapshots of one who stored them taken together: same path, type, size, time and mode. In
  * order of the paths, the versions of each from the oldest to the newest. All of them stand in memory at once.
  */
 export async function foundVersions(found: AsyncIterable<Found>): Promise<readonly FoundVersion[]> {
@@ -22,14 +23,24 @@ export async function foundVersions(found: AsyncIterable<Found>): Promise<readon
   for await (const { path, entry, snapshot } of found) {
     const versions = byPath.get(path) ?? [];
     if (versions.length === 0) byPath.set(path, versions);
-    const at = versions.findIndex((version) => looksSame(version.entry, entry));
+    const at = versions.findIndex(
+      (version) => looksSame(version.entry, entry) && isOneGroup(version.last, snapshot),
+    );
     const known = versions[at];
     if (known === undefined) versions.push({ path, entry, first: snapshot, last: snapshot, snapshots: 1 });
     else versions[at] = withSnapshot(known, snapshot, entry);
   }
   return [...byPath]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([, versions]) => versions.sort((a, b) => a.first.record.startedMs - b.first.record.startedMs));
+    .flatMap(([, versions]) => versions.sort((a, b) => timeOf(a.first) - timeOf(b.first)));
+}
+
+function timeOf({ storedBy, record: { startedMs }, storedMs }: Snapshot): number {
+  return countedMs(storedBy, { startedMs, storedMs });
+}
+
+function isOneGroup(a: Snapshot, b: Snapshot): boolean {
+  return storeKey(a.storedBy) === storeKey(b.storedBy);
 }
 
 function looksSame(a: EntrySummary, b: EntrySummary): boolean {
@@ -44,12 +55,12 @@ function looksSame(a: EntrySummary, b: EntrySummary): boolean {
 
 /** Of a directory, whose content may differ, the newest is kept. */
 function withSnapshot(version: FoundVersion, snapshot: Snapshot, entry: EntrySummary): FoundVersion {
-  const { startedMs } = snapshot.record;
-  const isNewest = startedMs >= version.last.record.startedMs;
+  const atMs = timeOf(snapshot);
+  const isNewest = atMs >= timeOf(version.last);
   return {
     path: version.path,
     entry: isNewest ? entry : version.entry,
-    first: startedMs < version.first.record.startedMs ? snapshot : version.first,
+    first: atMs < timeOf(version.first) ? snapshot : version.first,
     last: isNewest ? snapshot : version.last,
     snapshots: version.snapshots + 1,
   };

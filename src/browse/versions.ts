@@ -1,6 +1,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
+import { storeKey } from '../base/stored-by.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -21,7 +22,7 @@ export type PathState =
   /** The snapshot's tree is damaged on the way to the path. */
   | { readonly state: 'unreadable'; readonly error: Error };
 
-/** Consecutive snapshots of one host that say the same of a path. */
+/** Consecutive snapshots of one host, stored by one, that say the same of a path. */
 export type PathVersion = PathState & {
   readonly path: ByteString;
   /** The oldest and the newest of them. */
@@ -61,15 +62,15 @@ export async function* pathVersions(
     const [wanted, walker] = walkers.in(snapshot);
     const state = await stateIn(snapshot, wanted, walker, trees.reader(snapshot), signal);
     if (state === undefined) continue;
-    const { host } = snapshot.record;
+    const origin = JSON.stringify([storeKey(snapshot.storedBy), snapshot.record.host]);
     const seen = { state, snapshot };
-    const current = open.get(host);
+    const current = open.get(origin);
     if (current === undefined || !isSame(current, seen)) {
       if (current !== undefined) yield current.version;
       const version = { ...state, path: wanted, first: snapshot, last: snapshot, snapshots: 1 };
-      open.set(host, withSeen(version, undefined, seen));
+      open.set(origin, withSeen(version, undefined, seen));
     } else {
-      open.set(host, withSeen(extended(current.version, snapshot, order), current, seen));
+      open.set(origin, withSeen(extended(current.version, snapshot, order), current, seen));
     }
   }
   for (const { version } of open.values()) yield version;

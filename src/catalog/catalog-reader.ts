@@ -1,5 +1,6 @@
 /** Answers questions from a connection of its own; each answer is of one moment. */
 import type { ByteString } from '../base/byte-path.ts';
+import { isFull, isStoredByAny } from '../base/stored-by.ts';
 import {
   newestFirst,
   type AskedPaths,
@@ -30,8 +31,7 @@ import { prepareHits, type HitQueries } from './hits.ts';
 import {
   chooseSnapshots,
   hasSource,
-  newestSnapshot,
-  readSnapshots,
+  newestSnapshots,
   requireMadeBy,
   requireSnapshot,
   summaryOf,
@@ -40,6 +40,7 @@ import {
   type KnownSnapshot,
   type SnapshotChoice,
 } from './known-snapshots.ts';
+import { readSnapshots } from './snapshot-rows.ts';
 import { LIMITS, type ListSource } from './list-search.ts';
 import { NameIndex } from './name-index.ts';
 import { prepareOrders, type Orders } from './orders.ts';
@@ -120,10 +121,22 @@ export class CatalogReader {
     return this.#at((source) => diffPage(source, id, base, limit, after));
   }
 
-  snapshots({ source, host, limit, behind, leadsTo }: SnapshotRequest): readonly CatalogSnapshot[] {
+  snapshots({
+    source,
+    host,
+    storedBy = [],
+    limit,
+    behind,
+    leadsTo,
+  }: SnapshotRequest): readonly CatalogSnapshot[] {
     return this.#at(({ snapshots }) =>
       snapshots
-        .filter((one) => hasSource(one, source, leadsTo) && (host === undefined || one.host === host))
+        .filter(
+          (one) =>
+            hasSource(one, source, leadsTo) &&
+            (host === undefined || one.host === host) &&
+            isStoredByAny(one.storedBy, storedBy),
+        )
         .filter(
           ({ started, id }) => behind === undefined || newestFirst({ created_at: started, id }, behind) > 0,
         )
@@ -133,17 +146,14 @@ export class CatalogReader {
     );
   }
 
-  newest(request: NewestRequest): CatalogSnapshot | undefined {
-    return this.#at(({ snapshots }) => {
-      const found = newestSnapshot(snapshots, request);
-      return found === undefined ? undefined : summaryOf(found);
-    });
+  newest(request: NewestRequest): readonly CatalogSnapshot[] {
+    return this.#at(({ snapshots }) => newestSnapshots(snapshots, request).map(summaryOf));
   }
 
   holdings(): Holdings {
     return this.#at(({ snapshots }) => ({
       snapshots: snapshots.length,
-      bytes: snapshots.reduce((sum, { bytes }) => sum + bytes, 0),
+      bytes: bytesOf(snapshots),
       incomplete: snapshots.filter(({ unreadable }) => unreadable > 0).length,
     }));
   }
@@ -189,4 +199,10 @@ export class CatalogReader {
     this.#names.outdate();
     this.#order.outdate();
   }
+}
+
+/** What a write-only key says of its sizes is not added to what full keys stored. */
+function bytesOf(snapshots: readonly KnownSnapshot[]): number {
+  const full = snapshots.filter(({ storedBy }) => isFull(storedBy));
+  return (full.length > 0 ? full : snapshots).reduce((sum, { bytes }) => sum + bytes, 0);
 }

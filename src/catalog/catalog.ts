@@ -161,8 +161,8 @@ export class Catalog {
   }
 
   /** The one that was made last, whatever its clock said; until a time that with the latest. @throws {RequestError} SERVICE_UNAVAILABLE */
-  async newest(request: NewestRequest): Promise<CatalogSnapshot | undefined> {
-    return (await this.#ask({ kind: 'newest', request })) as CatalogSnapshot | undefined;
+  async newest(request: NewestRequest): Promise<readonly CatalogSnapshot[]> {
+    return (await this.#ask({ kind: 'newest', request })) as readonly CatalogSnapshot[];
   }
 
   /** @throws {RequestError} SERVICE_UNAVAILABLE */

@@ -24,6 +24,7 @@ export function fileItem(
     snapshot_id: snapshot.id,
     backup_id: snapshot.jobId,
     source: sourceText(snapshot),
+    stored_by: snapshot.storedBy,
     backed_up_at: snapshot.started,
   };
 }

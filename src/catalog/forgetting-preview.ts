@@ -34,7 +34,11 @@ export function previewForgetting(
   const plan = planForgetting(
     snapshots
       .toSorted((a, b) => a.rank - b.rank)
-      .map((one) => ({ ...one, startedMs: one.started, partial: one.partial || one.isNarrowed })),
+      .map((one) => ({
+        ...one,
+        startedMs: one.saidMs ?? one.started,
+        partial: one.partial || one.isNarrowed,
+      })),
     rules,
     nowMs,
   );

@@ -1,12 +1,10 @@
 /** The snapshots that the catalog knows, and which of them a question is about. */
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
-import { RequestError, StateError } from '../base/errors.ts';
-import { isJobTag, isNarrowed, jobTag } from '../base/job-tag.ts';
+import { RequestError } from '../base/errors.ts';
+import { isDoubtfulStart, isStoredByAny, storeKey, type StoredBy } from '../base/stored-by.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
 import { pathIn, type SourceName } from '../base/source-names.ts';
 import type { AskedPaths, NewestRequest, SnapshotSummary } from '../jobs/agent.ts';
-import type { CatalogDatabase } from './catalog-database.ts';
-import { SNAPSHOT_STATE } from './schema.ts';
 
 /** What a catalog has in all. */
 export interface Holdings {
@@ -33,8 +31,13 @@ export interface KnownSnapshot {
   /** Names of what it holds are shared with other snapshots of the same `plain`, unless it is salted. */
   readonly plain: boolean;
   readonly salted: boolean;
-  /** Milliseconds since 1970. */
+  /** When it counts as made: its start, or when the storage got it from a write-only key. Milliseconds since 1970. */
   readonly started: number;
+  readonly storedBy: StoredBy;
+  /** The start that it gives itself, where a write-only key stored it. */
+  readonly saidMs: number | undefined;
+  /** When the storage got it, where a write-only key stored it. */
+  readonly storedMs: number | undefined;
   /** Rises with each one of the repository that was made later, whatever its clock said. */
   readonly rank: number;
   readonly tags: readonly string[];
@@ -55,114 +58,6 @@ export interface CatalogSnapshot extends Omit<SnapshotSummary, 'destination' | '
   readonly complete: boolean;
 }
 
-interface SnapshotRow {
-  readonly ordinal: number;
-  readonly id: string;
-  readonly lineage: number;
-  readonly root: number;
-  readonly state: number;
-  readonly unreadable: number;
-  readonly host: string;
-  readonly paths: string;
-  /** Names and paths by turns. */
-  readonly named: string;
-  readonly plain: number;
-  readonly salted: number;
-  readonly started: number;
-  readonly rank: number;
-  readonly tags: string;
-  readonly pinned: number;
-  readonly partial: number;
-  readonly files: number;
-  readonly bytes: number;
-}
-
-/** Oldest first, and those of one time by their ids. @throws {StateError} CATALOG_DAMAGED */
-export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
-  const unread = unreadOf(database);
-  return database
-    .prepare<[], SnapshotRow>(
-      `SELECT s.*, l.root FROM snapshot s JOIN lineage l ON l.id = s.lineage
-       WHERE s.replaces IS NULL ORDER BY s.started, s.id`,
-    )
-    .all()
-    .map((row) => {
-      const tags = textsIn(row.tags);
-      return {
-        ordinal: row.ordinal,
-        id: row.id,
-        lineage: row.lineage,
-        root: row.root,
-        complete: row.state === SNAPSHOT_STATE.complete,
-        unreadable: row.unreadable,
-        host: row.host,
-        paths: textsIn(row.paths).map(asByteString),
-        named: sourceNamesIn(row.named),
-        plain: row.plain === 1,
-        salted: row.salted === 1,
-        started: row.started,
-        rank: row.rank,
-        tags: tags.filter((tag) => !isJobTag(tag)),
-        jobId: jobIdOf(tags),
-        pinned: row.pinned === 1,
-        partial: row.partial === 1,
-        unread: unread.get(row.ordinal) ?? { paths: [], count: 0 },
-        isNarrowed: isNarrowed(tags),
-        files: row.files,
-        bytes: row.bytes,
-      };
-    });
-}
-
-/** Of each snapshot that lacks something: that is few of them. */
-function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummary['unread']> {
-  const rows = database
-    .prepare<
-      [],
-      { readonly ordinal: number; readonly count: number; readonly last: Buffer; readonly first: Buffer }
-    >(
-      `SELECT ordinal, count(*) AS count, min(path) AS first, max(path) AS last FROM gap
-       WHERE damaged = 0 AND tree IS NULL GROUP BY ordinal`,
-    )
-    .all();
-  return new Map(
-    rows.map(({ ordinal, count, first, last }) => {
-      // The root stands for others, and nobody knows which.
-      const [isMore, named] = first.toString('latin1') === '/' ? [true, last] : [false, first];
-      const path = textOfBytes(asByteString(named.toString('latin1')));
-      return [ordinal, { paths: path === '/' ? [] : [path], count: isMore ? null : count }];
-    }),
-  );
-}
-
-/** The engine leaves the job that made a snapshot in its tags. */
-function jobIdOf(tags: readonly string[]): string | null {
-  const tag = tags.find((one) => isJobTag(one) && !isNarrowed([one]));
-  return tag?.slice(jobTag('').length) ?? null;
-}
-
-/** @throws {StateError} CATALOG_DAMAGED: SQLite does not look into values, which a bad disk changes as well as pages */
-function textsIn(list: string): readonly string[] {
-  const damaged = (cause?: unknown): StateError =>
-    new StateError('CATALOG_DAMAGED', 'The catalog is damaged: a list in a snapshot is none', { cause });
-  let value: unknown;
-  try {
-    value = JSON.parse(list);
-  } catch (cause) {
-    throw damaged(cause);
-  }
-  if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw damaged();
-  return value;
-}
-
-function sourceNamesIn(list: string): readonly SourceName[] {
-  const texts = textsIn(list).map(asByteString);
-  return texts.flatMap((name, i) => {
-    const path = texts[i + 1];
-    return i % 2 === 1 || path === undefined ? [] : [{ name, path }];
-  });
-}
-
 export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
   return {
     id: snapshot.id,
@@ -175,6 +70,8 @@ export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
     partial: snapshot.partial,
     unread: snapshot.unread,
     created_at: snapshot.started,
+    stored_by: snapshot.storedBy,
+    said_at: saidAt(snapshot),
     files: snapshot.files,
     size_bytes: snapshot.bytes,
     rank: snapshot.rank,
@@ -182,6 +79,11 @@ export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
     complete: snapshot.complete,
     unreadable: snapshot.unreadable,
   };
+}
+
+/** The start that a write-only key gave, where it cannot be; null where nothing speaks against it. */
+function saidAt({ storedBy, saidMs, storedMs }: KnownSnapshot): number | null {
+  return saidMs !== undefined && isDoubtfulStart(storedBy, { startedMs: saidMs, storedMs }) ? saidMs : null;
 }
 
 /** Lossy where it is not UTF-8. */
@@ -251,48 +153,55 @@ export interface SnapshotChoice extends AskedPaths {
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
+  /** As `isStoredByAny` takes them. */
+  readonly storedBy?: readonly string[] | undefined;
 }
 
 /**
- * The snapshots that a choice means. `latest` means one of each source on each host, the one that was made last; a time
+ * The snapshots that a choice means. `latest` means one of each source on each host by each who stored it, the one that was made last; a time
  * means the newest of those that bear no later one. Together they are what was backed up. None when nothing has been backed up.
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE
  */
 export function chooseSnapshots(
   snapshots: readonly KnownSnapshot[],
-  { snapshot, backupId, source, leadsTo }: SnapshotChoice,
+  { snapshot, backupId, source, storedBy = [], leadsTo }: SnapshotChoice,
 ): readonly KnownSnapshot[] {
   if (backupId !== undefined || !isMoment(snapshot)) {
     const only =
       backupId === undefined ? requireSnapshot(snapshots, snapshot) : requireMadeBy(snapshots, backupId);
-    return [requireComplete(only)].filter((one) => hasSource(one, source, leadsTo));
+    return [requireComplete(only)].filter(
+      (one) => hasSource(one, source, leadsTo) && isStoredByAny(one.storedBy, storedBy),
+    );
   }
   const isLatest = snapshot === 'latest';
   const until = isLatest ? Number.POSITIVE_INFINITY : Number(snapshot.slice(1));
   const newest = new Map<string, KnownSnapshot>();
   for (const one of snapshots) {
     if (!one.complete || one.started > until || !hasSource(one, source, leadsTo)) continue;
-    const origin = originOf(one);
+    if (!isStoredByAny(one.storedBy, storedBy)) continue;
+    const origin = originIn(one);
     if (!isLatest || one.rank >= (newest.get(origin)?.rank ?? 0)) newest.set(origin, one);
   }
   return [...newest.values()];
 }
 
 /**
- * The one that was made last, whatever its clock said; of those until a time the one with the latest. Undefined when there
- * is none.
+ * Of each who stored some the one that was made last, whatever its clock said; of those until a time the one with the
+ * latest.
  */
-export function newestSnapshot(
+export function newestSnapshots(
   snapshots: readonly KnownSnapshot[],
-  { source, host, until, leadsTo }: NewestRequest,
-): KnownSnapshot | undefined {
+  { source, host, until, storedBy = [], leadsTo }: NewestRequest,
+): readonly KnownSnapshot[] {
   const meant = snapshots.filter(
     (one) =>
       hasSource(one, source, leadsTo) &&
       (host === undefined || one.host === host) &&
-      (until === undefined || one.started <= until),
+      (until === undefined || one.started <= until) &&
+      isStoredByAny(one.storedBy, storedBy),
   );
-  return until === undefined ? lastMade(meant) : meant.at(-1);
+  const groups = [...Map.groupBy(meant, (one) => storeKey(one.storedBy)).values()];
+  return groups.flatMap((group) => (until === undefined ? lastMade(group) : group.at(-1)) ?? []);
 }
 
 /** The snapshot of the same host and sources that was made before. */
@@ -300,9 +209,9 @@ export function snapshotBefore(
   snapshots: readonly KnownSnapshot[],
   behind: KnownSnapshot,
 ): KnownSnapshot | undefined {
-  const origin = originOf(behind);
+  const origin = originIn(behind);
   return lastMade(
-    snapshots.filter((one) => one.complete && one.rank < behind.rank && originOf(one) === origin),
+    snapshots.filter((one) => one.complete && one.rank < behind.rank && originIn(one) === origin),
   );
 }
 
@@ -318,9 +227,13 @@ export function isMoment(snapshot: string): boolean {
   return snapshot === 'latest' || /^@-?\d{1,16}$/.test(snapshot);
 }
 
-/** The same for snapshots of the same paths of the same host, and for no others. */
-export function originOf({ host, paths }: Pick<SnapshotSummary, 'host' | 'paths'>): string {
-  return JSON.stringify([host, ...[...paths].sort()]);
+/** The same for snapshots of the same paths of the same host that the same keys stored, and for no others. */
+export function originOf(one: Pick<SnapshotSummary, 'host' | 'paths' | 'stored_by'>): string {
+  return JSON.stringify([storeKey(one.stored_by), one.host, ...[...one.paths].sort()]);
+}
+
+function originIn({ host, paths, storedBy }: KnownSnapshot): string {
+  return originOf({ host, paths, stored_by: storedBy });
 }
 
 /** Text for people, and the bytes when the text does not tell them. */

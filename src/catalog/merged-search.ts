@@ -2,6 +2,7 @@
  * A search in several catalogs as one: the first is searched to its end, then the next. A path that several of them have
  * comes with the first one, as it was last in any of them.
  */
+import { storeKey } from '../base/stored-by.ts';
 import type { FileItem, FilePage } from '../jobs/agent.ts';
 import { invalid, parsed } from './cursor.ts';
 import { cursorBehind, type FoundFile, type FoundFiles, type SearchRequest } from './file-search.ts';
@@ -100,7 +101,7 @@ async function withoutKnown(
     });
 }
 
-/** The same for a path of one source of one host. */
+/** The same for a path of one source of one host that one stored. */
 function keyOf({ host, path, item }: FoundFile): string {
-  return JSON.stringify([host, item.source, path]);
+  return JSON.stringify([storeKey(item.stored_by), host, item.source, path]);
 }

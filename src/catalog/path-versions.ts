@@ -2,6 +2,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
+import { storeKey, type StoredBy } from '../base/stored-by.ts';
 import {
   newestFirst,
   type AskedPaths,
@@ -24,16 +25,17 @@ type VersionRow = EntryRow & { readonly node: number; readonly since: number; re
 export type PathState =
   | {
       readonly kind: 'present';
-      readonly host: string;
+      /** Machine, and who stored it. */
+      readonly origin: string;
       readonly item: FileItem;
       readonly entry: ComparedEntry;
     }
-  | { readonly kind: 'absent'; readonly host: string; readonly told: ToldBy }
+  | { readonly kind: 'absent'; readonly origin: string; readonly told: ToldBy }
   /** The catalog could not read a directory above it. */
-  | { readonly kind: 'unread'; readonly host: string; readonly told: ToldBy };
+  | { readonly kind: 'unread'; readonly origin: string; readonly told: ToldBy };
 
 /** Which snapshot says it. */
-type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'backed_up_at'>;
+type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'stored_by' | 'backed_up_at'>;
 
 /** What tells whether two states are one version. */
 interface ComparedEntry
@@ -82,41 +84,50 @@ export function pathStates(
     const row = rows
       .get(key)
       ?.find(({ since, until }) => since <= snapshot.ordinal && until >= snapshot.ordinal);
-    const { host } = snapshot;
+    const origin = JSON.stringify([storeKey(snapshot.storedBy), snapshot.host]);
     if (row !== undefined) {
       const item = fileItem(wanted, row, snapshot);
-      states.push({ kind: 'present', host, item, entry: comparedEntry(row, snapshot, epoch) });
+      states.push({ kind: 'present', origin, item, entry: comparedEntry(row, snapshot, epoch) });
     } else if (covers(snapshot, wanted)) {
       const told = toldBy(snapshot);
       const state = unknown.get(snapshot.ordinal);
-      if (state === 'damaged') states.push({ kind: 'unread', host, told });
-      else if (state === undefined) states.push({ kind: 'absent', host, told });
+      if (state === 'damaged') states.push({ kind: 'unread', origin, told });
+      else if (state === undefined) states.push({ kind: 'absent', origin, told });
     }
   }
   return states;
 }
 
 /**
- * One item for every snapshot that has the path, told against the snapshot of the same host before, and one for every
+ * One item for every snapshot that has the path, told against the snapshot of the same host before that the same keys stored, and one for every
  * time it went; the newest first.
  * @param states of all catalogs, each the oldest first
  * @param path bytes as Latin-1
+ * @param meant those of the states that have it of whoever is meant
  * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it
  * @throws {RepositoryError} CORRUPT_DATA when none that could be read has it, and others could not be read there
  */
-export function versionsOf(states: readonly (readonly PathState[])[], path: string): readonly FileVersion[] {
+export function versionsOf(
+  states: readonly (readonly PathState[])[],
+  path: string,
+  meant: (present: readonly PathState[]) => readonly PathState[] = (present) => present,
+): readonly FileVersion[] {
+  const present = new Set(
+    meant(states.flat().filter(({ kind }) => kind === 'present')).map((one) => storeKey(storedByOf(one))),
+  );
   const before = new Map<string, PathState & { readonly kind: 'present' }>();
   const versions: FileVersion[] = [];
-  for (const state of states.flat().sort((a, b) => newestFirst(positionOf(b), positionOf(a)))) {
-    const last = before.get(state.host);
+  const those = states.flat().filter((one) => present.has(storeKey(storedByOf(one))));
+  for (const state of those.sort((a, b) => newestFirst(positionOf(b), positionOf(a)))) {
+    const last = before.get(state.origin);
     if (state.kind === 'present') {
       const change =
         last === undefined ? 'added' : isSame(last.entry, state.entry) ? 'unchanged' : 'modified';
       versions.push({ ...state.item, change });
-      before.set(state.host, state);
+      before.set(state.origin, state);
     } else if (state.kind === 'absent' && last !== undefined) {
       versions.push({ ...last.item, ...state.told, change: 'removed' });
-      before.delete(state.host);
+      before.delete(state.origin);
     }
   }
   if (versions.length === 0) {
@@ -125,6 +136,10 @@ export function versionsOf(states: readonly (readonly PathState[])[], path: stri
     throw unknown === undefined ? notThere(wanted) : unread(wanted, positionOf(unknown).id);
   }
   return versions.toReversed();
+}
+
+export function storedByOf(state: PathState): StoredBy {
+  return state.kind === 'present' ? state.item.stored_by : state.told.stored_by;
 }
 
 function positionOf(state: PathState): SnapshotPosition {
@@ -137,6 +152,7 @@ function toldBy(snapshot: KnownSnapshot): ToldBy {
     snapshot_id: snapshot.id,
     backup_id: snapshot.jobId,
     source: sourceText(snapshot),
+    stored_by: snapshot.storedBy,
     backed_up_at: snapshot.started,
   };
 }

@@ -1,5 +1,6 @@
 /** Which snapshots there are: new ones are listed, forgotten ones vanish at once, and with them all that only they had. */
 import { pathNames, pathOf } from '../base/path-names.ts';
+import { countedMs, isFull, storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
 import { SNAPSHOT_STATE, SPAN, lastOrdinal } from './schema.ts';
@@ -26,6 +27,7 @@ interface KnownSnapshot {
   readonly state: number;
   readonly tree: Buffer;
   readonly started: number;
+  readonly store: string;
   readonly rank: number;
   readonly replaces: number | null;
 }
@@ -42,7 +44,7 @@ export function registerSnapshots(database: CatalogDatabase, live: readonly Snap
     const liveIds = new Set(live.map(({ id }) => id));
     const known = database
       .prepare<[], KnownSnapshot>(
-        'SELECT ordinal, id, lineage, state, tree, started, rank, replaces FROM snapshot',
+        'SELECT ordinal, id, lineage, state, tree, started, store, rank, replaces FROM snapshot',
       )
       .all();
     const gone = known.filter(({ id }) => !liveIds.has(id));
@@ -61,7 +63,7 @@ export function registerSnapshots(database: CatalogDatabase, live: readonly Snap
       }
     }
     for (const one of gone) forget(database, one);
-    rank(database, live, new Map(known.map((one) => [one.id, one.rank])));
+    rank(database, live, new Map(known.map((one) => [one.id, one])));
     note(database, 'forgotten', countOf(database, 'forgotten') + forgotten);
     return { pending: pendingOf(database, live), forgotten };
   })();
@@ -70,20 +72,28 @@ export function registerSnapshots(database: CatalogDatabase, live: readonly Snap
 function rank(
   database: CatalogDatabase,
   live: readonly Snapshot[],
-  known: ReadonlyMap<string, number>,
+  known: ReadonlyMap<string, KnownSnapshot>,
 ): void {
-  const update = database.prepare<[number, string]>('UPDATE snapshot SET rank = ? WHERE id = ?');
-  for (const [i, { id }] of live.entries()) if (known.get(id) !== i) update.run(i, id);
+  const update = database.prepare<[number, string, string]>(
+    'UPDATE snapshot SET rank = ?, store = ? WHERE id = ?',
+  );
+  for (const [i, { id, storedBy }] of live.entries()) {
+    // A key that was removed has no label any more.
+    const store = JSON.stringify(storedBy);
+    const before = known.get(id);
+    if (before?.rank !== i || before.store !== store) update.run(i, store, id);
+  }
 }
 
 /** Other tags or another pin make another object of a snapshot, with the same content. */
-function isRewritten(old: KnownSnapshot, lineage: Lineage, { record }: Snapshot): boolean {
+function isRewritten(old: KnownSnapshot, lineage: Lineage, snapshot: Snapshot): boolean {
+  const { record } = snapshot;
   return (
     old.lineage === lineage.id &&
     old.state === SNAPSHOT_STATE.complete &&
     record.salt === undefined &&
     old.tree.equals(record.root) &&
-    old.started === record.startedMs
+    old.started === startOf(snapshot)
   );
 }
 
@@ -105,8 +115,8 @@ function forget(database: CatalogDatabase, { ordinal, lineage, state }: KnownSna
   database.prepare('DELETE FROM gap WHERE ordinal = ?').run(ordinal);
 }
 
-function lineageOf(database: CatalogDatabase, { record }: Snapshot): Lineage {
-  const key = JSON.stringify([record.host, record.plain, ...[...record.paths].sort()]);
+function lineageOf(database: CatalogDatabase, { record, storedBy }: Snapshot): Lineage {
+  const key = JSON.stringify([storeKey(storedBy), record.host, record.plain, ...[...record.paths].sort()]);
   const found = database
     .prepare<[string], Lineage>('SELECT id, root, last FROM lineage WHERE key = ?')
     .get(key);
@@ -131,9 +141,12 @@ export function nextOrdinal(database: CatalogDatabase, { id }: Pick<Lineage, 'id
   return id * SPAN + Number(last);
 }
 
-function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: number, ordinal: number): void {
+function list(database: CatalogDatabase, snapshot: Snapshot, lineage: number, ordinal: number): void {
+  const { id, record, storedBy, storedMs } = snapshot;
   database
-    .prepare('INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, NULL, 0, 0)')
+    .prepare(
+      'INSERT INTO snapshot VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, NULL, 0, 0)',
+    )
     .run(
       ordinal,
       id,
@@ -145,7 +158,10 @@ function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: numb
       JSON.stringify((record.named ?? []).flatMap(({ name, path }) => [name, path])),
       record.plain ? 1 : 0,
       record.salt === undefined ? 0 : 1,
-      record.startedMs,
+      startOf(snapshot),
+      JSON.stringify(storedBy),
+      isFull(storedBy) ? null : record.startedMs,
+      storedMs ?? null,
       JSON.stringify(record.tags),
       record.pinned ? 1 : 0,
       record.status === 'partial' ? 1 : 0,
@@ -153,6 +169,11 @@ function list(database: CatalogDatabase, { id, record }: Snapshot, lineage: numb
       record.counts.bytes,
     );
   noteGaps(database, ordinal, record);
+}
+
+/** By the storage's clock where a write-only key stored it: its own says what it likes. */
+function startOf({ record: { startedMs }, storedBy, storedMs }: Snapshot): number {
+  return countedMs(storedBy, { startedMs, storedMs });
 }
 
 /** What the backup itself could not read, and nothing else so far. */

@@ -4,7 +4,7 @@
  * A `node` is a path that some snapshot of a lineage has, or had: its directory's node and its name. A `version` is what
  * the path was in a run of consecutive snapshots; one that did not change is one row, however many snapshots have it.
  *
- * Snapshots of the same host and the same sources form a lineage. The n-th one taken in has the ordinal
+ * Snapshots of the same host and the same sources that the same keys stored form a lineage. The n-th one taken in has the ordinal
  * `lineage * SPAN + n`, and a version that still holds ends at the last ordinal of its lineage. So the ranges of different
  * lineages never meet, and `since <= ordinal AND until >= ordinal` is all that asks what a snapshot holds.
  *
@@ -12,11 +12,14 @@
  * `replaces` the ordinal of the one that is seen until then. In `gap` are the directories that could not be read: by the
  * backup, or, where it is `damaged`, by the catalog, with the part of a tree that it failed at.
  *
+ * `started` is when a snapshot counts as made. Of a write-only key that is `stored`, when the storage got it, and `said` is
+ * the start that it gives itself; `store` is who stored it, as JSON.
+ *
  * A row of `names` holds the names of some thousand nodes, for searching: see `name-block.ts`.
  */
 
 /** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
-export const CATALOG_VERSION = 5;
+export const CATALOG_VERSION = 6;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -55,6 +58,9 @@ CREATE TABLE snapshot (
   plain INTEGER NOT NULL,
   salted INTEGER NOT NULL,
   started INTEGER NOT NULL,
+  store TEXT NOT NULL,
+  said INTEGER,
+  stored INTEGER,
   rank INTEGER NOT NULL,
   tags TEXT NOT NULL,
   pinned INTEGER NOT NULL,

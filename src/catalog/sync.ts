@@ -1,12 +1,14 @@
 /** Brings the catalog up to date with the repository. */
 import { textOfBytes } from '../base/byte-path.ts';
+import { isFull } from '../base/stored-by.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
-import { listSnapshots } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks, type LastPacks } from '../repository/tombstones.ts';
 import type { CatalogDatabase } from './catalog-database.ts';
+import { hostClaims, type HostClaim } from './host-claims.ts';
 import { ingestTree, type IngestObserver } from './ingest-tree.ts';
 import { countOf, note, noteGaps, pendingOf, registerSnapshots, type PendingSnapshot } from './register.ts';
 import { SNAPSHOT_STATE, lastOrdinal } from './schema.ts';
@@ -42,6 +44,7 @@ export interface SyncReport extends Unreadable {
   readonly damagedSnapshots: readonly string[];
   /** Snapshots of the catalog of which something could not be read, this time or before. */
   readonly incomplete: number;
+  readonly claims: readonly HostClaim[];
 }
 
 export interface SyncProgress {
@@ -72,13 +75,21 @@ export async function syncCatalog(
   if (wantsSweep(database)) await sweep(database, signal);
   return {
     snapshots: live.length,
-    bytes: live.reduce((sum, { record }) => sum + record.counts.bytes, 0),
+    bytes: countedBytes(live),
     added: pending.map(({ snapshot }) => snapshot.id),
     forgotten,
     damagedSnapshots: damaged.map(({ id }) => id),
     incomplete: countLacking(database),
+    claims: hostClaims(live),
     ...taken,
   };
+}
+
+/** What a write-only key says of its sizes is not added to what full keys stored. */
+function countedBytes(live: readonly Snapshot[]): number {
+  const full = live.filter(({ storedBy }) => isFull(storedBy));
+  const counted = full.length > 0 ? full : live;
+  return counted.reduce((sum, { record }) => sum + record.counts.bytes, 0);
 }
 
 function treesOf(repository: Repository, last: LastPacks, signal: AbortSignal): SnapshotTrees {

@@ -159,8 +159,8 @@ function listOnceMore(database: CatalogDatabase, { ordinal, lineage, again }: La
   database
     .prepare<[number, number, number, number]>(
       `INSERT INTO snapshot
-       SELECT ?, id, lineage, ${SNAPSHOT_STATE.listed}, 0, tree, host, paths, named, plain, salted, started, rank, tags, pinned,
-         partial, files, bytes, ordinal, ?, ? FROM snapshot WHERE ordinal = ?`,
+       SELECT ?, id, lineage, ${SNAPSHOT_STATE.listed}, 0, tree, host, paths, named, plain, salted, started, store, said, stored,
+         rank, tags, pinned, partial, files, bytes, ordinal, ?, ? FROM snapshot WHERE ordinal = ?`,
     )
     .run(next, again + 1, nowMs, ordinal);
 }

@@ -4,6 +4,7 @@ import { findPath } from '../browse/locate.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import {
   ONE_SNAPSHOT,
@@ -14,7 +15,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { sayingOther } from './other-snapshot.ts';
-import { chooseSnapshot, placeIn, withReading } from './reading.ts';
+import { placeIn, withReading } from './reading.ts';
 
 export function define(command: Command, context: Context): void {
   command
@@ -28,7 +29,7 @@ export function define(command: Command, context: Context): void {
   ]);
   command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
-      const snapshot = chooseSnapshot(snapshots, name, options);
+      const snapshot = chooseSnapshot(snapshots, name, options, context);
       const { signal } = context;
       const again = ([from = '', ...words]: readonly string[]): string => holdfastThere`cat ${from} ${words}`;
       const found = await sayingOther(

@@ -5,6 +5,7 @@ import { formatBytes } from '../base/units.ts';
 import { copySnapshots, missingIn, type CopyObserver } from '../copier/copy.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
+import { chooseSnapshot, filterSnapshots } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { nameInHints } from './chosen-place.ts';
@@ -23,7 +24,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, filterSnapshots, warnOfDamaged } from './reading.ts';
+import { warnOfDamaged } from './reading.ts';
 import { givenByOptions, takeFromEnvironment } from './secret.ts';
 import { jsonLine, printable } from './terminal.ts';
 import { count, localTime, shortId } from './wording.ts';
@@ -94,7 +95,7 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
   const wanted =
     names.length === 0
       ? filterSnapshots(list.live, options)
-      : [...new Set(names.map((name) => chooseSnapshot(list.live, name, options, 'filtered')))];
+      : [...new Set(names.map((name) => chooseSnapshot(list.live, name, options, context, 'filtered')))];
   nameInHints(options.repository);
   const snapshots = missingIn((await listSnapshots(to, signal)).live, wanted);
   const thereBefore = wanted.length - snapshots.length;

@@ -3,6 +3,7 @@ import { holdfast } from '../base/holdfast-command.ts';
 import { NO_CHANGES, countChange, diffSnapshots, type DiffSide } from '../browse/diff.ts';
 import { asByteString } from '../base/byte-path.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { CHANGE_SIGNS, changeLine, changeObject, totalsObject, totalsText } from './listing-changes.ts';
 import {
@@ -15,7 +16,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, lookOf, placeIn, splitName, withReading } from './reading.ts';
+import { lookOf, placeIn, splitName, withReading } from './reading.ts';
 
 interface DiffCommandOptions extends RepositoryOptions, OutputOptions, FilterOptions {
   readonly directoryTimes?: boolean;
@@ -41,8 +42,8 @@ export function define(command: Command, context: Context): void {
     await withReading(options, context, async ({ trees, snapshots }) => {
       const { out, signal } = context;
       const { styles } = lookOf(context);
-      const left = sideOf(from, snapshots, options);
-      const right = sideOf(to, snapshots, options);
+      const left = sideOf(from, snapshots, options, context);
+      const right = sideOf(to, snapshots, options, context);
       const rules = { directoryTimes: options.directoryTimes ?? false };
       let totals = NO_CHANGES;
       for await (const change of diffSnapshots(trees, left, right, rules, signal)) {
@@ -60,8 +61,13 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-function sideOf(name: string, snapshots: readonly Snapshot[], options: FilterOptions): DiffSide {
+function sideOf(
+  name: string,
+  snapshots: readonly Snapshot[],
+  options: FilterOptions,
+  context: Context,
+): DiffSide {
   const { snapshot: named, path } = splitName(name);
-  const snapshot = chooseSnapshot(snapshots, named, options);
+  const snapshot = chooseSnapshot(snapshots, named, options, context);
   return { snapshot, path: path === undefined ? asByteString('/') : placeIn(snapshot, path) };
 }

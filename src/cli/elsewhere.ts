@@ -2,17 +2,19 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../base/errors.ts';
+import { groupForLatest } from '../base/stored-by.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { directoryOf } from '../destination/location.ts';
 import { shownDestination } from '../config/shown-destination.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { configuredPath } from '../daemon/configured-source.ts';
-import { listSnapshots } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import type { Context } from './context.ts';
 import { openAt, shownLocation } from './open.ts';
 import type { OutputOptions, RepositoryOptions } from './options.ts';
 import { secretOfSettings } from './reach.ts';
 import { configFile } from './state-directory.ts';
+import { timeOf } from './snapshot-words.ts';
 import { printable } from './terminal.ts';
 import { count, localTime } from './wording.ts';
 
@@ -142,7 +144,7 @@ async function lookInto(
     const repository = await openAt(chosen, secret, context);
     try {
       const { live } = await listSnapshots(repository, context.signal);
-      return { snapshots: live.length, newestMs: live.at(-1)?.record.startedMs ?? null };
+      return { snapshots: live.length, newestMs: newestMsOf(live) };
     } finally {
       await repository.close();
     }
@@ -200,4 +202,10 @@ function withHint(error: AboutPlace, more: string): AboutPlace {
   return error instanceof DestinationError
     ? new DestinationError(error.kind, error.message, facts)
     : new RepositoryError(error.code, error.message, facts);
+}
+
+/** Of what `latest` means there, or of all where that is not one thing. */
+function newestMsOf(live: readonly Snapshot[]): number | null {
+  const newest = (groupForLatest(live, ({ storedBy }) => storedBy)?.group ?? live).at(-1);
+  return newest === undefined ? null : timeOf(newest);
 }

@@ -5,7 +5,8 @@ import { findEntries } from '../browse/find.ts';
 import { foundVersions } from '../browse/found-versions.ts';
 import { parseSize } from '../base/units.ts';
 import type { EntryType } from '../format/tree.ts';
-import { resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import { filterSnapshots, namedSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { noteOthers } from './elsewhere.ts';
 import { foundObject, foundTable } from './listing-versions.ts';
@@ -22,7 +23,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { filterSnapshots, lookOf, reportUnreadable, withReading } from './reading.ts';
+import { lookOf, reportUnreadable, withReading } from './reading.ts';
 import { count } from './wording.ts';
 
 interface FindOptions extends RepositoryOptions, OutputOptions, FilterOptions {
@@ -59,7 +60,7 @@ export function define(command: Command, context: Context): void {
   ]);
   command.action(async (patterns: readonly string[], options: FindOptions) => {
     await withReading(options, context, async ({ trees, snapshots }) => {
-      const chosen = chooseSnapshots(snapshots, options);
+      const chosen = chooseSnapshots(snapshots, options, context);
       const report = reportUnreadable(context);
       const found = findEntries(
         trees,
@@ -83,9 +84,13 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-function chooseSnapshots(snapshots: readonly Snapshot[], options: FindOptions): readonly Snapshot[] {
+function chooseSnapshots(
+  snapshots: readonly Snapshot[],
+  options: FindOptions,
+  context: Context,
+): readonly Snapshot[] {
   if (options.snapshot === undefined) return filterSnapshots(snapshots, options);
-  return options.snapshot.map((name) => resolveSnapshot(snapshots, name));
+  return options.snapshot.map((name) => namedSnapshot(snapshots, name, context));
 }
 
 function queryOf(patterns: readonly string[], options: FindOptions): FindQuery {

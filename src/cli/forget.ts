@@ -13,8 +13,10 @@ import {
 } from '../repository/retention.ts';
 import { RepositoryError } from '../base/errors.ts';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
+import { isFull, storedByText } from '../base/stored-by.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/whole-list.ts';
+import { chooseSnapshot, filterSnapshots } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
 import {
@@ -30,10 +32,11 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { chooseSnapshot, filterSnapshots, warnOfDamaged } from './reading.ts';
+import { warnOfDamaged } from './reading.ts';
+import { storedByObject, timeText } from './snapshot-words.ts';
 import { renderTable } from './table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from './terminal.ts';
-import { count, localTime, shortId } from './wording.ts';
+import { count, shortId } from './wording.ts';
 
 interface KeepOptions {
   readonly keepLast?: KeepCount;
@@ -126,8 +129,8 @@ function requireRulesOrIds(ids: readonly string[], options: ForgetOptions): void
   const rules = Object.keys(options).some((name) => name.startsWith('keep'));
   if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Give one or the other.');
   const isLost = options.lost === true;
-  const { host, tag, path } = options;
-  const isNarrowed = [host, tag, path].some((filter) => filter !== undefined);
+  const { host, tag, path, storedBy } = options;
+  const isNarrowed = [host, tag, path, storedBy].some((filter) => filter !== undefined);
   if (isLost && (ids.length > 0 || rules || isNarrowed || options.prune === true))
     throw usage('--lost stands alone', 'Give it without ids, rules, filters and --prune.');
   if (ids.length === 0 && !rules && !isLost)
@@ -168,7 +171,7 @@ async function forgetNamed(
 ): Promise<number> {
   const givenUp = new Set(damaged.filter(isGivenUpBy(names)).map(({ id }) => id));
   const readable = names.filter((name) => ![...givenUp].some((id) => id.startsWith(name)));
-  const chosen = [...new Set(readable.map((name) => chooseSnapshot(live, name, options)))];
+  const chosen = [...new Set(readable.map((name) => chooseSnapshot(live, name, options, context)))];
   const pinned = chosen.filter(({ record }) => record.pinned);
   if (pinned.length > 0) {
     throw new RepositoryError(
@@ -205,10 +208,10 @@ async function forgetByRules(
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const inputs = filterSnapshots(live, options).map(({ id, record, sealedBy, storedMs }, rank) => ({
+  const inputs = filterSnapshots(live, options).map(({ id, record, storedBy, storedMs }, rank) => ({
     id,
     rank,
-    sealedBy,
+    storedBy,
     storedMs,
     timeMs: record.startedMs,
     host: record.host,
@@ -272,7 +275,7 @@ function planText({ groups, future }: RetentionPlan, { out, env }: Context): str
       return [
         { text: keep ? 'keep' : 'remove', style },
         { text: shortId(snapshot.id), style },
-        localTime(snapshot.timeMs),
+        timeText({ ...snapshot, record: { startedMs: snapshot.timeMs } }),
         snapshot.tags.join(','),
         { text: reasons.join(', '), style: dim },
       ];
@@ -294,12 +297,13 @@ function planText({ groups, future }: RetentionPlan, { out, env }: Context): str
   return tables.join('') + warning;
 }
 
-function groupTitle({ key }: RetentionGroup): string {
+function groupTitle({ key, storedBy }: RetentionGroup): string {
   const parts = [
     key.host === undefined ? '' : `host ${key.host}`,
     key.user === undefined ? '' : `user ${key.user}`,
     key.paths === undefined ? '' : key.paths.join(', '),
     key.tags === undefined ? '' : `tags ${key.tags.join(',') || 'none'}`,
+    isFull(storedBy) ? '' : storedByText(storedBy),
   ].filter((part) => part !== '');
   return parts.length === 0 ? 'All snapshots' : printable(parts.join(' · '));
 }
@@ -309,8 +313,9 @@ function planObject(plan: RetentionPlan, { dryRun }: ForgetOptions): object {
     type: 'forget',
     dry_run: dryRun ?? false,
     time_zone: plan.timeZone,
-    groups: plan.groups.map(({ key, snapshots }) => ({
+    groups: plan.groups.map(({ key, storedBy, snapshots }) => ({
       ...key,
+      stored_by: storedByObject(storedBy),
       snapshots: snapshots.map(({ snapshot, keep, reasons }) => ({
         id: snapshot.id,
         time: new Date(snapshot.timeMs).toISOString(),

@@ -5,6 +5,7 @@ import type { EntrySummary } from '../browse/entry-summary.ts';
 import { entryObject, modeText, pathFields, sizeText } from './listing.ts';
 import { printableBytes, type Style, type Styles } from './terminal.ts';
 import { count } from './wording.ts';
+import { storedByObject } from './snapshot-words.ts';
 
 /** `M  /path  (1.0 KiB -> 2.0 KiB)`. */
 export function changeLine(change: Change, styles: Styles): string {
@@ -104,6 +105,8 @@ export function totalsObject(totals: DiffTotals, left: DiffSide, right: DiffSide
     type: 'summary',
     left_snapshot_id: left.snapshot.id,
     right_snapshot_id: right.snapshot.id,
+    left_stored_by: storedByObject(left.snapshot.storedBy),
+    right_stored_by: storedByObject(right.snapshot.storedBy),
     added: totals.added,
     removed: totals.removed,
     modified: totals.modified,

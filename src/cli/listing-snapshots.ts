@@ -1,11 +1,13 @@
 /** Snapshots as they are listed: a table, and objects for `--json`. */
 import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { FULL_KEYS, isFull, storedByText, type StoredBy } from '../base/stored-by.ts';
 import { formatBytes } from '../base/units.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { pathFields, type Look } from './listing.ts';
 import { renderTable, type Cell, type Column } from './table.ts';
-import { printableBytes } from './terminal.ts';
-import { count, localTime, shortId } from './wording.ts';
+import { storedByObject, timeText } from './snapshot-words.ts';
+import { printable, printableBytes } from './terminal.ts';
+import { count, shortId } from './wording.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'ID', cut: 'never' },
@@ -20,31 +22,36 @@ const COLUMNS: readonly Column[] = [
 
 /** A row for each, in the order given. */
 export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }: Look): string {
-  const rows = snapshots.map(({ id, record, sealedBy }): readonly Cell[] => [
+  const rows = snapshots.map((snapshot): readonly Cell[] => rowOf(snapshot, styles));
+  return renderTable(COLUMNS, rows, { width, titleStyle: styles.bold });
+}
+
+function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
+  const { id, record, storedBy } = snapshot;
+  return [
     { text: shortId(id), style: styles.bold },
-    localTime(record.startedMs),
+    timeText(snapshot),
     record.host,
     record.tags.join(', '),
     record.paths.map(printableBytes).join(', '),
     record.counts.files,
     formatBytes(record.counts.bytes),
-    { text: statusText(record, sealedBy), style: record.status === 'complete' ? styles.dim : styles.yellow },
-  ]);
-  return renderTable(COLUMNS, rows, { width, titleStyle: styles.bold });
+    { text: statusText(record, storedBy), style: record.status === 'complete' ? styles.dim : styles.yellow },
+  ];
 }
 
 /**
  * `complete`, or `partial (3 files)`; and what else is special.
- * @param sealedBy number of the write-only key that stored it
+ * @param storedBy said where it is a write-only key
  */
-export function statusText(record: Snapshot['record'], sealedBy?: number): string {
+export function statusText(record: Snapshot['record'], storedBy: StoredBy = FULL_KEYS): string {
   const problems = record.errors.length + record.errorsMore;
   const words: string[] = [
     record.status === 'complete' || problems === 0 ? record.status : `partial (${count(problems, 'file')})`,
   ];
   if (record.pinned) words.push('pinned');
   if (record.plain) words.push('not encrypted');
-  if (sealedBy !== undefined) words.push(`write-only key ${sealedBy}`);
+  if (!isFull(storedBy)) words.push(printable(storedByText(storedBy)));
   return words.join(', ');
 }
 
@@ -54,7 +61,7 @@ export interface SnapshotObjectOptions {
 }
 
 export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOptions): object {
-  const { id, record, chain, sealedBy } = snapshot;
+  const { id, record, chain, storedBy, storedMs } = snapshot;
   const { counts } = record;
   return {
     id,
@@ -70,7 +77,7 @@ export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOption
     pinned: record.pinned,
     status: record.status,
     encrypted: !record.plain,
-    deduplicated: record.salt === undefined || sealedBy !== undefined,
+    deduplicated: record.salt === undefined || !isFull(storedBy),
     files_total: counts.files,
     files_new: counts.new,
     files_changed: counts.changed,
@@ -87,7 +94,13 @@ export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOption
     omitted: record.omitted,
     ...(record.parent === undefined ? {} : { parent_id: record.parent }),
     ...(record.original === undefined ? {} : { original_id: record.original }),
-    ...(sealedBy === undefined ? {} : { write_only_key: sealedBy }),
+    stored_by: storedByObject(storedBy),
+    ...(isFull(storedBy)
+      ? {}
+      : {
+          write_only_key: storedBy.number,
+          stored_at: storedMs === undefined ? null : new Date(storedMs).toISOString(),
+        }),
     writer: chain.writer,
     sequence: chain.seq,
   };

@@ -1,13 +1,17 @@
 /** Versions of paths as they are listed, found by name or for one path: tables, and objects for `--json`. */
 import type { ByteString } from '../base/byte-path.ts';
+import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
 import type { FoundVersion } from '../browse/found-versions.ts';
 import type { Found } from '../browse/find.ts';
 import type { PathVersion } from '../browse/versions.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { entryObject, entryTime, modeText, pathFields, sizeText, type Look } from './listing.ts';
 import { renderTable, type Cell, type Column } from './table.ts';
-import { printableBytes } from './terminal.ts';
-import { localTime, shortId } from './wording.ts';
+import { storedByObject, timeOf, timeText } from './snapshot-words.ts';
+import { printable, printableBytes } from './terminal.ts';
+import { shortId } from './wording.ts';
+
+const STORED_BY: Column = { title: 'Stored by' };
 
 const FOUND_COLUMNS: readonly Column[] = [
   { title: 'Modified', cut: 'never' },
@@ -19,14 +23,17 @@ const FOUND_COLUMNS: readonly Column[] = [
 
 /** What a search found, a row for each version of a path. Paths stay whole, so that they can be copied. */
 export function foundTable(versions: readonly FoundVersion[], { styles, width }: Look): string {
+  const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
   const rows = versions.map(({ path, entry, snapshots, last }): readonly Cell[] => [
     entryTime(entry.mtimeNs),
     sizeText(entry),
     snapshots,
     shortId(last.id),
+    ...(areNamed ? [printable(storedByText(last.storedBy))] : []),
     nameCell(path, entry.target, entry.type === 'directory' ? styles.bold : unstyled),
   ]);
-  return renderTable(FOUND_COLUMNS, rows, { width, titleStyle: styles.bold });
+  const columns = areNamed ? FOUND_COLUMNS.toSpliced(-1, 0, STORED_BY) : FOUND_COLUMNS;
+  return renderTable(columns, rows, { width, titleStyle: styles.bold });
 }
 
 function nameCell(path: ByteString, target: ByteString | undefined, style: (text: string) => string): Cell {
@@ -38,7 +45,11 @@ const unstyled = (text: string): string => text;
 
 /** One find in one snapshot. */
 export function foundObject({ snapshot, path, entry }: Found): object {
-  return { snapshot_id: snapshot.id, ...entryObject(path, entry, snapshot.record.owners) };
+  return {
+    snapshot_id: snapshot.id,
+    stored_by: storedByObject(snapshot.storedBy),
+    ...entryObject(path, entry, snapshot.record.owners),
+  };
 }
 
 const VERSION_COLUMNS: readonly Column[] = [
@@ -54,11 +65,12 @@ const VERSION_COLUMNS: readonly Column[] = [
 /** All versions of one path, in the order given. Hosts are named when there are several. */
 export function versionsTable(versions: readonly PathVersion[], { styles, width }: Look): string {
   const severalHosts = new Set(versions.map(({ last }) => last.record.host)).size > 1;
+  const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
   const rows = versions.map((version): readonly Cell[] => {
     const span = [
       version.snapshots,
-      localTime(version.first.record.startedMs),
-      localTime(version.last.record.startedMs),
+      timeText(version.first),
+      timeText(version.last),
       shortId(version.last.id),
     ];
     const cells: readonly Cell[] =
@@ -73,9 +85,17 @@ export function versionsTable(versions: readonly PathVersion[], { styles, width 
             '',
             ...span,
           ];
-    return severalHosts ? [...cells, version.last.record.host] : cells;
+    return [
+      ...cells,
+      ...(severalHosts ? [version.last.record.host] : []),
+      ...(areNamed ? [printable(storedByText(version.last.storedBy))] : []),
+    ];
   });
-  const columns = severalHosts ? [...VERSION_COLUMNS, { title: 'Host' }] : VERSION_COLUMNS;
+  const columns = [
+    ...VERSION_COLUMNS,
+    ...(severalHosts ? [{ title: 'Host' }] : []),
+    ...(areNamed ? [STORED_BY] : []),
+  ];
   return renderTable(columns, rows, { width, titleStyle: styles.bold });
 }
 
@@ -94,7 +114,8 @@ function existedBefore({ first }: PathVersion, all: readonly PathVersion[]): boo
     (other) =>
       other.state === 'present' &&
       other.first.record.host === first.record.host &&
-      other.first.record.startedMs < first.record.startedMs,
+      storeKey(other.first.storedBy) === storeKey(first.storedBy) &&
+      timeOf(other.first) < timeOf(first),
   );
 }
 
@@ -104,6 +125,7 @@ export function versionObject(version: PathVersion): object {
     ...pathFields(version.path),
     state: version.state,
     host: version.last.record.host,
+    stored_by: storedByObject(version.last.storedBy),
     snapshots: version.snapshots,
     ...seen('first', version.first),
     ...seen('last', version.last),
@@ -117,9 +139,9 @@ export function versionObject(version: PathVersion): object {
   };
 }
 
-function seen(which: 'first' | 'last', { id, record }: Snapshot): object {
+function seen(which: 'first' | 'last', { id, record, storedBy, storedMs }: Snapshot): object {
   return {
     [`${which}_snapshot_id`]: id,
-    [`${which}_seen_at`]: new Date(record.startedMs).toISOString(),
+    [`${which}_seen_at`]: new Date(timeOf({ storedBy, storedMs, record })).toISOString(),
   };
 }

@@ -4,6 +4,7 @@ import { listEntries } from '../browse/list.ts';
 import { summarize } from '../browse/entry-summary.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { entryObject, longLines, shortLine } from './listing.ts';
 import {
@@ -17,15 +18,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { sayingOther } from './other-snapshot.ts';
-import {
-  chooseSnapshot,
-  lookOf,
-  reportUnreadable,
-  placeIn,
-  splitName,
-  withReading,
-  type Reading,
-} from './reading.ts';
+import { lookOf, reportUnreadable, placeIn, splitName, withReading, type Reading } from './reading.ts';
 
 interface LsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
   readonly long?: boolean;
@@ -51,7 +44,7 @@ export function define(command: Command, context: Context): void {
   command.action(async (name: string, paths: readonly string[], options: LsOptions) => {
     const named = splitName(name);
     await withReading(options, context, async (reading) => {
-      const snapshot = chooseSnapshot(reading.snapshots, named.snapshot, options);
+      const snapshot = chooseSnapshot(reading.snapshots, named.snapshot, options, context);
       const typed = named.path === undefined ? paths : [named.path, ...paths];
       const wanted =
         typed.length === 0 ? snapshot.record.paths : typed.map((path) => placeIn(snapshot, path));

@@ -1,6 +1,7 @@
 /** Options that several commands share, in the same words everywhere. */
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { requireStoreChoice } from '../base/stored-by.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
 
 export interface RepositoryOptions {
@@ -25,6 +26,8 @@ export interface FilterOptions {
   readonly host?: readonly string[];
   readonly tag?: readonly string[];
   readonly path?: readonly string[];
+  /** As `requireStoreChoice` lets it pass. */
+  readonly storedBy?: readonly string[];
 }
 
 export function addRepositoryOptions(command: Command): Command {
@@ -64,12 +67,21 @@ export function addFilterOptions(command: Command, title: string): Command {
     .optionsGroup(title)
     .option('--host <name>', 'Of this host (repeatable)', collect)
     .option('--tag <tags>', 'With all of these tags, separated by commas (repeatable)', collectTags)
-    .option('--path <path>', 'With this source path (repeatable)', collect);
+    .option('--path <path>', 'With this source path (repeatable)', collect)
+    .option(
+      '--stored-by <key>',
+      'Stored with full keys (full), or with this write-only key: its number, as 3 (repeatable)',
+      collectStores,
+    );
 }
 
 /** For repeatable options: the values in order. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
+}
+
+function collectStores(value: string, previous?: readonly string[]): readonly string[] {
+  return collect(requireStoreChoice(value), previous);
 }
 
 /** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */

@@ -2,16 +2,18 @@
 import type { Command } from 'commander';
 import { bytesOfText } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
+import { storeKey } from '../base/stored-by.ts';
 import type { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import { newestWith } from '../browse/versions.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { splitName } from './reading.ts';
-import { localTime, shortId } from './wording.ts';
+import { timeText } from './snapshot-words.ts';
+import { shortId } from './wording.ts';
 
 /** Further back it is for `versions` and `find` to look. */
 const SEARCHED = 300;
 /** They say which snapshot and which repository, or how the repository is opened: a command that is printed has its own. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['repository', 'host', 'tag', 'path']);
+const LEFT_OUT: ReadonlySet<string> = new Set(['repository', 'host', 'tag', 'path', 'storedBy']);
 
 export interface Searched {
   /** Oldest first. */
@@ -37,11 +39,16 @@ async function withOther(error: RepositoryError, command: Command, where: Search
   const { path, snapshot: id } = error.details;
   const asked = snapshots.find((one) => one.id === id);
   if (asked === undefined || typeof path !== 'string') return error;
-  const others = snapshots.filter((one) => one !== asked && one.record.host === asked.record.host);
+  const others = snapshots.filter(
+    (one) =>
+      one !== asked &&
+      one.record.host === asked.record.host &&
+      storeKey(one.storedBy) === storeKey(asked.storedBy),
+  );
   const found = await newestWith(trees, others.slice(-SEARCHED), bytesOfText(path), signal);
   if (found === undefined) return error;
   const isEarlier = snapshots.indexOf(found) < snapshots.indexOf(asked);
-  const which = `${shortId(found.id)} of ${localTime(found.record.startedMs)}`;
+  const which = `${shortId(found.id)} of ${timeText(found)}`;
   const words = [...namesFor(command, found, path), ...typedOptions(command)];
   return new RepositoryError(error.code, error.message, {
     op: error.op,

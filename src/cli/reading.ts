@@ -2,14 +2,13 @@
 import { resolveTyped } from '../base/typed-path.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
-import { isSourceOf, pathIn } from '../base/source-names.ts';
+import { pathIn } from '../base/source-names.ts';
 import { wherePathLeads } from '../system/where-it-lies.ts';
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
-import { RepositoryError } from '../base/errors.ts';
+import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
-import { listSnapshots, resolveSnapshot, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot, type SnapshotList } from '../repository/snapshots.ts';
 import { lastPacks } from '../repository/tombstones.ts';
 import { haveAllVanished } from '../repository/vanished.ts';
 import type { Context } from './context.ts';
@@ -17,7 +16,7 @@ import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Look } from './listing.ts';
 import { withCachedRepository } from './open.ts';
-import { commaList, usage, type FilterOptions, type RepositoryOptions } from './options.ts';
+import { usage, type RepositoryOptions } from './options.ts';
 import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from './terminal.ts';
 import { count } from './wording.ts';
 
@@ -68,59 +67,6 @@ export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): v
   stderr.write(
     `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: ${holdfastThere`check`}\n`,
   );
-}
-
-/** The snapshots that the filter options leave, oldest first. */
-export function filterSnapshots(snapshots: readonly Snapshot[], filters: FilterOptions): readonly Snapshot[] {
-  const hosts = filters.host ?? [];
-  const tagLists = (filters.tag ?? []).map((list) => commaList([list]));
-  const paths = (filters.path ?? []).map(sourcePath).map((path) => [path, ...wherePathLeads(path)]);
-  return snapshots.filter(
-    ({ record }) =>
-      (hosts.length === 0 || hosts.includes(record.host)) &&
-      (tagLists.length === 0 || tagLists.some((tags) => tags.every((tag) => record.tags.includes(tag)))) &&
-      paths.every((path) => isSourceOf(record, path)),
-  );
-}
-
-/**
- * `latest` is the newest of those that the filters leave; an id may be any, unless they are to hold for it too.
- * @throws {RepositoryError}
- */
-export function chooseSnapshot(
-  snapshots: readonly Snapshot[],
-  name: string,
-  filters: FilterOptions,
-  ids: 'any' | 'filtered' = 'any',
-): Snapshot {
-  if (ids === 'any' && !name.startsWith('latest')) return resolveSnapshot(snapshots, name);
-  const left = filterSnapshots(snapshots, filters);
-  try {
-    return resolveSnapshot(left, name);
-  } catch (error) {
-    const isFiltered = error instanceof RepositoryError && left.length < snapshots.length;
-    throw isFiltered ? noneLike(name, left.length, snapshots, filters) : error;
-  }
-}
-
-/** The repository has snapshots: it is what was asked of them that none is, or not so many are. */
-function noneLike(
-  name: string,
-  left: number,
-  snapshots: readonly Snapshot[],
-  { host = [], tag = [], path = [] }: FilterOptions,
-): RepositoryError {
-  const asked = [
-    ...path.map((one) => `of the path ${textOfBytes(sourcePath(one))}`),
-    ...(host.length === 0 ? [] : [`of the host ${host.join(' or ')}`]),
-    ...(tag.length === 0 ? [] : [`with the tags ${tag.join(' or ')}`]),
-  ].join(' and ');
-  const some = left === 1 ? 'only 1 is' : `only ${left} are`;
-  const what = `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
-  return new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot "${name}": ${what}`, {
-    op: 'choose a snapshot',
-    hint: `See which paths, hosts and tags there are: ${holdfastThere`snapshots`}`,
-  });
 }
 
 /** `latest:/srv/www` as the name of a snapshot and a path in it. @throws {RequestError} for an empty path, which names none */

@@ -1,11 +1,13 @@
 /** What a restore did, for people and for programs. */
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
+import { isFull } from '../base/stored-by.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { Omission, RestoreRequest, RestoreSummary } from '../restorer/request.ts';
 import type { Context } from './context.ts';
 import { PROBLEMS_SHOWN } from './restore-progress.ts';
+import { ofWhom, storedByObject } from './snapshot-words.ts';
 import { createStyles, printable, printableBytes, wantsColor } from './terminal.ts';
 import { count, seconds, shortId } from './wording.ts';
 
@@ -23,8 +25,9 @@ export function restoreText(
   const { target, snapshot, dryRun } = request;
   const where = target.kind === 'directory' ? `to ${printable(target.path)}` : 'where they were';
   const size = formatBytes(summary.bytesRestored);
+  const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
   const lines = [
-    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)} ${where} in ${formatDuration(summary.durationMs)}.`,
+    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
   ];
   if (summary.filesUnchanged > 0)
     lines.push(`  ${count(summary.filesUnchanged, 'file was', 'files were')} already as in the snapshot.`);
@@ -132,6 +135,7 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
   return {
     type: 'summary',
     snapshot_id: snapshot.id,
+    stored_by: storedByObject(snapshot.storedBy),
     target: target.kind === 'directory' ? target.path : null,
     dry_run: dryRun,
     status: summary.status,

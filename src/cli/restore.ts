@@ -12,6 +12,7 @@ import type { Repository } from '../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
 import { actsForService } from './acting.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { sayingElsewhere } from './elsewhere.ts';
 import { EXIT } from './exit-codes.ts';
@@ -31,7 +32,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import type { Environment } from './terminal.ts';
-import { chooseSnapshot, placeIn, splitName, warnOfLoss } from './reading.ts';
+import { placeIn, splitName, warnOfLoss } from './reading.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -95,7 +96,7 @@ export function define(command: Command, context: Context): void {
     const bringBack = async (repository: Repository): Promise<void> => {
       const list = await listSnapshots(repository, context.signal);
       await warnOfLoss(repository, list, context);
-      const snapshot = chooseSnapshot(list.live, named.snapshot, options);
+      const snapshot = chooseSnapshot(list.live, named.snapshot, options, context);
       const request = requestOf(
         { repository, snapshot, target, never, subfolder: named.path, paths },
         options,

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { Repository } from '../repository/repository.ts';
 import { listSnapshots } from '../repository/snapshots.ts';
+import { filterSnapshots } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { noteOthers, sayingElsewhere, wayElsewhere } from './elsewhere.ts';
 import { snapshotObject, snapshotsTable } from './listing-snapshots.ts';
@@ -16,7 +17,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { filterSnapshots, lookOf, warnOfLoss } from './reading.ts';
+import { lookOf, warnOfLoss } from './reading.ts';
 import { printable } from './terminal.ts';
 import { count } from './wording.ts';
 

@@ -4,7 +4,8 @@ import { isJobTag, requireOwnTags } from '../base/job-tag.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { Repository } from '../repository/repository.ts';
 import { rewriteSnapshot } from '../repository/replace-snapshot.ts';
-import { listSnapshots, resolveSnapshot } from '../repository/snapshots.ts';
+import { listSnapshots } from '../repository/snapshots.ts';
+import { namedSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { withRepository } from './open.ts';
 import {
@@ -76,7 +77,7 @@ async function tag(
   const { signal, out } = context;
   const list = await listSnapshots(repository, signal);
   warnOfDamaged(list, context);
-  const chosen = new Set(names.map((name) => resolveSnapshot(list.live, name)));
+  const chosen = new Set(names.map((name) => namedSnapshot(list.live, name, context)));
   for (const old of chosen) {
     const changes = changesOf(old.record, options);
     const { id, record } =

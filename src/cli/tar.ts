@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../base/holdfast-command.ts';
 import { writeTar, type TarOptions as ArchiveOptions } from '../browse/tar.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type RepositoryOptions,
 } from './options.ts';
 import { sayingOther } from './other-snapshot.ts';
-import { chooseSnapshot, placeIn, withReading } from './reading.ts';
+import { placeIn, withReading } from './reading.ts';
 import { printableBytes } from './terminal.ts';
 import { count } from './wording.ts';
 
@@ -39,7 +40,7 @@ export function define(command: Command, context: Context): void {
       throw usage('An archive is no text for a terminal', `Send it to a file: ${holdfast`tar … > FILE.tar`}`);
     }
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
-      const snapshot = chooseSnapshot(snapshots, name, options);
+      const snapshot = chooseSnapshot(snapshots, name, options, context);
       const { signal } = context;
       const again = (words: readonly string[]): string => `${holdfastThere`tar ${words}`} > FILE.tar`;
       const wanted: ArchiveOptions = {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast } from '../base/holdfast-command.ts';
 import { pathVersions, type PathVersion } from '../browse/versions.ts';
+import { filterSnapshots } from './chosen-snapshot.ts';
 import type { Context } from './context.ts';
 import { wherePathLeads } from '../system/where-it-lies.ts';
 import { noteOthers } from './elsewhere.ts';
@@ -16,7 +17,7 @@ import {
   type OutputOptions,
   type RepositoryOptions,
 } from './options.ts';
-import { filterSnapshots, lookOf, sourcePath, withReading } from './reading.ts';
+import { lookOf, sourcePath, withReading } from './reading.ts';
 import { printableBytes } from './terminal.ts';
 
 interface VersionsOptions extends RepositoryOptions, OutputOptions, FilterOptions {

@@ -9,6 +9,7 @@ import {
 } from '../archiver/commit.ts';
 import { TreeStore } from '../archiver/tree-store.ts';
 import type { RepositoryError } from '../base/errors.ts';
+import { storeKey } from '../base/stored-by.ts';
 import type { Compression } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
@@ -63,13 +64,14 @@ export interface CopySummary {
  * tags it was given later.
  */
 export function missingIn(target: readonly Snapshot[], snapshots: readonly Snapshot[]): readonly Snapshot[] {
-  const there = new Set(target.map(({ record }) => runOf(record)));
-  return snapshots.filter(({ record }) => !there.has(runOf(record)));
+  const there = new Set(target.map(runOf));
+  return snapshots.filter((one) => !there.has(runOf(one)));
 }
 
-/** What tells one run from every other. */
-export function runOf({ host, user, kind, paths, startedMs, finishedMs }: SnapshotRecord): string {
-  return JSON.stringify([host, user, kind, startedMs, finishedMs, ...[...paths].sort()]);
+/** What tells one run from every other: what a write-only key stored is never the same as what others did. */
+export function runOf({ record, storedBy }: Snapshot): string {
+  const { host, user, kind, paths, startedMs, finishedMs } = record;
+  return JSON.stringify([storeKey(storedBy), host, user, kind, startedMs, finishedMs, ...[...paths].sort()]);
 }
 
 /**

@@ -142,10 +142,8 @@ class Repair {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { repository, other } = this.#request;
-    const wanted = new Set(broken.map(({ record }) => runOf(record)));
-    const copies = (await listSnapshots(other, signal)).live.filter(({ record }) =>
-      wanted.has(runOf(record)),
-    );
+    const wanted = new Set(broken.map(runOf));
+    const copies = (await listSnapshots(other, signal)).live.filter((one) => wanted.has(runOf(one)));
     if (copies.length === 0) return false;
     await using store = new PackStore(repository, signal);
     const transfer = new Transfer({

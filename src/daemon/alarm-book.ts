@@ -19,6 +19,7 @@ import {
   type SourceHistory,
 } from '../watch/alarms.ts';
 import type { SnapshotPlace } from '../watch/way-back.ts';
+import { ClaimedNames, type PlacedClaim } from './claimed-names.ts';
 
 const OPEN = 'alarms';
 /** Paths of sources of which a person said that they are meant to be empty. */
@@ -32,6 +33,7 @@ export class Alarms {
   readonly #store: SettingStore;
   readonly #book: JobBook;
   readonly #clock: Clock;
+  readonly #names: ClaimedNames;
   /** Sources that were taken out of the settings, and when. */
   readonly #removed = new Map<string, number>();
 
@@ -39,10 +41,18 @@ export class Alarms {
     this.#store = store;
     this.#book = book;
     this.#clock = clock;
+    this.#names = new ClaimedNames(store, clock);
   }
 
   open(): readonly Alarm[] {
-    return (read(this.#store.get(OPEN)) as readonly Alarm[] | undefined) ?? [];
+    return [...this.#ofSources(), ...this.#names.open()];
+  }
+
+  /** Returns what is new about the names under which write-only keys store. @param host of this machine */
+  judgeClaims(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
+    const raised = this.#names.judge(claims, host);
+    for (const alarm of raised) this.#book.feed.append({ kind: 'alarm', jobId: null, data: { ...alarm } });
+    return raised;
   }
 
   /** Returns what is new about a backup that has ended; `compared` is what its engine found when it completed. */
@@ -54,20 +64,22 @@ export class Alarms {
     const raised =
       status === 'completed' ? this.#judgeMade(job, spec, compared) : this.#judgeRefused(job, spec);
     if (raised.length === 0) return [];
-    this.#store.set(OPEN, JSON.stringify([...this.open(), ...raised]));
+    this.#store.set(OPEN, JSON.stringify([...this.#ofSources(), ...raised]));
     for (const alarm of raised) this.#book.feed.append({ kind: 'alarm', jobId: job.id, data: { ...alarm } });
     return raised;
   }
 
   /** The person has seen them; retention goes on, and what is empty may be. */
   acknowledge(): readonly Alarm[] {
-    const open = this.open();
+    const open = this.#ofSources();
     const empty = open
       .filter(({ kind, facts }) => kind === 'empty' && !(FILLED in facts))
       .map(({ source }) => source);
     this.#setEmpty(new Set([...this.#empty(), ...empty]));
     this.#store.set(OPEN, undefined);
-    return open;
+    const names = this.#names.open();
+    this.#names.acknowledge();
+    return [...open, ...names];
   }
 
   /** Until there are files in it again. */
@@ -82,7 +94,7 @@ export class Alarms {
     for (const path of gone) this.#removed.set(path, this.#clock.now());
     for (const path of paths) this.#removed.delete(path);
     if (gone.size > 0) {
-      const open = this.open();
+      const open = this.#ofSources();
       const left = open.filter(({ source }) => !gone.has(source));
       if (left.length < open.length)
         this.#store.set(OPEN, left.length === 0 ? undefined : JSON.stringify(left));
@@ -92,20 +104,28 @@ export class Alarms {
 
   /** What retention must leave alone. */
   freezes(): readonly Freeze[] {
-    return freezesOf(this.open());
+    return freezesOf(this.#ofSources());
   }
 
   /** Without paths: anybody on the machine may read them. */
   checks(): readonly StatusCheck[] {
-    const open = this.open();
-    if (open.length === 0) return [];
-    return [
-      {
-        name: 'alarms',
-        status: 'error',
-        message: `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged, or its lost files are back.`,
-      },
+    const open = this.#ofSources();
+    const sentences = [
+      ...(open.length === 0
+        ? []
+        : [
+            `A source looks damaged (${open.map(({ kind }) => kind).join(', ')}). Its older snapshots are kept until the alarm is acknowledged, or its lost files are back.`,
+          ]),
+      ...(this.#names.open().length === 0
+        ? []
+        : ['A write-only key stored a backup in the name of a machine for which others store too.']),
     ];
+    if (sentences.length === 0) return [];
+    return [{ name: 'alarms', status: 'error', message: sentences.join(' ') }];
+  }
+
+  #ofSources(): readonly Alarm[] {
+    return (read(this.#store.get(OPEN)) as readonly Alarm[] | undefined) ?? [];
   }
 
   #judgeMade(job: Job, spec: BackupSpec, compared: SourceComparison | null): readonly Alarm[] {
@@ -126,7 +146,7 @@ export class Alarms {
       before: placeOf(snapshotBefore),
       made: placeOf(job.snapshot_id),
     };
-    const open = this.open();
+    const open = this.#ofSources();
     // That it is empty has been acknowledged.
     const isExpected = job.files_done === 0 && this.isEmptyExpected(spec.source);
     const raised = isExpected ? [] : judgeRun(facts, history, open);
@@ -143,7 +163,10 @@ export class Alarms {
     const isThere = error.details['is_there'] === true;
     const snapshot = error.details['snapshot'];
     const before = typeof snapshot === 'string' ? { snapshot, destination } : null;
-    const alarm = emptyAlarm({ source, at: this.#clock.now(), filesBefore, isThere, before }, this.open());
+    const alarm = emptyAlarm(
+      { source, at: this.#clock.now(), filesBefore, isThere, before },
+      this.#ofSources(),
+    );
     return alarm === null ? [] : [alarm];
   }
 
@@ -158,7 +181,7 @@ export class Alarms {
   /** Nobody's word about its emptiness, given or yet to be given, holds any longer. */
   #filled(source: string): void {
     this.#setEmpty(new Set([...this.#empty()].filter((path) => path !== source)));
-    const open = this.open();
+    const open = this.#ofSources();
     if (!open.some((alarm) => alarm.kind === 'empty' && alarm.source === source)) return;
     const changed = open.map((alarm) =>
       alarm.kind === 'empty' && alarm.source === source

@@ -17,6 +17,15 @@ export interface AlarmReminderParts {
 const TOLD = 'alarms told';
 const DAY_MS = 86_400_000;
 
+/** Tells alarms that are new. */
+export function tellRaised(
+  raised: readonly Alarm[],
+  { notifier, clock }: Pick<AlarmReminderParts, 'notifier' | 'clock'>,
+): void {
+  for (const { text, source } of raised)
+    notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source }, clock));
+}
+
 /** To be called now and then; each is told once a day, restarts or not. */
 export function tellOpenAlarms({ alarms, settings, notifier, clock }: AlarmReminderParts): void {
   const nowMs = clock.now();

@@ -10,6 +10,7 @@ import type { Holdings } from '../catalog/known-snapshots.ts';
 import type { SyncReport } from '../catalog/sync.ts';
 import type { RepositoryStore } from '../db/repositories.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
+import type { PlacedClaim } from './claimed-names.ts';
 import type { Destinations, Place } from './destinations.ts';
 import { knownPlaces } from './known-places.ts';
 
@@ -38,6 +39,8 @@ interface Kept {
   holdings: Holdings | undefined;
   /** Snapshots of the repository that could not be read at all, as of then. */
   damaged: number;
+  /** Under which names who stored there, as of then. */
+  claims: readonly PlacedClaim[];
   /** Of what could not be read that was told last. */
   told: string;
   /** When to try again what could not be read, on the monotonic clock, and after how long; undefined when there is nothing. */
@@ -58,6 +61,8 @@ export interface CatalogsParts {
   readonly destinations: Destinations;
   readonly repositories: Pick<RepositoryStore, 'all'>;
   readonly trouble: (error: unknown) => void;
+  /** What is known of all repositories of the names under which snapshots were stored, whenever one was looked at. */
+  readonly claimed: (claims: readonly PlacedClaim[]) => void;
 }
 
 /** A catalog, and where its repository lies by the settings that are in force. */
@@ -233,6 +238,7 @@ export class Catalogs implements AsyncDisposable {
       asked: 0,
       holdings: undefined,
       damaged: 0,
+      claims: [],
       told: '',
       again: undefined,
     };
@@ -280,7 +286,9 @@ export class Catalogs implements AsyncDisposable {
     try {
       const access = await this.#parts.destinations.open(place, signal);
       const report = await kept.catalog.sync(access, () => undefined, signal);
+      kept.claims = report.claims.map((claim) => ({ ...claim, destination: place.name }));
       this.#note(kept, place, report);
+      this.#parts.claimed([...this.#kept.values()].flatMap(({ claims }) => claims));
     } catch (error) {
       if (isAbort(error) || signal.aborted) return;
       this.#parts.trouble(error);

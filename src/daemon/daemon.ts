@@ -1,4 +1,5 @@
 /** The agent, put together from its parts, run, and taken apart in reverse. */
+import { hostname } from 'node:os';
 import { homedir } from 'node:os';
 import { sourceOf } from './configured-source.ts';
 import { pageAddressOf } from './page-address.ts';
@@ -22,7 +23,7 @@ import { Scheduler } from '../schedule/scheduler.ts';
 import { tellAbsences } from './absence-watch.ts';
 import { followers, keepOutcome, keepRepository, tellOfJob } from './after-job.ts';
 import { Alarms } from './alarm-book.ts';
-import { tellOpenAlarms } from './alarm-reminder.ts';
+import { tellOpenAlarms, tellRaised } from './alarm-reminder.ts';
 import { Backups, firstBackup } from './backups.ts';
 import { Catalogs } from './catalogs.ts';
 import { controlHandlers } from './control-handlers.ts';
@@ -116,6 +117,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       repositories: state.database.repositories,
       weakCost,
       trouble,
+      claimed: (claims) => tellRaised(alarms.judgeClaims(claims, hostname()), { notifier, clock }),
     }),
   );
   const reading = stack.use(readingWhenNeeded({ clock, stateDirectory, destinations, weakCost }));

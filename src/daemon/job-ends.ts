@@ -2,15 +2,14 @@
  * Tells of each job that has ended: at once, and what could not be told then later, after a crash too, so that no failure
  * and no alarm is lost.
  */
-import { hostname } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { EngineOutcome, SourceComparison } from '../engine/protocol.ts';
 import { isTerminal } from '../jobs/job-states.ts';
 import type { Job } from '../jobs/job.ts';
-import { createNotice } from '../notify/notice.ts';
 import type { Notifier } from '../notify/notifier.ts';
 import { tellOfJob, type TellOfJob } from './after-job.ts';
+import { tellRaised } from './alarm-reminder.ts';
 import type { Alarms } from './alarm-book.ts';
 
 export interface JobEndParts extends Pick<TellOfJob, 'stillFailing'> {
@@ -94,8 +93,7 @@ export class JobEnds {
       return found;
     });
     this.#told.delete(job.id);
-    for (const { text, source } of raised)
-      notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source }, clock));
+    tellRaised(raised, { notifier, clock });
   }
 
   #tellOnce(job: Job): void {

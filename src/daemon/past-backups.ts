@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { textOfBytes } from '../base/byte-path.ts';
+import { isFull } from '../base/stored-by.ts';
 import { isJobTag, isNarrowed } from '../base/job-tag.ts';
 import type { Clock } from '../base/clock.ts';
 import { NO_BOOKKEEPING, type JobRecord, type JobStore } from '../db/jobs.ts';
@@ -65,11 +66,12 @@ function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snap
 }
 
 /** Undefined for a snapshot that no job of this machine has made. */
-function jobOf({ id, record }: Snapshot, { name }: Place): Job | undefined {
+function jobOf({ id, record, storedBy }: Snapshot, { name }: Place): Job | undefined {
   const jobId = record.tags.map((tag) => JOB_TAG.exec(tag)?.[1]).find((one) => one !== undefined);
   // As the settings and the jobs before name it.
   const source = record.named?.[0]?.name ?? record.paths[0];
-  if (jobId === undefined || source === undefined || record.host !== hostname()) return undefined;
+  if (jobId === undefined || source === undefined || record.host !== hostname() || !isFull(storedBy))
+    return undefined;
   const { counts, errors, errorsMore, startedMs, finishedMs } = record;
   const warnings = errors.length + errorsMore;
   const options = {

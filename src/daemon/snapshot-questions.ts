@@ -3,9 +3,10 @@ import { pathIn } from '../base/source-names.ts';
 import { asNamed, leadsToOf, wherePathLeads } from './asked-paths.ts';
 import { asByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
+import { FULL_KEYS, isFull, isStoredByAny, storeKey, storedByText } from '../base/stored-by.ts';
 import { isMoment, originOf, type CatalogSnapshot, type SnapshotChoice } from '../catalog/known-snapshots.ts';
 import { catalogGone, mergePages, openCursor, type CatalogPage } from '../catalog/merged-files.ts';
-import { versionsOf } from '../catalog/path-versions.ts';
+import { storedByOf, versionsOf } from '../catalog/path-versions.ts';
 import type { JobStore } from '../db/jobs.ts';
 import {
   newestFirst,
@@ -20,6 +21,7 @@ import {
 import { noSnapshots, type Catalogs, type KnownCatalog } from './catalogs.ts';
 import type { Destinations, Place } from './destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
+import { meantGroup } from './meant-group.ts';
 import { placeOf } from './prepare-pass.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 
@@ -87,19 +89,18 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
   };
 
   const newestIn = async (request: NewestRequest): Promise<SnapshotSummary | undefined> => {
-    const found = await catalogs.askAll(async (known) => {
-      const snapshot = await known.catalog.newest(request);
-      return snapshot === undefined ? undefined : located(known, snapshot);
-    });
+    const found = await catalogs.askAll(async (known) =>
+      (await known.catalog.newest(request)).map((snapshot) => located(known, snapshot)),
+    );
     let newest: Located | undefined;
-    for (const one of found) {
-      if (one !== undefined && (newest === undefined || isBetter(one, newest))) newest = one;
+    for (const one of meantGroup(found.flat(), ({ snapshot }) => snapshot.stored_by)) {
+      if (newest === undefined || isBetter(one, newest)) newest = one;
     }
     return newest === undefined ? undefined : summaryOf(newest);
   };
 
-  const newestOfAll = async (): Promise<SnapshotSummary> => {
-    const newest = await newestIn({});
+  const newestOfAll = async (storedBy: readonly string[] | undefined): Promise<SnapshotSummary> => {
+    const newest = await newestIn({ storedBy });
     if (newest === undefined) throw noSnapshots();
     return newest;
   };
@@ -120,7 +121,7 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     const found = await catalogs.askAll(chosenOf);
     if (found.length === 0) throw noSnapshots();
     const chosen = new Map<string, Located>();
-    for (const one of found.flat()) {
+    for (const one of meantGroup(found.flat(), ({ snapshot: { stored_by: by } }) => by)) {
       const origin = originOf(one.snapshot);
       const other = chosen.get(origin);
       if (other === undefined || isBetter(one, other)) chosen.set(origin, one);
@@ -167,15 +168,17 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
 
   return {
     snapshots,
-    async snapshot(id) {
-      return id === 'latest' ? await newestOfAll() : summaryOf(await locate(id));
+    async snapshot(id, storedBy) {
+      return id === 'latest' ? await newestOfAll(storedBy) : summaryOf(await locate(id));
     },
     pathIn: (snapshot, path) => pathIn(asNamed(snapshot), path, wherePathLeads(path)),
-    async newestOf(source, until) {
+    async newestOf(source, until, storedBy = OWN) {
       const request = { source, until, leadsTo: leadsToOf({ source }) };
-      const own = await newestIn({ ...request, host });
+      const own = await newestIn({ ...request, host, storedBy });
       if (own !== undefined) return own;
-      throw noneOf(source, until, host, await newestIn(request));
+      const others = async (by?: readonly string[]): Promise<SnapshotSummary | undefined> =>
+        await newestIn({ ...request, storedBy: by });
+      throw noneOf(source, until, host, (await others(storedBy)) ?? (await others()));
     },
     async snapshotOfBackup(backupId) {
       const made = async (known: KnownCatalog): Promise<Located> =>
@@ -200,19 +203,24 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     },
     entry: async (snapshot, path) =>
       await catalogs.ask(async ({ catalog }) => await catalog.entry(snapshot, path, leadsToOf({ path }))),
-    async versions(path, source) {
+    async versions(path, source, storedBy = []) {
       const leadsTo = leadsToOf({ path, source });
       const states = await catalogs.askAll(
         async ({ catalog }) => await catalog.states(path, source, leadsTo),
       );
       if (states.length === 0) throw noSnapshots();
-      return versionsOf(states, path);
+      return versionsOf(states, path, (found) =>
+        meantGroup(
+          found.filter((one) => isStoredByAny(storedByOf(one), storedBy)),
+          storedByOf,
+        ),
+      );
     },
     diff: async (id, base, limit, after) =>
       await catalogs.ask(async ({ catalog }) => await catalog.diff({ id, base, limit, after })),
-    async content(snapshot, path): Promise<FileContent> {
+    async content(snapshot, path, storedBy): Promise<FileContent> {
       const { place, snapshot: from } = isMoment(snapshot)
-        ? await newestWith(snapshot, path)
+        ? await newestWith(snapshot, path, storedBy)
         : await locate(snapshot);
       const at = pathIn(asNamed(from), asByteString(path), wherePathLeads(asByteString(path)));
       return await reading.content(place, from.id, at);
@@ -220,9 +228,13 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
   };
 
   /** Of the snapshots that a moment means the newest one that has the path. */
-  async function newestWith(moment: string, path: string): Promise<Located> {
+  async function newestWith(
+    moment: string,
+    path: string,
+    storedBy: readonly string[] | undefined,
+  ): Promise<Located> {
     let missing: unknown = noSnapshots();
-    for (const one of await choose({ snapshot: moment })) {
+    for (const one of await choose({ snapshot: moment, storedBy })) {
       try {
         await catalogs.askOf(
           one.repositoryId,
@@ -237,6 +249,9 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     throw missing;
   }
 }
+
+/** The agent stores with full keys. */
+const OWN = [storeKey(FULL_KEYS)];
 
 function located({ repositoryId, place }: KnownCatalog, snapshot: CatalogSnapshot): Located {
   return { repositoryId, place, snapshot };
@@ -275,12 +290,15 @@ function noneOf(
       hint: 'GET /snapshots lists those that there are.',
     });
   }
+  const who = isFull(others.stored_by)
+    ? others.host
+    : `${storedByText(others.stored_by)}, in the name of ${others.host},`;
   return new RequestError(
     'SNAPSHOT_NOT_FOUND',
-    `This machine (${host}) has no snapshot of ${source}${before}, but ${others.host} has`,
+    `This machine (${host}) has no snapshot of ${source}${before}, but ${who} has`,
     {
-      hint: `To restore what ${others.host} saved, give snapshot_id: ${others.id}.`,
-      details: { host: others.host, snapshot: others.id },
+      hint: `To restore what ${who} saved, give snapshot_id: ${others.id}.`,
+      details: { host: others.host, snapshot: others.id, stored_by: storeKey(others.stored_by) },
     },
   );
 }

@@ -128,6 +128,7 @@ const ALARM_CODES = {
   shrunk: 'files_disappeared',
   rewritten: 'files_rewritten',
   burst: 'files_burst',
+  claimed: 'name_claimed',
 } as const;
 
 function alarmStatements(scene: Scene): readonly Statement[] {

@@ -164,8 +164,8 @@ async function standingCopy(
 
 const SAME_RUN = 'The same run is there already.';
 
-function sameRun(live: readonly Snapshot[], { record }: Snapshot): Snapshot | undefined {
-  return live.find((one) => runOf(one.record) === runOf(record));
+function sameRun(live: readonly Snapshot[], snapshot: Snapshot): Snapshot | undefined {
+  return live.find((one) => runOf(one) === runOf(snapshot));
 }
 
 interface CopyWatch extends CopyObserver {

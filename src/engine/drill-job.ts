@@ -7,12 +7,13 @@ import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesOfText, joinBytes, textOfBytes, asByteString, type ByteString } from '../base/byte-path.ts';
 import { RepositoryError, errnoOf } from '../base/errors.ts';
+import { storedByText } from '../base/stored-by.ts';
 import { ContentReader } from '../browse/cat.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
 import type { DrillSpec, JobProblem } from '../jobs/job.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/index-for.ts';
-import { listSnapshots } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks } from '../repository/tombstones.ts';
 import { SILENT_RESTORE } from '../restorer/request.ts';
 import { restore } from '../restorer/restore.ts';
@@ -47,8 +48,11 @@ export async function runDrill(
   const { live, tombstones } = await listSnapshots(repository, signal);
   const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const trees = new SnapshotTrees(repository, index);
-  const picked = await pickFiles(trees, newestOfEachSource(live), spec.files, (n) => randomInt(n), signal);
-  const tally: Tally = { files: 0, bytes: 0, failed: 0, readOnly: 0, current: null };
+  const [own = [], ...others] = newestOfEachSource(live);
+  const draw = async (snapshots: readonly Snapshot[]): Promise<readonly PickedFiles[]> =>
+    await pickFiles(trees, snapshots, spec.files, (n) => randomInt(n), signal);
+  const picked = await draw(own);
+  const tally = newTally();
   const all = picked.flatMap(({ files }) => files);
   const totals = { files: all.length, bytes: all.reduce((sum, { entry }) => sum + entry.size, 0) };
   report.follow(() => momentOf(tally, totals));
@@ -56,6 +60,7 @@ export async function runDrill(
   await removeLeftovers(job.stateDirectory);
   const scratch = join(job.stateDirectory, `drill-${process.pid}-${randomBytes(8).toString('hex')}`);
   const results: Record<string, string> = {};
+  let warnings = 0;
   try {
     await mkdir(scratch, { mode: 0o700 });
     for (const [i, one] of picked.entries()) {
@@ -64,6 +69,15 @@ export async function runDrill(
       const failed = tally.failed - failedBefore;
       results[`snapshot ${one.snapshot.id}`] = `${one.files.length - failed} of ${one.files.length} files`;
       report.tried({ snapshotId: one.snapshot.id, files: one.files.length, failed });
+    }
+    for (const group of others) {
+      const drill = async (): Promise<number> => {
+        let failed = 0;
+        for (const one of await draw(group))
+          failed += await drillOfOthers(parts, index, one, scratch, signal);
+        return failed;
+      };
+      warnings += await judgeOthers(parts, group, drill, signal);
     }
   } finally {
     await rm(scratch, { recursive: true, force: true });
@@ -79,12 +93,55 @@ export async function runDrill(
   if (tally.failed > 0) throw failedDrill(tally, facts);
   if (all.length === 0) report.note('There is no file in any snapshot yet, so nothing could be tried.');
   return outcomeOf(parts, {
-    result: all.length === 0 ? 'warning' : 'success',
+    result: all.length === 0 || warnings > 0 ? 'warning' : 'success',
+    warnings,
     files: tally.files,
     bytes: tally.bytes,
     progress: report.finished(momentOf(tally, totals)),
     facts,
   });
+}
+
+function newTally(): Tally {
+  return { files: 0, bytes: 0, failed: 0, readOnly: 0, current: null };
+}
+
+/** Resolves with how many files failed. */
+async function drillOfOthers(
+  parts: JobParts,
+  index: ChunkIndex,
+  one: PickedFiles,
+  scratch: string,
+  signal: AbortSignal,
+): Promise<number> {
+  const tally = newTally();
+  await drillSnapshot(parts, index, one, join(scratch, one.snapshot.id), tally, signal);
+  parts.report.tried({ snapshotId: one.snapshot.id, files: one.files.length, failed: tally.failed });
+  return tally.failed;
+}
+
+/**
+ * What write-only keys stored beside what full keys did: whoever has such a key can store what nobody can restore, which
+ * says nothing of the others. Resolves with 1 where something is wrong.
+ */
+async function judgeOthers(
+  { report }: JobParts,
+  [first]: readonly Snapshot[],
+  drill: () => Promise<number>,
+  signal: AbortSignal,
+): Promise<number> {
+  if (first === undefined) return 0;
+  const who = storedByText(first.storedBy);
+  try {
+    const failed = await drill();
+    if (failed === 0) return 0;
+    report.note(`${failed} files that ${who} stored could not be restored.`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof RepositoryError)) throw error;
+    report.note(`What ${who} stored could not be tried: ${error.message}`);
+  }
+  return 1;
 }
 
 async function drillSnapshot(

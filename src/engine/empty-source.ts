@@ -6,12 +6,13 @@ import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
+import { isFull } from '../base/stored-by.ts';
 import { isSourceOf } from '../base/source-names.ts';
 import { isLesser } from '../archiver/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
 /**
- * The snapshots of this source alone, in whatever namespace.
+ * The snapshots of this source alone, in whatever namespace, that full keys stored: others say nothing of how it was.
  * @param source by its name, and where it lies now: what a link led to before is the same source
  */
 export function ofSource(
@@ -20,7 +21,8 @@ export function ofSource(
   source: readonly ByteString[],
 ): readonly Snapshot[] {
   return live.filter(
-    ({ record }) =>
+    ({ record, storedBy }) =>
+      isFull(storedBy) &&
       record.host === host &&
       record.kind === 'files' &&
       record.paths.length === 1 &&

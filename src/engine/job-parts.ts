@@ -2,6 +2,7 @@
 import type { NeverPath } from '../archiver/exclude.ts';
 import { asByteString, textOfBytes } from '../base/byte-path.ts';
 import { isJobTag, jobTag } from '../base/job-tag.ts';
+import { isFull } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { ownPlaces } from '../system/same-place.ts';
 import type { JobRepository } from './open-repository.ts';
@@ -23,7 +24,7 @@ export function tagsOfPerson(tags: readonly string[]): readonly string[] {
 
 export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot | undefined {
   const tag = jobTag(id);
-  return live.findLast(({ record }) => record.tags.includes(tag));
+  return live.findLast(({ record, storedBy }) => isFull(storedBy) && record.tags.includes(tag));
 }
 
 /** What no backup takes in and no restore writes to: what the daemon named, and the job's own places, by all their paths. */

@@ -60,11 +60,11 @@ async function forget(
 ): Promise<Record<string, number>> {
   const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
   const plan = planForgetting(
-    live.map(({ id, record, sealedBy, storedMs }) => ({
+    live.map(({ id, record, storedBy, storedMs }) => ({
       ...record,
       id,
       partial: lacksFiles(record),
-      sealedBy,
+      storedBy,
       storedMs,
     })),
     rules,

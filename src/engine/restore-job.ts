@@ -2,7 +2,8 @@
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { loadForReading } from '../repository/index-for.ts';
-import { listSnapshots, resolveSnapshot, type Snapshot } from '../repository/snapshots.ts';
+import { resolveSnapshot } from '../repository/resolve-snapshot.ts';
+import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks } from '../repository/tombstones.ts';
 import type {
   RestoreCounters,

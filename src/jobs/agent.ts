@@ -1,5 +1,6 @@
 /** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
 import type { ByteString } from '../base/byte-path.ts';
+import type { StoredBy } from '../base/stored-by.ts';
 import type { SourceName } from '../base/source-names.ts';
 import type { BackupOptions, Job, JobSpec, JobStatus, JobTrigger, JobType } from './job.ts';
 import type { Headline, Statement } from './statement.ts';
@@ -63,6 +64,8 @@ export interface SnapshotRequest extends AskedPaths {
   /** As jobs name it. */
   readonly destination?: string | undefined;
   readonly host?: string | undefined;
+  /** Who stored them, as `isStoredByAny` takes it; all where there are none. */
+  readonly storedBy?: readonly string[] | undefined;
   readonly limit: number;
   /** Only those that come behind it, whether or not there still is such a snapshot. */
   readonly behind?: SnapshotPosition | undefined;
@@ -74,6 +77,8 @@ export interface NewestRequest extends AskedPaths {
   readonly host?: string | undefined;
   /** Milliseconds since 1970: only those that bear no later time. */
   readonly until?: number | undefined;
+  /** Who stored it, as `isStoredByAny` takes it. */
+  readonly storedBy?: readonly string[] | undefined;
 }
 
 export interface SnapshotSummary extends SnapshotPosition {
@@ -84,6 +89,10 @@ export interface SnapshotSummary extends SnapshotPosition {
   readonly named?: readonly SourceName[] | undefined;
   readonly destination: string;
   readonly host: string;
+  /** A write-only key says what it likes of host, paths, tags and contents; its time is that of the storage. */
+  readonly stored_by: StoredBy;
+  /** The start that a write-only key gave, where it cannot be. Milliseconds since 1970; null: nothing speaks against it. */
+  readonly said_at: number | null;
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
@@ -125,6 +134,7 @@ export interface FileItem {
   readonly snapshot_id: string;
   readonly backup_id: string | null;
   readonly source: string;
+  readonly stored_by: StoredBy;
   readonly backed_up_at: number;
 }
 
@@ -138,6 +148,8 @@ export interface FileQuery extends AskedPaths {
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
+  /** Of `latest` or a time: who stored it, as `isStoredByAny` takes it. */
+  readonly storedBy?: readonly string[] | undefined;
   /** Bytes as Latin-1. */
   readonly path?: string | undefined;
   /** Substring, or a glob with * and ?, of the name; case-insensitive. */
@@ -326,13 +338,17 @@ export interface Agent {
 
   /** Of all repositories, in the order of `newestFirst`. */
   snapshots(request: SnapshotRequest): Promise<readonly SnapshotSummary[]>;
-  /** @param id `latest` means the one that was made last, of whatever source and host */
-  snapshot(id: string): Promise<SnapshotSummary>;
+  /**
+   * @param id `latest` means the one that was made last, of whatever source and host, among what full keys stored; where
+   * these stored none, among what the one write-only key did that stored any
+   * @param storedBy of `latest`: who stored it, as `isStoredByAny` takes it
+   */
+  snapshot(id: string, storedBy?: readonly string[]): Promise<SnapshotSummary>;
   /**
    * The snapshot of a source that this machine made last; with a time, in milliseconds since 1970, the newest of those that
-   * bear no later one.
+   * bear no later one. The agent stores with full keys: what write-only keys stored is meant where they are named alone.
    */
-  newestOf(source: string, until: number | undefined): Promise<SnapshotSummary>;
+  newestOf(source: string, until: number | undefined, storedBy?: readonly string[]): Promise<SnapshotSummary>;
   /** The snapshot that a backup made, under whatever id it is now. */
   snapshotOfBackup(backupId: string): Promise<SnapshotSummary>;
   /** Where a snapshot has what somebody asks for by a path, which may lead through links. Bytes as Latin-1. */
@@ -341,8 +357,13 @@ export interface Agent {
   files(query: FileQuery): Promise<FilePage>;
   /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */
   entry(snapshot: string, path: string): Promise<FileItem>;
-  versions(path: string, source: string | undefined): Promise<readonly FileVersion[]>;
+  /** Of what full keys stored, or as `latest` of `snapshot` where these have nothing of it. */
+  versions(
+    path: string,
+    source: string | undefined,
+    storedBy?: readonly string[],
+  ): Promise<readonly FileVersion[]>;
   diff(id: string, base: string | undefined, limit: number, after: string | undefined): Promise<ChangePage>;
   /** `snapshot` as in `FileQuery`. */
-  content(snapshot: string, path: string): Promise<FileContent>;
+  content(snapshot: string, path: string, storedBy?: readonly string[]): Promise<FileContent>;
 }

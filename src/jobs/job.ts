@@ -1,4 +1,5 @@
 /** Jobs as the state database keeps them and the Desktop API shows them. */
+import type { StoredBy } from '../base/stored-by.ts';
 
 export type JobType = 'backup' | 'restore' | 'check' | 'prune' | 'drill';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
@@ -41,6 +42,8 @@ export interface RestoreSpec {
   readonly type: 'restore';
   readonly destination: string;
   readonly snapshot_id: string;
+  /** Who stored it; left out by older versions. */
+  readonly stored_by?: StoredBy | undefined;
   /** Absolute paths in the snapshot; base64 ones are given as `{b64}`. None: everything. */
   readonly paths: readonly (string | { readonly b64: string })[];
   /** Absolute path, or in place. */

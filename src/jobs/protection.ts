@@ -56,6 +56,8 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
       return `${number('files_gone')} of ${fileCount(figures['files_before'])} disappeared from ${names}.`;
     case 'files_burst':
       return `${fileCount(figures['touched'])} in ${names} came, changed or went at once.`;
+    case 'name_claimed':
+      return `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too.`;
     case 'destination_gone':
       return `Not protected: the folder of ${to} is gone, and the backups in it.`;
     case 'damaged':
@@ -122,6 +124,8 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'files_rewritten':
     case 'files_burst':
       return `Older snapshots are kept. Look at some of the files. Restore them elsewhere as they were ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+    case 'name_claimed':
+      return `It counts as no backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`

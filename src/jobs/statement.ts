@@ -17,6 +17,7 @@ const SEVERITIES = {
   source_empty: 910,
   files_disappeared: 900,
   files_burst: 890,
+  name_claimed: 880,
   destination_gone: 870,
   damaged: 860,
   drill_failed: 850,

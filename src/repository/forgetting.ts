@@ -3,6 +3,7 @@
  * is forgotten from before an alarm about it that waits for an answer.
  */
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { StoredBy } from '../base/stored-by.ts';
 import type { SourceName } from '../base/source-names.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
 import { planRetention, type KeepCount, type RetentionPolicy, type RuleName } from './retention.ts';
@@ -37,7 +38,7 @@ export interface ForgettableSnapshot {
   /** Whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
   /** As retention takes them. */
-  readonly sealedBy?: number | undefined;
+  readonly storedBy: StoredBy;
   readonly storedMs?: number | undefined;
 }
 

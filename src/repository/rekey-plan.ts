@@ -1,4 +1,5 @@
 /** What is to be sealed anew because it is sealed under an old generation of keys. */
+import { isFull, storeKey } from '../base/stored-by.ts';
 import { CIPHER_PLAIN } from '../format/header.ts';
 import { oldGenerations, writeOnlyInUse } from './keys.ts';
 import type { LiveSession } from './lease-objects.ts';
@@ -67,7 +68,7 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
   }
   // Nobody vouches for what lacks something, as whoever stores a snapshot again does.
   const outdated = snapshots.live.filter(
-    ({ generation, sealedBy = 0 }) => old.has(generation) && !doubtful.has(sealedBy),
+    ({ generation, storedBy }) => old.has(generation) && (isFull(storedBy) || !doubtful.has(storedBy.number)),
   );
   const parents = sessions.length === 0 ? new Set<string>() : newestIds(snapshots.live);
   return {
@@ -81,11 +82,11 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
   };
 }
 
-/** The newest snapshot of each host and set of paths: the one that a backup compares with. */
+/** The newest snapshot of each host and set of paths, by who stored it: the one that a backup compares with. */
 function newestIds(live: readonly Snapshot[]): ReadonlySet<string> {
   const newest = new Map<string, string>();
-  for (const { id, record } of live) {
-    newest.set(JSON.stringify([record.host, [...record.paths].sort()]), id);
+  for (const { id, record, storedBy } of live) {
+    newest.set(JSON.stringify([storeKey(storedBy), record.host, [...record.paths].sort()]), id);
   }
   return new Set(newest.values());
 }

@@ -1,10 +1,12 @@
 /** Which snapshots retention compares with each other: those of a group. */
+import { storeKey, type StoredBy } from '../base/stored-by.ts';
 import { refused } from './retention-calendar.ts';
 import type { GroupField, RetentionGroup, RetentionInput } from './retention.ts';
 
 /** The snapshots of one group. */
 export interface Members {
   readonly key: RetentionGroup['key'];
+  readonly storedBy: StoredBy;
   /** Newest first. */
   readonly members: RetentionInput[];
 }
@@ -22,8 +24,8 @@ export function groupSnapshots(
       ...(fields.has('tags') ? { tags: [...new Set(snapshot.tags)].sort() } : {}),
       ...(fields.has('user') && snapshot.user !== undefined ? { user: snapshot.user } : {}),
     };
-    const name = JSON.stringify([key, snapshot.sealedBy]);
-    const group = groups.get(name) ?? { key, members: [] };
+    const name = JSON.stringify([key, storeKey(snapshot.storedBy)]);
+    const group = groups.get(name) ?? { key, storedBy: snapshot.storedBy, members: [] };
     group.members.push(snapshot);
     groups.set(name, group);
   }
@@ -38,9 +40,9 @@ export function newestFirst(a: RetentionInput, b: RetentionInput): number {
   return b.rank - a.rank || b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** The id that a snapshot had before its tags, its pin or its keys were changed. */
-export function firstId({ id, original }: RetentionInput): string {
-  return original ?? id;
+/** The same for all that stand for one snapshot: by the id that it had before its tags, its pin or its keys were changed. */
+export function standsFor({ id, original, storedBy }: RetentionInput): string {
+  return `${storeKey(storedBy)} ${original ?? id}`;
 }
 
 /**
@@ -50,7 +52,7 @@ export function firstId({ id, original }: RetentionInput): string {
 export function onceEach(snapshots: readonly RetentionInput[]): readonly RetentionInput[] {
   const seen = new Set<string>();
   return snapshots.filter((one) => {
-    const name = JSON.stringify([firstId(one), one.timeMs, one.partial]);
+    const name = JSON.stringify([standsFor(one), one.timeMs, one.partial]);
     const isFirst = !seen.has(name);
     seen.add(name);
     return isFirst;

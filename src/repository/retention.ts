@@ -19,7 +19,8 @@
  * that only counts the last few, which many false ones would push out, removes none of them.
  */
 import { BugError } from '../base/errors.ts';
-import { firstId, groupField, groupSnapshots, newestFirst, onceEach } from './retention-groups.ts';
+import { isFull, type StoredBy } from '../base/stored-by.ts';
+import { groupField, groupSnapshots, newestFirst, onceEach, standsFor } from './retention-groups.ts';
 import { openCalendar, parseKeepDuration, refused, LATEST_TIME_MS } from './retention-calendar.ts';
 import type { Calendar, CalendarUnit, KeepDuration } from './retention-calendar.ts';
 
@@ -38,8 +39,7 @@ export interface RetentionInput {
   readonly partial: boolean;
   /** Id of the snapshot whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
-  /** Number of the write-only key that stored it. */
-  readonly sealedBy?: number | undefined;
+  readonly storedBy: StoredBy;
   /** When the storage got it; counts beside `timeMs` for what a write-only key stored. */
   readonly storedMs?: number | undefined;
 }
@@ -91,6 +91,8 @@ export interface RetentionGroup {
     readonly tags?: readonly string[];
     readonly user?: string;
   };
+  /** Who stored what is in it: write-only keys have groups of their own, whatever the snapshots are grouped by. */
+  readonly storedBy: StoredBy;
   /** Newest first. */
   readonly snapshots: readonly RetentionDecision[];
 }
@@ -124,11 +126,12 @@ export function planRetention(
     reasons: reasonsByBothTimes(group.members, rules, calendar, now),
   }));
   const together = reasonsBySnapshot(grouped.flatMap(({ reasons }) => [...reasons]));
-  const groups = grouped.map(({ key, members, reasons }) => {
+  const groups = grouped.map(({ key, storedBy, members, reasons }) => {
     return {
       key,
+      storedBy,
       snapshots: members.map((snapshot) => {
-        const why = reasons.get(snapshot) ?? together.get(firstId(snapshot)) ?? [];
+        const why = reasons.get(snapshot) ?? together.get(standsFor(snapshot)) ?? [];
         return {
           snapshot,
           keep: why.length > 0,
@@ -248,7 +251,7 @@ function reasonsByBothTimes(
   now: number,
 ): ReadonlyMap<RetentionInput, readonly Reason[]> {
   const reasons = reasonsToKeep(members, rules, calendar, now);
-  if (members.every(({ sealedBy }) => sealedBy === undefined)) return reasons;
+  if (members.every(({ storedBy }) => isFull(storedBy))) return reasons;
   const stored = members
     .map((one) => ({ ...one, timeMs: one.storedMs ?? one.timeMs }))
     .sort((a, b) => b.timeMs - a.timeMs || newestFirst(a, b));
@@ -281,7 +284,7 @@ function reasonsToKeep(
 
   const onlyLast = rules.counted.length + rules.within.length + rules.tags.length === 0;
   for (const snapshot of group) {
-    if (onlyLast && snapshot.sealedBy !== undefined) keep(snapshot, 'last', 'stored with a write-only key');
+    if (onlyLast && !isFull(snapshot.storedBy)) keep(snapshot, 'last', 'stored with a write-only key');
     if (snapshot.pinned) keep(snapshot, 'pinned', 'pinned');
     if (snapshot.timeMs > now) keep(snapshot, 'future', 'in the future');
     for (const list of rules.tags) {
@@ -337,11 +340,11 @@ function reasonsToKeep(
   }
 }
 
-/** What keeps any of those that stand for one snapshot, by its first id. */
+/** What keeps any of those that stand for one snapshot. */
 function reasonsBySnapshot(
   kept: readonly (readonly [RetentionInput, readonly Reason[]])[],
 ): ReadonlyMap<string, readonly Reason[]> {
-  return new Map(kept.map(([snapshot, reasons]) => [firstId(snapshot), reasons]));
+  return new Map(kept.map(([snapshot, reasons]) => [standsFor(snapshot), reasons]));
 }
 
 /** The newest snapshot of every bucket, a complete one before others; the latest bucket first. */

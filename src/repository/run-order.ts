@@ -8,6 +8,7 @@
  * So each run is given a time that never falls along a chain: of those that it bears, what contradicts the fewest others.
  * All are compared by that time alone, and then by their places, which makes it a total order.
  */
+import { countedMs, isFull } from '../base/stored-by.ts';
 import type { ChainPlace } from '../format/records.ts';
 import type { Snapshot } from './snapshots.ts';
 
@@ -57,7 +58,11 @@ export function runPlace({ id, record, chain }: Snapshot): ChainPlace {
 }
 
 function linkOf(snapshot: Snapshot, stored: number | undefined): Omit<Link, 'snapshot'> {
-  const { startedMs } = snapshot.record;
+  // What a write-only key says of its times orders nothing: the storage's clock does.
+  const startedMs = countedMs(snapshot.storedBy, {
+    startedMs: snapshot.record.startedMs,
+    storedMs: snapshot.storedMs ?? stored,
+  });
   const storedMs = stored !== undefined && stored >= FIRST_TIME_MS ? stored : undefined;
   const isPossible = startedMs >= FIRST_TIME_MS;
   const isAhead = storedMs !== undefined && startedMs > storedMs + AHEAD_MS;
@@ -183,11 +188,14 @@ function followersOf(
   };
   for (const chain of chains) for (const [i, link] of chain.entries()) follow(link, 0, chain[i - 1]);
   const byId = new Map<string, Link>();
-  for (const link of links) byId.set(link.snapshot.record.original ?? link.snapshot.id, link);
+  for (const link of links) {
+    const { id, record, storedBy } = link.snapshot;
+    if (isFull(storedBy)) byId.set(record.original ?? id, link);
+  }
   for (const link of links) byId.set(link.snapshot.id, link);
   for (const link of links) {
     const { parent } = link.snapshot.record;
-    if (parent === undefined || link.snapshot.sealedBy !== undefined) continue;
+    if (parent === undefined || !isFull(link.snapshot.storedBy)) continue;
     const before = byId.get(parent);
     if (before !== undefined && before.place.writer !== link.place.writer) follow(link, 1, before);
   }

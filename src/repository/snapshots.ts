@@ -1,5 +1,5 @@
 import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
-import { holdfastThere } from '../base/holdfast-command.ts';
+import { FULL_KEYS, isFull, type StoredBy } from '../base/stored-by.ts';
 import { unknownGeneration } from '../codec/keys.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
 import { OBJECT_TYPES, decodeHeader } from '../format/header.ts';
@@ -24,6 +24,7 @@ import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
 import { withReserve } from './reserve.ts';
 import { inOrderOfRuns, runPlace } from './run-order.ts';
+import { asToldByWriteOnlyKey, storedByKey, storedWith, withoutJob } from './told-record.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
 export interface Snapshot {
@@ -33,9 +34,9 @@ export interface Snapshot {
   readonly chain: ChainPosition;
   /** Key generation that it is sealed under. */
   readonly generation: number;
-  /** Number of the write-only key that stored it, also when it was stored again since; absent for all others. */
-  readonly sealedBy?: number | undefined;
-  /** When the storage got it first, by its own clock: known of those with `sealedBy` that were listed. */
+  /** Who stored it first, also when others have stored it again since, or copied it. */
+  readonly storedBy: StoredBy;
+  /** When the storage got it first, by its own clock: known of those of write-only keys that were listed. */
   readonly storedMs?: number | undefined;
 }
 
@@ -105,7 +106,7 @@ export async function listSnapshots(
   const there = read
     .filter((one) => one !== undefined)
     .map((one) =>
-      one.sealedBy === undefined || one.storedMs !== undefined ? one : { ...one, storedMs: standingMs(one) },
+      isFull(one.storedBy) || one.storedMs !== undefined ? one : { ...one, storedMs: standingMs(one) },
     );
   const live = inOrderOfRuns(there, standingMs);
   if (options.remembered === true) {
@@ -159,47 +160,22 @@ async function openSnapshot(
   const object = `snapshot ${id}`;
   const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.snapshot, bytes, object, id);
   const { context, generation, plaintext, sealedBy } = await repository.withKeys(open, signal);
-  const record = decodeSnapshot(plaintext, object);
-  const chain = decodeChainContext(context, object);
+  const told = decodeSnapshot(plaintext, object);
+  const facts = { id, chain: decodeChainContext(context, object), generation };
   if (sealedBy === 0) {
-    const { writeOnly } = record;
-    const origin = writeOnly && { sealedBy: writeOnly.number, storedMs: writeOnly.storedMs };
-    return { id, record, chain, generation, ...origin };
+    const { writeOnly } = told;
+    if (writeOnly === undefined) return { ...facts, record: told, storedBy: FULL_KEYS };
+    const storedBy = storedByKey(repository.keyring, writeOnly.number, told.salt);
+    return { ...facts, record: withoutJob(told), storedBy, storedMs: writeOnly.storedMs };
   }
   const { salt } = writeOnlyMark(repository.keys.repository, sealedBy);
-  // Whoever has a write-only key says what is in here: never that others have stored it.
-  if (record.plain || record.salt?.equals(salt) !== true)
+  if (told.plain || told.salt?.equals(salt) !== true)
     throw corrupt(object, 'the write-only key that sealed it may not use the chunks that it names');
-  return { id, record: { ...record, run: undefined }, chain, generation, sealedBy };
-}
-
-/**
- * The snapshot that a person means by `latest`, `latest~2`, an id or the beginning of one.
- * @throws {RepositoryError} SNAPSHOT_NOT_FOUND
- */
-export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): Snapshot {
-  const back = /^latest(?:~(\d{1,6}))?$/.exec(name);
-  if (back !== null) {
-    const found = snapshots.at(-1 - Number(back[1] ?? 0));
-    if (found !== undefined) return found;
-    throw new RepositoryError(
-      'SNAPSHOT_NOT_FOUND',
-      `There is no snapshot "${name}": the repository has ${snapshots.length}`,
-      {
-        hint: `List what there is with: ${holdfastThere`snapshots`}`,
-      },
-    );
-  }
-  const matches = /^[0-9a-f]{4,64}$/.test(name) ? snapshots.filter((one) => one.id.startsWith(name)) : [];
-  const only = matches[0];
-  if (matches.length === 1 && only !== undefined) return only;
-  throw new RepositoryError(
-    'SNAPSHOT_NOT_FOUND',
-    matches.length === 0
-      ? `There is no snapshot "${name}"`
-      : `"${name}" is the beginning of ${matches.length} snapshots`,
-    { hint: `List what there is with: ${holdfastThere`snapshots`}` },
-  );
+  return {
+    ...facts,
+    record: asToldByWriteOnlyKey(told),
+    storedBy: storedByKey(repository.keyring, sealedBy, salt),
+  };
 }
 
 /**
@@ -227,7 +203,14 @@ export async function commitSnapshot(
   };
   const { position, name, storedMs } = await appendRecord(repository, seal, { live, look }, signal);
   if (stored?.name === name) repository.cache.keep(stored.key, stored.bytes);
-  return { id: name, record, chain: position, generation, sealedBy: repository.keyring.grantedTo, storedMs };
+  return {
+    id: name,
+    record,
+    chain: position,
+    generation,
+    storedBy: storedWith(repository.keyring, record),
+    storedMs,
+  };
 }
 
 /**
@@ -296,10 +279,10 @@ function countedOnAndGone(id: string): RepositoryError {
  * @param nowMs stands for the time at which the storage got it where that is not known
  */
 export function writeOnlyOrigin(
-  { sealedBy, storedMs }: Snapshot,
+  { storedBy, storedMs }: Snapshot,
   nowMs: number,
 ): SnapshotRecord['writeOnly'] {
-  return sealedBy === undefined ? undefined : { number: sealedBy, storedMs: storedMs ?? nowMs };
+  return isFull(storedBy) ? undefined : { number: storedBy.number, storedMs: storedMs ?? nowMs };
 }
 
 /** The record of a snapshot that is to be stored again under a new id. @param nowMs as for `writeOnlyOrigin` */

@@ -7,19 +7,20 @@
 import { createHash } from 'node:crypto';
 import { wayBack, type SnapshotPlace } from './way-back.ts';
 
-export type AlarmKind = 'empty' | 'unreadable' | 'left_out' | 'shrunk' | 'rewritten' | 'burst';
+/** `claimed`: a write-only key stored a backup in the name of a machine for which others store too. */
+export type AlarmKind = 'empty' | 'unreadable' | 'left_out' | 'shrunk' | 'rewritten' | 'burst' | 'claimed';
 
 export interface Alarm {
   readonly id: string;
   readonly kind: AlarmKind;
-  /** Path of the source. */
+  /** Path of the source; of `claimed` the name of the machine. */
   readonly source: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** What happened and what to do, for people. */
   readonly text: string;
   readonly facts: Readonly<Record<string, number | string>>;
-  /** The last snapshot from before what happened; null, or left out by older versions, where it is not known. */
+  /** The last snapshot from before what happened, of `claimed` the one that bears the name; null, or left out by older versions, where it is not known. */
   readonly before?: SnapshotPlace | null;
   /** Of lost files: the most that the source had again since. */
   readonly since?: Held;

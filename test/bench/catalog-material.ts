@@ -1,5 +1,6 @@
 /** What the catalog's benchmark and the thread that fills the catalog both know. */
 import { createHash } from 'node:crypto';
+import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import { asByteString } from '../../src/base/byte-path.ts';
 import { NO_RECORD } from '../../src/format/records.ts';
 import type { DirectoryTotals } from '../../src/format/tree.ts';
@@ -41,6 +42,7 @@ export function snapshotOf(
     id: createHash('sha256').update(`snapshot ${number}`).digest('hex'),
     chain: { writer: '0'.repeat(32), seq: number + 1, prev: NO_RECORD },
     generation: 1,
+    storedBy: FULL_KEYS,
     record: {
       tool: 'bench',
       host: 'host',

@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { momentOf, type FileItem, type SnapshotSummary } from '../../src/jobs/agent.ts';
 import type { Job, RestoreSpec } from '../../src/jobs/job.ts';
@@ -68,6 +69,8 @@ function summary(id: string, createdAt: number, source = '/home/ana'): SnapshotS
     paths: [source],
     destination: 'default',
     host: 'desk',
+    stored_by: FULL_KEYS,
+    said_at: null,
     tags: ['weekly'],
     pinned: false,
     partial: false,
@@ -95,6 +98,7 @@ function fileItem(name: string): FileItem {
     snapshot_id: 'snap-1',
     backup_id: null,
     source: '/home/ana',
+    stored_by: FULL_KEYS,
     backed_up_at: 1_600_000_000_000,
   };
 }
@@ -330,6 +334,7 @@ describe('a restore', () => {
       type: 'restore',
       destination: 'default',
       snapshot_id: 'snap-1',
+      stored_by: FULL_KEYS,
       paths: [],
       target: path.resolve(target),
       options: {
@@ -475,7 +480,12 @@ describe('the list of files', () => {
   test('asks for the newest snapshot, flat and by path, unless it is told otherwise', async () => {
     agent.items.push(fileItem('a'));
     expect((await list('/v1/files')).items).toEqual([
-      { ...fileItem('a'), modified_at: '2020-09-13T12:26:40.123Z', backed_up_at: '2020-09-13T12:26:40.000Z' },
+      {
+        ...fileItem('a'),
+        stored_by: { key: 'full', write_only_key: null, label: null },
+        modified_at: '2020-09-13T12:26:40.123Z',
+        backed_up_at: '2020-09-13T12:26:40.000Z',
+      },
     ]);
     expect(agent.asked).toEqual([{ snapshot: 'latest', view: 'flat', sort: 'path', limit: 100 }]);
   });

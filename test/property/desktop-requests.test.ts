@@ -4,6 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import type { FileItem } from '../../src/jobs/agent.ts';
 import { type ApiSite, openApiSite } from '../support/api-site.ts';
 import { anyRequest } from '../support/desktop-requests.ts';
@@ -70,6 +71,8 @@ function fillAgent(): void {
       paths: ['/home/ana'],
       destination: 'default',
       host: 'desk',
+      stored_by: FULL_KEYS,
+      said_at: null,
       tags: [],
       pinned: false,
       partial: false,
@@ -108,6 +111,7 @@ function fileItem(name: string): FileItem {
     snapshot_id: 'snap-1',
     backup_id: null,
     source: '/home/ana',
+    stored_by: FULL_KEYS,
     backed_up_at: 1_600_000_000_000,
   };
 }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import { planRetention } from '../../src/repository/retention.ts';
 import type {
   GroupField,
@@ -97,6 +98,7 @@ const histories: fc.Arbitrary<readonly RetentionInput[]> = fc
       host: fc.constantFrom('lab', 'lab', 'lab', 'lab', 'lab', 'den'),
       paths: fc.constantFrom(['/home', '/etc'], ['/etc', '/home'], ['/etc', '/home'], ['/home']),
       user: fc.constantFrom(undefined, 'ann'),
+      storedBy: fc.constant(FULL_KEYS),
       tags: fc.subarray(['a', 'b', 'c']),
       pinned: fc.nat(12).map((n) => n === 0),
       partial: fc.nat(2).map((n) => n === 0),

@@ -1,6 +1,7 @@
 /** The order of runs for any clocks, of machines and of the storage. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isFull } from '../../src/base/stored-by.ts';
 import { inOrderOfRuns } from '../../src/repository/run-order.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { runSnapshot, type RunFacts } from '../support/run-snapshots.ts';
@@ -65,8 +66,8 @@ describe('the order of runs, whatever the clocks say', () => {
         const places = new Map(ordered(history).map(({ id }, i) => [id, i]));
         const placeOf = (id: string): number => places.get(id) ?? Number.NaN;
         for (const { snapshot } of history) {
-          const { chain, record, id, sealedBy } = snapshot;
-          if (record.parent !== undefined && sealedBy === undefined)
+          const { chain, record, id, storedBy } = snapshot;
+          if (record.parent !== undefined && isFull(storedBy))
             expect(placeOf(record.parent)).toBeLessThan(placeOf(id));
           for (const { snapshot: other } of history)
             if (other.chain.writer === chain.writer && other.chain.seq < chain.seq)

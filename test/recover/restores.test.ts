@@ -310,6 +310,32 @@ function freshTests(program: RecoverProgram): void {
     expect(differences(place, after)).toEqual([]);
   });
 
+  it('takes for the latest what full keys stored, whatever a write-only key says', async () => {
+    await using place = await openPlace();
+    await place.write({ file: 'genuine' });
+    await place.expectRun(['init']);
+    const key = path.join(place.directory, 'server.key');
+    await place.expectRun(['keys', 'add', '--write-only', key]);
+    await place.expectRun(['backup', '--host', 'db1', place.source]);
+    await place.write({ file: 'forged' });
+    const server = {
+      env: {
+        HOLDFAST_PASSWORD: undefined,
+        HOLDFAST_PASSWORD_FILE: key,
+        HOLDFAST_STATE_DIR: path.join(place.directory, 'server-state'),
+      },
+    };
+    await place.expectRun(['backup', '--host', 'db1', place.source], 0, server);
+    const file = `${place.source}/file`;
+    const listed = await recover(place, ['list']);
+    const forged = await recover(place, ['cat', 'latest', file, '--stored-by', '1']);
+
+    expect(await recover(place, ['cat', 'latest', file])).toMatchObject({ code: 0, stdout: 'genuine' });
+    expect(listed.stdout).toMatch(/write-only key 1@[0-9a-f]{8}/);
+    expect(forged).toMatchObject({ code: 0, stdout: 'forged' });
+    expect(forged.stderr).toContain('was stored with write-only key 1@');
+  });
+
   it('goes into an empty directory alone, and says which secret is wrong', async () => {
     await using place = await openPlace();
     await place.write({ file: 'content' });

@@ -255,7 +255,7 @@ describe('beside a machine that reads everything', () => {
     const [copied] = await other.snapshots();
     if (copied === undefined) throw new Error('nothing was copied');
     expect(copied.record.root.equals(snapshot.record.root)).toBe(false);
-    expect(copied).toMatchObject({ sealedBy: 1, storedMs: live[0]?.storedMs });
+    expect(copied).toMatchObject({ storedBy: { number: 1 }, storedMs: live[0]?.storedMs });
     expect(await other.differences(copied, engine.source)).toEqual([]);
   });
 });

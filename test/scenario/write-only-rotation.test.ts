@@ -5,6 +5,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { storedByText } from '../../src/base/stored-by.ts';
 import { check } from '../../src/repository/check.ts';
 import { SILENT_CHECK } from '../../src/repository/check-report.ts';
 import { surveyGenerations, type GenerationUse } from '../../src/repository/generations.ts';
@@ -80,7 +81,7 @@ test('after a rotation it goes on by itself, and stores only what is new under t
   expect(second.bytesRead).toBe(4);
   const [first, newest] = await live();
   expect([first?.generation, newest?.generation]).toEqual([1, 2]);
-  expect(newest).toMatchObject({ id: second.snapshot.id, sealedBy: 1 });
+  expect(newest).toMatchObject({ id: second.snapshot.id, storedBy: { number: 1 } });
   await expectSound('after');
 });
 
@@ -117,7 +118,7 @@ test('what a key in use stored keeps its packs when all else is sealed anew; the
   expect(left.writeOnly).toHaveLength(packs.length);
   expect(retired).toEqual([{ generation: 1, outcome: 'in use' }]);
   const [again] = await live();
-  expect(again).toMatchObject({ generation: 2, sealedBy: 1, storedMs: before?.storedMs });
+  expect(again).toMatchObject({ generation: 2, storedBy: { number: 1 }, storedMs: before?.storedMs });
   expect(again?.record.original).toBe(first.snapshot.id);
   await pruneTwice();
   expect(await packNames()).toEqual(packs);
@@ -143,8 +144,8 @@ test('what a removed key stored is sealed anew, and still counts as what that ke
   expect(await use(1)).toMatchObject({ packs: 0, markedPacks: 0, snapshots: 0, forgottenSnapshots: 0 });
   const after = await live();
   expect(after.map(({ generation }) => generation)).toEqual([2, 2]);
-  expect(after.map(({ sealedBy, storedMs }) => [sealedBy, storedMs])).toEqual(
-    before.map(({ storedMs }) => [1, storedMs]),
+  expect(after.map(({ storedBy, storedMs }) => [storedByText(storedBy), storedMs])).toEqual(
+    before.map(({ storedMs }) => [expect.stringContaining('write-only key 1'), storedMs]),
   );
   await expectSound('after');
   // A new key of that machine stores everything again, in chunks of its own.
@@ -180,10 +181,14 @@ test('other tags do not hide which key stored a snapshot, and when', async () =>
   await delay(5);
   await rewriteSnapshot(host.full, before, { tags: ['kept'] }, never);
   const [after] = await live();
-  expect(after).toMatchObject({ sealedBy: 1, storedMs: before.storedMs, record: { tags: ['kept'] } });
+  expect(after).toMatchObject({
+    storedBy: { number: 1 },
+    storedMs: before.storedMs,
+    record: { tags: ['kept'] },
+  });
   if (after === undefined) throw new Error('there is no snapshot');
   await rewriteSnapshot(host.full, after, { pinned: true }, never);
-  expect((await live())[0]).toMatchObject({ sealedBy: 1, storedMs: before.storedMs });
+  expect((await live())[0]).toMatchObject({ storedBy: { number: 1 }, storedMs: before.storedMs });
 });
 
 test('what it says itself of the key and the time counts for nothing', async () => {
@@ -192,7 +197,7 @@ test('what it says itself of the key and the time counts for nothing', async () 
   const record = { ...snapshot.record, writeOnly: { number: 7, storedMs: 1 } };
   const { id, storedMs } = await commitSnapshot(own, record, { live: 0 }, never);
   const planted = (await live()).find((one) => one.id === id);
-  expect(planted).toMatchObject({ sealedBy: 1, storedMs, record: { writeOnly: { number: 7 } } });
+  expect(planted).toMatchObject({ storedBy: { number: 1 }, storedMs, record: { writeOnly: { number: 7 } } });
   expect(storedMs).toBeGreaterThan(1);
 });
 

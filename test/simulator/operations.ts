@@ -112,7 +112,12 @@ async function operateOn(
     case 'retention': {
       const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
       const plan = planForgetting(
-        live.map(({ id, record }) => ({ ...record, id, partial: record.status === 'partial' })),
+        live.map(({ id, record, storedBy }) => ({
+          ...record,
+          id,
+          storedBy,
+          partial: record.status === 'partial',
+        })),
         { ...rules, keep_last: 1 + machine.chance.below(2) },
         repository.clock.now(),
       );

@@ -19,6 +19,9 @@ import type { BackupOptions, Job, JobTrigger, JobType } from '../../src/jobs/job
 import { hastyClock, type HastyClock } from './hasty-clock.ts';
 import { removeTree } from './remove-tree.ts';
 
+/** Of repositories that the settings name no passphrase for. */
+export const PASSPHRASE = 'correct horse battery staple';
+
 /** Milliseconds that anything may take. */
 const PATIENCE_MS = 60_000;
 
@@ -64,8 +67,7 @@ export async function openDaemonSite({
   const [source, state] = [join(directory, sourceName), join(directory, 'state')];
   for (const path of [source, state]) mkdirSync(path, { mode: 0o700 });
   const configFile = join(state, 'config.json');
-  // Of repositories that the settings name no passphrase for.
-  writeFileSync(join(state, 'passphrase'), 'correct horse battery staple', { mode: 0o600 });
+  writeFileSync(join(state, 'passphrase'), PASSPHRASE, { mode: 0o600 });
   const clock = hastyClock();
   const machineKey = randomBytes(32);
   const log: string[] = [];

@@ -14,7 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Job } from '../../src/jobs/job.ts';
-import { eventually } from './daemon-site.ts';
+import { PASSPHRASE, eventually } from './daemon-site.ts';
+import { openForgerAt } from './forged-snapshot.ts';
 import type { SituationSite } from './headline-site.ts';
 
 const MINUTE = 60_000;
@@ -423,6 +424,16 @@ export const SITUATIONS: readonly Situation[] = [
       await begin(site);
       await site.agent.pause(null, false);
       site.clock.skip(3 * DAY);
+    },
+  },
+  {
+    name: 'A write-only key stored a backup in the name of a machine that another key stores for',
+    async arrange(site) {
+      await begin(site);
+      for (const label of ['db1', 'web1'])
+        await (await openForgerAt(place(site), PASSPHRASE, label)).store(site.source, 'db1');
+      await ends(site, 'check');
+      await eventually(async () => (await site.ask('alarms', {})).length > 0, 'the alarm');
     },
   },
   {

@@ -1,5 +1,6 @@
 /** Snapshots of which only that is told which says in what order they were made. */
 import { createHash } from 'node:crypto';
+import { FULL_KEYS, type StoredBy } from '../../src/base/stored-by.ts';
 import type { ChainPlace, SnapshotRecord } from '../../src/format/records.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 
@@ -15,6 +16,10 @@ export interface RunFacts {
   /** Where the run stood that this one stands for. */
   readonly run?: ChainPlace | undefined;
   readonly sealedBy?: number | undefined;
+}
+
+export function keyNumber(number: number): StoredBy {
+  return { kind: 'write-only-key', number, mark: '0a1b2c3d', label: `key ${number}`, isForeign: false };
 }
 
 export function runSnapshot({
@@ -59,7 +64,8 @@ export function runSnapshot({
     run,
     kind: 'files',
   };
-  return { id: idOf(name), record, chain: { writer, seq, prev: '' }, generation: 1, sealedBy };
+  const storedBy = sealedBy === undefined ? FULL_KEYS : keyNumber(sealedBy);
+  return { id: idOf(name), record, chain: { writer, seq, prev: '' }, generation: 1, storedBy };
 }
 
 export function idOf(name: string): string {

@@ -1,4 +1,5 @@
 /** An agent whose snapshots are trees in memory: what the folder of snapshots is tested on alone. */
+import { FULL_KEYS } from '../../src/base/stored-by.ts';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { RequestError } from '../../src/base/errors.ts';
 import type { Agent, FileItem, SnapshotSummary } from '../../src/jobs/agent.ts';
@@ -38,6 +39,8 @@ export function treeSnapshot(
     paths: [bytesOfText(source)],
     destination: 'default',
     host: 'desk',
+    stored_by: FULL_KEYS,
+    said_at: null,
     tags: [],
     pinned: false,
     partial: false,
@@ -136,6 +139,7 @@ function itemOf(path: ByteString, at: string | Tree): FileItem {
     snapshot_id: '',
     backup_id: null,
     source: '',
+    stored_by: FULL_KEYS,
     backed_up_at: 0,
   };
 }

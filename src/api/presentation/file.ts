@@ -1,5 +1,6 @@
 import type { FileItem, FileVersion as CatalogVersion } from '../../jobs/agent.ts';
 import type { File, FileVersion } from '../schemas/file.ts';
+import { presentStoredBy } from './stored-by.ts';
 import { timestamp } from './time.ts';
 
 export function presentFile(item: FileItem): File {
@@ -16,6 +17,7 @@ export function presentFile(item: FileItem): File {
     snapshot_id: item.snapshot_id,
     backup_id: item.backup_id,
     source: item.source,
+    stored_by: presentStoredBy(item.stored_by),
     backed_up_at: timestamp(item.backed_up_at),
   };
 }

@@ -2,6 +2,7 @@ import { BugError } from '../../base/errors.ts';
 import type { Job } from '../../jobs/job.ts';
 import type { Restore } from '../schemas/restore.ts';
 import { jobFields } from './job.ts';
+import { presentStoredBy } from './stored-by.ts';
 
 export function presentRestore(job: Job, now: number): Restore {
   const { spec } = job;
@@ -11,6 +12,7 @@ export function presentRestore(job: Job, now: number): Restore {
     ...jobFields(job, now),
     type: 'restore',
     snapshot_id: spec.snapshot_id,
+    stored_by: spec.stored_by === undefined ? null : presentStoredBy(spec.stored_by),
     paths: spec.paths.map((path) => (typeof path === 'string' ? path : { path_b64: path.b64 })),
     target: spec.target,
     in_place: spec.target === null,

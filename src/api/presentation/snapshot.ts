@@ -1,6 +1,7 @@
 import type { SnapshotChange as CatalogChange, SnapshotDrill, SnapshotSummary } from '../../jobs/agent.ts';
 import type { Snapshot, SnapshotChange } from '../schemas/snapshot.ts';
 import { shownDestination } from './redact.ts';
+import { presentStoredBy } from './stored-by.ts';
 import { timestamp } from './time.ts';
 
 export function presentSnapshot(summary: SnapshotSummary): Snapshot {
@@ -9,6 +10,8 @@ export function presentSnapshot(summary: SnapshotSummary): Snapshot {
     source: summary.source,
     destination: shownDestination(summary.destination),
     host: summary.host,
+    stored_by: presentStoredBy(summary.stored_by),
+    claimed_start: summary.said_at === null ? null : timestamp(summary.said_at),
     tags: [...summary.tags],
     pinned: summary.pinned,
     partial: summary.partial,

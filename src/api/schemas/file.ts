@@ -1,5 +1,14 @@
 import { type Static, Type } from '../../base/schema-type.ts';
-import { Count, IdInput, Nullable, PathB64Input, PathInput, Time } from './values.ts';
+import {
+  Count,
+  IdInput,
+  Nullable,
+  PathB64Input,
+  PathInput,
+  StoredBy,
+  StoredByInput,
+  Time,
+} from './values.ts';
 
 const FileType = Type.Enum(['file', 'directory', 'symlink', 'other']);
 
@@ -16,6 +25,7 @@ const FILE_FIELDS = {
   snapshot_id: Type.String(),
   backup_id: Nullable(Type.String()),
   source: Type.String(),
+  stored_by: StoredBy,
   backed_up_at: Time,
 };
 export const File = Type.Object(FILE_FIELDS);
@@ -36,6 +46,7 @@ export const FILE_FILTERS = {
   snapshot: SnapshotInput,
   backup_id: Type.Optional(IdInput),
   source: Type.Optional(PathInput),
+  stored_by: Type.Optional(StoredByInput),
   ...PATH_INPUT,
   q: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
   type: Type.Optional(FileType),
@@ -44,9 +55,13 @@ export const FILE_FILTERS = {
 };
 
 /** Filters of the list of versions. */
-export const VERSION_FILTERS = { ...PATH_INPUT, source: Type.Optional(PathInput) };
+export const VERSION_FILTERS = {
+  ...PATH_INPUT,
+  source: Type.Optional(PathInput),
+  stored_by: Type.Optional(StoredByInput),
+};
 
 export const ContentQuery = Type.Object(
-  { snapshot: SnapshotInput, ...PATH_INPUT },
+  { snapshot: SnapshotInput, stored_by: Type.Optional(StoredByInput), ...PATH_INPUT },
   { additionalProperties: false },
 );

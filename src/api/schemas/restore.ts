@@ -1,6 +1,15 @@
 import { type Static, Type } from '../../base/schema-type.ts';
 import { JOB_FIELDS } from './job.ts';
-import { Count, IdInput, Nullable, PathB64Input, PathInput, TimeInput } from './values.ts';
+import {
+  Count,
+  IdInput,
+  Nullable,
+  PathB64Input,
+  PathInput,
+  StoredBy,
+  StoredByInput,
+  TimeInput,
+} from './values.ts';
 
 /** Most paths that one request may name. */
 const MAX_PATHS = 1000;
@@ -13,6 +22,7 @@ export const RestoreRequest = Type.Object(
     backup_id: Type.Optional(IdInput),
     source: Type.Optional(PathInput),
     at: Type.Optional(TimeInput),
+    stored_by: Type.Optional(StoredByInput),
     paths: Type.Optional(
       Type.Array(
         Type.Union([PathInput, Type.Object({ path_b64: PathB64Input }, { additionalProperties: false })]),
@@ -42,6 +52,8 @@ export const Restore = Type.Object({
   ...JOB_FIELDS,
   type: Type.Literal('restore'),
   snapshot_id: Type.String(),
+  /** Null of restores by older versions, which did not note it. */
+  stored_by: Nullable(StoredBy),
   paths: Type.Array(Type.Union([Type.String(), Type.Object({ path_b64: Type.String() })])),
   target: Nullable(Type.String()),
   in_place: Type.Boolean(),

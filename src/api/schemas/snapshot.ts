@@ -1,11 +1,14 @@
 import { type Static, Type } from '../../base/schema-type.ts';
-import { Count, IdInput, Nullable, PathInput, Time } from './values.ts';
+import { Count, IdInput, Nullable, PathInput, StoredBy, StoredByInput, Time } from './values.ts';
 
 export const Snapshot = Type.Object({
   id: Type.String(),
   source: Type.String(),
   destination: Type.String(),
   host: Type.String(),
+  stored_by: StoredBy,
+  /** The start that a write-only key gave, where it cannot be by the storage's clock. */
+  claimed_start: Nullable(Time),
   tags: Type.Array(Type.String()),
   pinned: Type.Boolean(),
   partial: Type.Boolean(),
@@ -32,10 +35,11 @@ export type SnapshotChange = Static<typeof SnapshotChange>;
 export const SNAPSHOT_FILTERS = {
   source: Type.Optional(PathInput),
   destination: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+  stored_by: Type.Optional(StoredByInput),
 };
-/** `source` beside the id `latest` alone. */
+/** Beside the id `latest` alone. */
 export const SnapshotQuery = Type.Object(
-  { source: Type.Optional(PathInput) },
+  { source: Type.Optional(PathInput), stored_by: Type.Optional(StoredByInput) },
   { additionalProperties: false },
 );
 export const DIFF_FILTERS = { base: Type.Optional(IdInput) };

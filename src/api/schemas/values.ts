@@ -1,5 +1,5 @@
 /** Schemas of single values that several resources have. */
-import { type TSchema, Type } from '../../base/schema-type.ts';
+import { type Static, type TSchema, Type } from '../../base/schema-type.ts';
 
 /** RFC 3339, in UTC with milliseconds. */
 export const Time = Type.String();
@@ -27,3 +27,19 @@ export const TimeInput = Type.String({ minLength: 1, maxLength: 64 });
 
 /** Parameters of a path that ends in an id. */
 export const IdParams = Type.Object({ id: Type.String() });
+
+/** Who stored a snapshot. */
+export const StoredBy = Type.Object({
+  /** `full`, or the write-only key as `3@1a2b3c4d`: what `stored_by` of a request takes. */
+  key: Type.String(),
+  /** Its number; null for full keys. */
+  write_only_key: Nullable(Count),
+  /** What the write-only key is called; null where that is not known. */
+  label: Nullable(Type.String()),
+});
+export type StoredBy = Static<typeof StoredBy>;
+
+/** Which keys are meant: `full`, the number of a write-only key, or `key` of `StoredBy`. */
+export const StoredByInput = Type.String({
+  pattern: '^(?:full|[1-9][0-9]{0,9}(?:@(?:[0-9a-f]{8}|unknown))?)$',
+});

@@ -3,6 +3,7 @@
  * what every system takes in the name of a file, and no two sources have the same.
  */
 import { createHash } from 'node:crypto';
+import { FULL_KEYS, isFull, type StoredBy } from '../../base/stored-by.ts';
 import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 
 /** Before what tells it from others of nearly the same name: names may have 255 bytes, and a character takes up to three. */
@@ -17,11 +18,18 @@ const RESERVED = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|+,@~]/gu;
 /**
  * `/home/ana` is `home+ana`; of another host it is `home+ana@desk`. A name that had to be changed or cut, so that
  * others could end up with the same, ends with a part of the hash of what it stands for.
- * @param host undefined: this machine
+ * What a write-only key stored is never named like this machine's: `home+ana@desk@key3-1a2b3c4d`.
+ * @param host undefined: this machine, and only of what full keys stored
  */
-export function sourceFolderName(paths: readonly ByteString[], host: string | undefined): string {
+export function sourceFolderName(
+  paths: readonly ByteString[],
+  host: string | undefined,
+  storedBy: StoredBy = FULL_KEYS,
+): string {
   const whole = paths.map((path) => namesOf(path).map(visible).join('+') || '+').join(',');
-  const named = host === undefined ? whole : `${whole}@${visible(host)}`;
+  const ofKey = isFull(storedBy) ? '' : `@key${storedBy.number}-${storedBy.mark}`;
+  const place = host === undefined ? whole : `${whole}@${visible(host)}`;
+  const named = `${place}${ofKey}`;
   const isExact =
     paths.length === 1 &&
     paths.every(isPlain) &&
@@ -29,9 +37,10 @@ export function sourceFolderName(paths: readonly ByteString[], host: string | un
     named.length <= MOST_CHARACTERS &&
     !/[ .]$/.test(named);
   if (isExact) return named;
-  const hash = createHash('sha256').update(JSON.stringify([host ?? null, ...paths]));
-  const start = named.slice(0, MOST_CHARACTERS).replace(/\p{Cs}$/u, '');
-  return `${start}~${hash.digest('hex').slice(0, 8)}`;
+  const facts = [host ?? null, ...(isFull(storedBy) ? [] : [ofKey]), ...paths];
+  const hash = createHash('sha256').update(JSON.stringify(facts));
+  const start = place.slice(0, MOST_CHARACTERS - ofKey.length).replace(/\p{Cs}$/u, '');
+  return `${start}${ofKey}~${hash.digest('hex').slice(0, 8)}`;
 }
 
 /** Whether it can be told from its names as they are shown. */

@@ -1,5 +1,6 @@
-/** Which folders there are for the snapshots: one for each source, and in it one for each time. */
+/** Which folders there are for the snapshots: one for each source by each who stored it, and in it one for each time. */
 import { asByteString, bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import { isFull, storeKey } from '../../base/stored-by.ts';
 import type { SnapshotSummary } from '../../jobs/agent.ts';
 import { sourceFolderName, timeNames } from './folder-names.ts';
 
@@ -38,12 +39,15 @@ export function sourceFolders(
   { host, timeZone }: FolderNaming,
 ): readonly SourceFolder[] {
   const timeName = timeNames(timeZone);
-  const bySource = Map.groupBy(summaries, (one) => JSON.stringify([one.host, ...one.paths.toSorted()]));
+  const bySource = Map.groupBy(summaries, (one) =>
+    JSON.stringify([storeKey(one.stored_by), one.host, ...one.paths.toSorted()]),
+  );
   return [...bySource].flatMap(([source, ofSource]) => {
     const [first] = ofSource;
     if (first === undefined) return [];
     const paths = first.paths.map(asByteString).toSorted();
-    const name = sourceFolderName(paths, first.host === host ? undefined : first.host);
+    const isOwn = first.host === host && isFull(first.stored_by);
+    const name = sourceFolderName(paths, isOwn ? undefined : first.host, first.stored_by);
     const snapshots = snapshotFolders(source, paths, ofSource, timeName);
     const { id: last } = lastMade(ofSource);
     const latest = snapshots.find(({ ids }) => ids.includes(last));

@@ -31,14 +31,14 @@ afterEach(async () => {
 async function pick(count: number, below: (limit: number) => number): Promise<readonly string[]> {
   const { repository } = engine;
   const trees = new SnapshotTrees(repository, await loadIndex(repository, { without: new Set() }, never));
-  const newest = newestOfEachSource(await engine.snapshots());
+  const newest = newestOfEachSource(await engine.snapshots()).flat();
   const picked = await pickFiles(trees, newest, count, below, never);
   return picked.flatMap(({ files }) => files.map(({ path }) => path));
 }
 
 async function allFiles(): Promise<readonly string[]> {
   const paths: string[] = [];
-  for (const snapshot of newestOfEachSource(await engine.snapshots()))
+  for (const snapshot of newestOfEachSource(await engine.snapshots()).flat())
     for (const [path, entry] of await engine.treeOf(snapshot)) if (entry.type === 'file') paths.push(path);
   return paths;
 }
@@ -75,7 +75,7 @@ describe('the sample of a drill', () => {
   test('is of the newest snapshot of each source', async () => {
     writeFileSync(join(directories[1] ?? '', 'newer'), 'x');
     await engine.backup([directories[1] ?? '']);
-    const newest = newestOfEachSource(await engine.snapshots());
+    const newest = newestOfEachSource(await engine.snapshots()).flat();
     expect(newest.map(({ record }) => record.counts.files)).toEqual([30, 11]);
   });
 

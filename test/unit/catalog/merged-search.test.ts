@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { decodeCursor } from '../../../src/catalog/cursor.ts';
 import { cursorBehind, type FoundFile, type SearchRequest } from '../../../src/catalog/file-search.ts';
@@ -39,6 +40,7 @@ function finds(repositoryId: string, saved: readonly Saved[]): SearchedCatalog &
       snapshot_id: `${repositoryId} ${time}`,
       backup_id: null,
       source: '/',
+      stored_by: FULL_KEYS,
       backed_up_at: time,
     },
   }));

@@ -24,6 +24,8 @@ import {
   type HandMadeDirectory,
 } from '../../support/hand-made-snapshot.ts';
 
+const FULL = { key: 'full', write_only_key: null, label: null, text: 'full keys' };
+
 const { signal } = new AbortController();
 const look = { styles: createStyles(false), width: undefined };
 
@@ -299,6 +301,8 @@ describe('changes', () => {
       type: 'summary',
       left_snapshot_id: left.snapshot.id,
       right_snapshot_id: right.snapshot.id,
+      left_stored_by: FULL,
+      right_stored_by: FULL,
       added: { files: 1, directories: 0, others: 1, bytes: 10 },
       removed: { files: 2, directories: 0, others: 0, bytes: 2058 },
       modified: { files: 1, directories: 0, others: 1, bytes: 11 },

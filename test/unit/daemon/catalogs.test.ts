@@ -28,6 +28,7 @@ test('a catalog that cannot be opened is told of and fails nothing', async () =>
       destinations,
       repositories: { all: () => [] },
       weakCost: false,
+      claimed: () => undefined,
       trouble,
     });
     catalogs.update(place);
@@ -66,6 +67,7 @@ test('of all catalogs one that cannot be opened fails the question, whose answer
       destinations,
       repositories: { all: () => [...ids].map(([url, repositoryId]) => ({ url, repositoryId, since: 0 })) },
       weakCost: false,
+      claimed: () => undefined,
       trouble: (error) => {
         told.push(error);
       },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import type { Catalog } from '../../../src/catalog/catalog.ts';
 import type { KnownCatalog } from '../../../src/daemon/catalogs.ts';
 import type { Place } from '../../../src/daemon/destinations.ts';
@@ -26,7 +27,9 @@ function questionsTo(...repositories: readonly (readonly Kept[])[]): SnapshotQue
         await Promise.resolve(
           kept
             .filter((one) => host === undefined || one.host === host)
-            .find((one) => until === undefined || one.created_at <= until),
+            .filter((one) => until === undefined || one.created_at <= until)
+            .slice(0, 1)
+            .map((one) => ({ ...one, stored_by: FULL_KEYS })),
         ),
     } as unknown as Catalog,
   }));

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
+import { keyNumber } from '../../support/run-snapshots.ts';
+import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 import { parseKeepDuration } from '../../../src/repository/retention-calendar.ts';
 import { parseGroupBy, planRetention } from '../../../src/repository/retention.ts';
@@ -17,6 +19,7 @@ function snapshot(time: string, facts: Partial<RetentionInput> = {}): RetentionI
     tags: [],
     pinned: false,
     partial: false,
+    storedBy: FULL_KEYS,
     ...facts,
   };
 }
@@ -103,7 +106,7 @@ describe('a snapshot that is there twice while its tags or keys are changed', ()
 describe('snapshots of a write-only key', () => {
   const day = (n: number): string => `2026-11-${String(n).padStart(2, '0')}T03:00Z`;
   const stored = (n: number, facts: Partial<RetentionInput> = {}): RetentionInput =>
-    snapshot(day(n), { sealedBy: 1, storedMs: Date.parse(day(n)), ...facts });
+    snapshot(day(n), { storedBy: keyNumber(1), storedMs: Date.parse(day(n)), ...facts });
   const genuine = [1, 5, 10, 14, 15, 16, 17, 18].map((n) => stored(n));
   const names = (of: RetentionPlan): readonly string[] => [...of.keep].sort();
 
@@ -134,7 +137,7 @@ describe('snapshots of a write-only key', () => {
 
   it('stay by the time they bear where a copy of the repository has made all storage times the same', () => {
     const copied = genuine.map((one) => ({ ...one, storedMs: Date.parse('2026-11-20T01:00Z') }));
-    const ordinary = genuine.map((one) => ({ ...one, sealedBy: undefined }));
+    const ordinary = genuine.map((one) => ({ ...one, storedBy: FULL_KEYS }));
     const policy = { keepDaily: 5, keepWeekly: 2 };
     expect(names(plan(copied, policy))).toEqual(expect.arrayContaining([...names(plan(ordinary, policy))]));
   });

@@ -6,7 +6,8 @@ import { planForgetting, type RetentionRules } from '../../../src/repository/for
 import { rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
 import { createRepository, type Repository } from '../../../src/repository/repository.ts';
 import { inOrderOfRuns } from '../../../src/repository/run-order.ts';
-import { listSnapshots, resolveSnapshot, type Snapshot } from '../../../src/repository/snapshots.ts';
+import { resolveSnapshot } from '../../../src/repository/resolve-snapshot.ts';
+import { listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { idOf, runSnapshot, type RunFacts } from '../../support/run-snapshots.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
@@ -56,7 +57,7 @@ describe('of two backups of one machine whose clock was wrong during one of them
   it('behind during the second: rules do not remove the one that was made last', async () => {
     const { repository, one, two } = await twoBackups(NOW, NOW - 400 * DAY);
     const { live } = await listSnapshots(repository, signal);
-    const inputs = live.map(({ id, record }) => ({ ...record, id, partial: false }));
+    const inputs = live.map(({ id, record, storedBy }) => ({ ...record, id, storedBy, partial: false }));
     expect(planForgetting(inputs, LAST_ONE, NOW).remove).toEqual([one.id]);
     expect(planForgetting(inputs, { ...LAST_ONE, keep_last: null, keep_daily: 1 }, NOW).kept).toEqual(
       new Map([

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isFull } from '../../../src/base/stored-by.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
@@ -329,7 +330,7 @@ describe('numbers that a write-only key gives itself', () => {
     await expectGoesOn();
     await removeKey(repository, slot, signal);
     const { live, damaged } = await listSnapshots(repository, signal);
-    const planted = live.filter(({ sealedBy }) => sealedBy !== undefined).map(({ id }) => id);
+    const planted = live.filter(({ storedBy }) => !isFull(storedBy)).map(({ id }) => id);
     await forgetSnapshots(repository, [...planted, ...damaged.map(({ id }) => id)], 'planted', signal);
     await expectGoesOn();
   });

@@ -18,6 +18,7 @@ function version(hour: number, change: FileVersion['change']): FileVersion {
     snapshot_id: `s${hour}`,
     backup_id: null,
     source: '/',
+    stored_by: { key: 'full', write_only_key: null, label: null },
     backed_up_at: at(hour),
     change,
   };

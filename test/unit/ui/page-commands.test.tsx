@@ -17,6 +17,8 @@ const SNAPSHOT: Snapshot = {
   source: '/home/ana',
   destination: 'usb',
   host: 'pine',
+  stored_by: { key: 'full', write_only_key: null, label: null },
+  claimed_start: null,
   tags: [],
   pinned: false,
   partial: false,

@@ -42,7 +42,7 @@ describe('a place', () => {
   });
 
   it('of versions comes back as well', () => {
-    const place = { ref: bytes, source: '/s', older: 'a', newer: 'b' };
+    const place = { ref: bytes, source: '/s', storedBy: '3@1a2b3c4d', older: 'a', newer: 'b' };
     expect(readVersionsPlace(readRoute(hrefOfVersions(place)))).toEqual(place);
   });
 });

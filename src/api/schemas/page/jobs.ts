@@ -30,7 +30,8 @@ export const Alarms = Type.Object({
   items: Type.Array(
     Type.Object({
       id: Type.String(),
-      kind: Type.Enum(['empty', 'unreadable', 'left_out', 'shrunk', 'rewritten', 'burst']),
+      kind: Type.Enum(['empty', 'unreadable', 'left_out', 'shrunk', 'rewritten', 'burst', 'claimed']),
+      /** A path; of `claimed` the name of a machine. */
       source: Type.String(),
       at: Type.String(),
       text: Type.String(),

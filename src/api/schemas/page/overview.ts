@@ -19,6 +19,7 @@ export const Statement = Type.Object({
     'source_empty',
     'files_disappeared',
     'files_burst',
+    'name_claimed',
     'destination_gone',
     'damaged',
     'drill_failed',

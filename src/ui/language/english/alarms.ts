@@ -1,6 +1,6 @@
 export const alarms = {
   title: 'Alarms',
-  what: 'A source looks damaged. Until an alarm is acknowledged, or what was lost is back, no snapshot of its source from before it is removed.',
+  what: 'Something looks wrong. Until an alarm about a source is acknowledged, or what was lost is back, no snapshot of the source from before it is removed.',
   none: 'There is no open alarm. Should a source suddenly be empty or unreadable, lose most of its files, or be rewritten, it is said here.',
   kinds: {
     empty: {
@@ -39,6 +39,12 @@ export const alarms = {
         'Far more files came, changed or went within an hour than ever before. A large update or a tidied archive looks like that; so does damage.',
       todo: 'Compare with a snapshot from before. If you know where the changes come from, acknowledge the alarm.',
     },
+    claimed: {
+      title: 'Stored in the name of another machine',
+      means:
+        'A write-only key stored a backup under the name of a machine for which others store too. Whoever has taken over the machine of that key can do that. It counts as no backup of that machine, and nothing is restored from it unless you choose it.',
+      todo: 'If the machine has moved to that key, acknowledge the alarm: it is not raised again for that name. If not, remove the key, take away its access to the storage, and look at what it stored.',
+    },
   },
   at: 'Noticed',
   facts: {
@@ -50,10 +56,15 @@ export const alarms = {
     renamed: 'Files with it',
     touched: 'Files that came, changed or went',
     usual: 'The most so far',
+    host: 'Name of the machine',
+    write_only_key: 'Write-only key',
+    label: 'Called',
   } as Readonly<Partial<Record<string, string>>>,
   filled: 'There are files in it again.',
   todo: 'What to do',
   details: 'In the words of the agent',
+  stored: 'What that key stored under the name',
+  storedNone: 'It is not there any more.',
   before: 'Snapshots from before',
   beforeHint:
     'The newest first. See where the number of files changes; older than that is what you want back.',
@@ -65,7 +76,7 @@ export const alarms = {
   look: 'Look into it',
   acknowledge: (count: number) => (count === 1 ? 'Acknowledge…' : `Acknowledge all ${count}…`),
   acknowledgeQuestion:
-    'You say that the sources are as they should be. Snapshots from before may then be removed again by the rules of retention.',
+    'You say that everything is as it should be. Snapshots from before may then be removed again by the rules of retention.',
   acknowledgeEmpty:
     'A source that is empty may stay so: its next backup takes it as it is, until there are files in it again.',
   acknowledgeDo: 'They are as they should be',

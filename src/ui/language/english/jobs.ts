@@ -121,6 +121,7 @@ export const jobs = {
   duration: 'Took',
   tags: 'Tags',
   snapshot: 'Snapshot',
+  storedBy: 'Stored with',
   id: 'Job',
   copyId: 'id of the job',
   copySnapshot: 'id of the snapshot',

@@ -25,6 +25,8 @@ export const overview = {
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} of ${count('files_before')} files disappeared from ${names}`,
     files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,
+    name_claimed: ({ number, names }) =>
+      `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too`,
     destination_gone: ({ to }) => `Not protected: the folder of ${to} is gone, and the backups in it`,
     damaged: ({ to }) => `Not protected: the last check of ${to} found damage`,
     drill_failed: ({ to }) =>
@@ -72,6 +74,8 @@ export const overview = {
     files_disappeared:
       'Older snapshots are kept. Restore what is missing, or say at the alarm that this is what you intended.',
     files_burst: 'Older snapshots are kept. Look at the alarm, or say there that this is what you intended.',
+    name_claimed:
+      'It counts as no backup of that machine. Look at the alarm: has the machine moved to that key, or is the key in wrong hands?',
     destination_gone: 'Put the folder back, or choose another destination.',
     damaged: 'Backups there may not come back whole. Check the drive, back up again, then run another check.',
     drill_failed: 'Run a check that reads all data, back up again, then run another drill.',

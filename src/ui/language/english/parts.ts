@@ -1,4 +1,6 @@
 export const parts = {
+  writeOnlyKey: (number: number, label: string) =>
+    label === '' ? `write-only key ${number}` : `write-only key ${number} (${label})`,
   job: {
     names: {
       backup: 'Backup of {} to {}',

@@ -14,6 +14,9 @@ export const restore = {
   backups: 'Snapshots',
   source: 'Source',
   newest: 'newest',
+  claims: (time: string) => `says it was begun ${time}, which cannot be`,
+  ofKey: (key: string, host: string) =>
+    `This was stored with ${key}, in the name of ${host}. Whoever has that key chose what is in it and what it is called: restore it only if you trust the machine of that key.`,
   lacks: (count: number, shown: string, first: string) =>
     count === 1 ? `complete except 1 file: ${first}` : `complete except ${shown} files: ${first}, …`,
   thisLacks: (what: string) => `This snapshot is ${what}: what could not be read then is not in it.`,

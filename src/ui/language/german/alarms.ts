@@ -2,7 +2,7 @@ import type { Texts } from '../english.ts';
 
 export const alarms: Texts['alarms'] = {
   title: 'Alarme',
-  what: 'Eine Quelle sieht beschädigt aus. Bis ein Alarm bestätigt ist, oder zurück ist, was fehlte, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
+  what: 'Etwas sieht nicht richtig aus. Bis ein Alarm zu einer Quelle bestätigt ist, oder zurück ist, was fehlte, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
   none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer oder nicht mehr lesbar sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
   kinds: {
     empty: {
@@ -41,6 +41,12 @@ export const alarms: Texts['alarms'] = {
         'Binnen einer Stunde kamen, änderten sich oder gingen weit mehr Dateien als je zuvor. Ein großes Update oder ein aufgeräumtes Archiv sieht so aus; ein Schaden auch.',
       todo: 'Vergleichen Sie mit einem Stand von vorher. Wissen Sie, woher die Änderungen kommen, bestätigen Sie den Alarm.',
     },
+    claimed: {
+      title: 'Im Namen eines anderen Rechners gespeichert',
+      means:
+        'Ein Nur-schreiben-Schlüssel hat eine Sicherung unter dem Namen eines Rechners gespeichert, für den auch andere speichern. Das kann, wer den Rechner dieses Schlüssels übernommen hat. Sie gilt nicht als Sicherung jenes Rechners, und nichts wird aus ihr zurückgeholt, wenn Sie sie nicht selbst wählen.',
+      todo: 'Ist der Rechner zu diesem Schlüssel gewechselt, bestätigen Sie den Alarm: Für diesen Namen kommt er nicht wieder. Wenn nicht, entfernen Sie den Schlüssel, nehmen Sie ihm den Zugang zum Speicher, und sehen Sie an, was er gespeichert hat.',
+    },
   },
   at: 'Bemerkt',
   facts: {
@@ -52,10 +58,15 @@ export const alarms: Texts['alarms'] = {
     renamed: 'Dateien damit',
     touched: 'Gekommen, geändert oder gegangen',
     usual: 'Bisher höchstens',
+    host: 'Name des Rechners',
+    write_only_key: 'Nur-schreiben-Schlüssel',
+    label: 'Bezeichnung',
   },
   filled: 'Es sind wieder Dateien darin.',
   todo: 'Was zu tun ist',
   details: 'In den Worten des Agenten',
+  stored: 'Was dieser Schlüssel unter dem Namen gespeichert hat',
+  storedNone: 'Es ist nicht mehr da.',
   before: 'Stände von vorher',
   beforeHint:
     'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
@@ -67,7 +78,7 @@ export const alarms: Texts['alarms'] = {
   look: 'Hineinsehen',
   acknowledge: (count) => (count === 1 ? 'Bestätigen …' : `Alle ${count} bestätigen …`),
   acknowledgeQuestion:
-    'Sie sagen, dass die Quellen so sind, wie sie sein sollen. Stände von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
+    'Sie sagen, dass alles so ist, wie es sein soll. Stände von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
   acknowledgeEmpty:
     'Eine leere Quelle darf es bleiben: Ihre nächste Sicherung nimmt sie, wie sie ist, bis wieder Dateien darin sind.',
   acknowledgeDo: 'Sie sind, wie sie sein sollen',

@@ -110,6 +110,7 @@ export const jobs: Texts['jobs'] = {
   duration: 'Dauer',
   tags: 'Schlagwörter',
   snapshot: 'Stand',
+  storedBy: 'Gespeichert mit',
   id: 'Auftrag',
   copyId: 'Kennung des Auftrags',
   copySnapshot: 'Kennung des Standes',

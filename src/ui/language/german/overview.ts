@@ -26,6 +26,8 @@ export const overview: Texts['overview'] = {
       `${count('files_gone')} von ${count('files_before')} Dateien sind aus ${names} verschwunden`,
     files_burst: ({ count, names }) =>
       `${count('touched')} Dateien in ${names} kamen, gingen oder änderten sich auf einmal`,
+    name_claimed: ({ number, names }) =>
+      `Der Nur-schreiben-Schlüssel ${number('write_only_key')} hat eine Sicherung im Namen von ${names} gespeichert, für den auch andere speichern`,
     destination_gone: ({ to }) =>
       `Nicht geschützt: der Ordner von ${to} ist weg, und mit ihm die Sicherungen`,
     damaged: ({ to }) => `Nicht geschützt: die letzte Prüfung von ${to} fand Schäden`,
@@ -74,6 +76,8 @@ export const overview: Texts['overview'] = {
     files_disappeared:
       'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder sagen Sie beim Alarm, dass es so sein soll.',
     files_burst: 'Ältere Stände bleiben. Sehen Sie den Alarm an, oder sagen Sie dort, dass es so sein soll.',
+    name_claimed:
+      'Sie gilt nicht als Sicherung dieses Rechners. Sehen Sie den Alarm an: Ist der Rechner zu diesem Schlüssel gewechselt, oder ist der Schlüssel in falschen Händen?',
     destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
     damaged:
       'Sicherungen dort kommen vielleicht nicht heil zurück. Prüfen Sie die Platte, sichern Sie erneut, und prüfen Sie dann noch einmal.',

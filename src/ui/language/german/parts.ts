@@ -6,6 +6,8 @@ function inGerman(whom: string): string {
 }
 
 export const parts: Texts['parts'] = {
+  writeOnlyKey: (number, label) =>
+    label === '' ? `Nur-schreiben-Schlüssel ${number}` : `Nur-schreiben-Schlüssel ${number} (${label})`,
   job: {
     names: {
       backup: 'Sicherung von {} nach {}',

@@ -18,6 +18,9 @@ export const restore: Texts['restore'] = {
   backups: 'Stände',
   source: 'Quelle',
   newest: 'neuester',
+  claims: (time) => `gibt an, ${time} begonnen zu sein, was nicht sein kann`,
+  ofKey: (key, host) =>
+    `Dies hat ein ${key} im Namen von ${host} gespeichert. Wer diesen Schlüssel hat, bestimmt, was darin ist und wie es heißt: Holen Sie es nur zurück, wenn Sie dem Rechner dieses Schlüssels trauen.`,
   lacks: (count, shown, first) =>
     count === 1
       ? `vollständig bis auf 1 Datei: ${first}`

@@ -12,23 +12,28 @@ import { formatBytes, formatCount, formatMoment } from '../../language/format.ts
 import { t } from '../../language/language.ts';
 import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
 import { hrefOf } from '../../route.ts';
-import { snapshotsBefore } from './snapshots-before.ts';
+import { snapshotsBefore, snapshotsOfKey } from './snapshots-before.ts';
 
 export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Element {
-  const asked = useAsked((signal) => snapshotsBefore(alarm, signal), [alarm.id]);
+  const isOfName = alarm.kind === 'claimed';
+  const asked = useAsked(
+    async (signal) => await (isOfName ? snapshotsOfKey : snapshotsBefore)(alarm, signal),
+    [alarm.id],
+  );
+  const title = isOfName ? t.alarms.stored : t.alarms.before;
   const [compared, setCompared] = useState<Snapshot | undefined>(undefined);
   const snapshots = asked.data;
   return (
     <>
-      <h3>{t.alarms.before}</h3>
+      <h3>{title}</h3>
       <Problem error={asked.problem} />
       {snapshots === undefined && asked.isBusy ? <p class="quiet">{t.common.loading}</p> : null}
-      {snapshots?.length === 0 ? <p>{t.alarms.beforeNone}</p> : null}
+      {snapshots?.length === 0 ? <p>{isOfName ? t.alarms.storedNone : t.alarms.beforeNone}</p> : null}
       {snapshots === undefined || snapshots.length === 0 ? null : (
         <>
-          <p class="quiet small-text">{t.alarms.beforeHint}</p>
+          {isOfName ? null : <p class="quiet small-text">{t.alarms.beforeHint}</p>}
           <Table
-            label={`${t.alarms.before}: ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
+            label={`${title}: ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
             columns={[
               { title: t.alarms.time },
               { title: t.alarms.files, isNumber: true },

@@ -93,7 +93,7 @@ function AlarmCard({ alarm }: { readonly alarm: Alarm }): JSX.Element {
       className="alarm"
       title={
         <>
-          <Tag look="bad">{title}</Tag> <Path>{source}</Path>
+          <Tag look="bad">{title}</Tag> {kind === 'claimed' ? <Own>{source}</Own> : <Path>{source}</Path>}
         </>
       }
     >

@@ -13,6 +13,22 @@ const LIMIT = 100;
 /** Further back nobody looks: an alarm of that age is shown without snapshots. */
 const MOST_PAGES = 20;
 
+/** What a write-only key stored is no way back: it says what it likes of its source and its time. */
+const FULL = 'full';
+
+/** What the key of an alarm about a name stored under that name, the newest first. */
+export async function snapshotsOfKey(
+  { source, facts }: Pick<Alarm, 'source' | 'facts'>,
+  signal: AbortSignal,
+): Promise<readonly Snapshot[]> {
+  const key = facts['key'];
+  if (typeof key !== 'string') return [];
+  const page = await ask<SnapshotPage>('GET', withQuery('/snapshots', { stored_by: key, limit: LIMIT }), {
+    signal,
+  });
+  return page.items.filter(({ host }) => host === source).slice(0, SHOWN);
+}
+
 export async function snapshotsBefore(
   { source, at, snapshot_before: last }: Pick<Alarm, 'source' | 'at' | 'snapshot_before'>,
   signal: AbortSignal,
@@ -20,9 +36,13 @@ export async function snapshotsBefore(
   const found: Snapshot[] = [];
   let cursor: string | undefined;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    const page = await ask<SnapshotPage>('GET', withQuery('/snapshots', { source, limit: LIMIT, cursor }), {
-      signal,
-    });
+    const page = await ask<SnapshotPage>(
+      'GET',
+      withQuery('/snapshots', { source, stored_by: FULL, limit: LIMIT, cursor }),
+      {
+        signal,
+      },
+    );
     found.push(...page.items.filter(({ created_at: made }) => made <= at));
     if (found.length >= SHOWN || page.next_cursor === null) break;
     cursor = page.next_cursor;

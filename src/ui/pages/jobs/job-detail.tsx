@@ -8,6 +8,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { LogLines } from '../../components/log-lines.tsx';
 import { Own } from '../../components/own-text.tsx';
 import { Place } from '../../parts/place.tsx';
+import { storedByText } from '../../parts/stored-by.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { shellWord } from '../../components/shell-word.ts';
 import { Facts } from '../../components/table.tsx';
@@ -129,6 +130,9 @@ function factsOf(job: AnyJob): readonly (readonly [ComponentChildren, ComponentC
       : []),
     ...('snapshot_id' in job && job.snapshot_id !== null
       ? [[t.jobs.snapshot, <Id key="s" id={job.snapshot_id} label={t.jobs.copySnapshot} />] as const]
+      : []),
+    ...(job.type === 'restore' && job.stored_by !== null && job.stored_by.write_only_key !== null
+      ? [[t.jobs.storedBy, storedByText(job.stored_by)] as const]
       : []),
     [t.jobs.id, <Id key="id" id={job.id} label={t.jobs.copyId} />],
   ];

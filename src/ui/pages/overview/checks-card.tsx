@@ -90,6 +90,7 @@ const OF_ALARMS: ReadonlySet<Statement['code']> = new Set([
   'source_empty',
   'files_disappeared',
   'files_burst',
+  'name_claimed',
 ]);
 
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -15,7 +15,7 @@ import { Facts } from '../../components/table.tsx';
 import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
-import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
+import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
 import { Preview } from './preview.tsx';
 import { contentCommand } from './reading-commands.ts';
 import { useDestination } from './restore-dialog.tsx';
@@ -75,7 +75,13 @@ export function FileDialog({
             ) : null}
             <a
               class="button"
-              href={hrefOfVersions({ ref: file, source: place.source, older: undefined, newer: undefined })}
+              href={hrefOfVersions({
+                ref: file,
+                source: place.source,
+                storedBy: keyOfVersions(snapshot.stored_by),
+                older: undefined,
+                newer: undefined,
+              })}
             >
               {t.restore.versions}
             </a>

@@ -1,4 +1,5 @@
 /** Where somebody is on the page, as the address has it: what is looked at can be gone back to, and handed on. */
+import type { StoredBy } from '../../../api/schemas/values.ts';
 import { hrefOf, readRoute, type Route } from '../../route.ts';
 import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
 
@@ -65,8 +66,15 @@ export function placeOfSearch(hash: string, asked: string, q: string): Place | u
 export interface VersionsPlace {
   readonly ref: PathRef | undefined;
   readonly source: string | undefined;
+  /** Of which write-only key; undefined: as the agent takes it. */
+  readonly storedBy: string | undefined;
   readonly older: string | undefined;
   readonly newer: string | undefined;
+}
+
+/** Where something was found that a write-only key stored, the versions of that key are meant. */
+export function keyOfVersions({ key, write_only_key: number }: StoredBy): string | undefined {
+  return number === null ? undefined : key;
 }
 
 export const VERSIONS = 'versions';
@@ -75,13 +83,14 @@ export function readVersionsPlace({ query }: Route): VersionsPlace {
   return {
     ref: readRef(query, 'path'),
     source: query.get('source') ?? undefined,
+    storedBy: query.get('by') ?? undefined,
     older: query.get('older') ?? undefined,
     newer: query.get('newer') ?? undefined,
   };
 }
 
-export function hrefOfVersions({ ref, source, older, newer }: VersionsPlace): string {
-  return hrefOf(['restore', VERSIONS], { ...refFields('path', ref), source, older, newer });
+export function hrefOfVersions({ ref, source, storedBy, older, newer }: VersionsPlace): string {
+  return hrefOf(['restore', VERSIONS], { ...refFields('path', ref), source, by: storedBy, older, newer });
 }
 
 export function hrefOfRestore(id: string): string {

@@ -15,7 +15,8 @@ import { goTo } from '../../route.ts';
 import { EntryIcon } from './entry-icon.tsx';
 import { Waiting } from './entry-list.tsx';
 import { parentOf } from './path-ref.ts';
-import { hrefOfPlace, hrefOfVersions, type Place } from './place.ts';
+import { StoredByTag } from '../../parts/stored-by.tsx';
+import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
 
 const ROW_HEIGHT = 60;
 /** The first are shown as soon as they are there; the others come as they are scrolled to. */
@@ -112,6 +113,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
   const ref = { path: item.path, path_b64: item.path_b64 };
   const folder = parentOf(ref).path;
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
+  const storedBy = keyOfVersions(item.stored_by);
   return (
     <>
       <span role="gridcell" class="cell-name two-lines">
@@ -120,7 +122,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
           <Own>{item.name}</Own>
         </a>
         <small>
-          <Path>{shownFolder(folder, item.source)}</Path>
+          <Path>{shownFolder(folder, item.source)}</Path> <StoredByTag by={item.stored_by} />
         </small>
       </span>
       <span role="gridcell" class="cell-size">
@@ -134,7 +136,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
           {t.restore.inFolder}
         </a>
         <a
-          href={hrefOfVersions({ ref, source: item.source, older: undefined, newer: undefined })}
+          href={hrefOfVersions({ ref, source: item.source, storedBy, older: undefined, newer: undefined })}
           tabIndex={-1}
         >
           {t.restore.versions}

@@ -6,8 +6,9 @@ import { Button } from '../../components/button.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { daysBefore } from '../../language/days.ts';
-import { formatBytes, formatClock, formatCount, formatDay } from '../../language/format.ts';
+import { formatBytes, formatClock, formatCount, formatDay, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { StoredByTag } from '../../parts/stored-by.tsx';
 import type { KnownPlace } from './known-places.ts';
 import { lackingText } from './lacking.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
@@ -110,10 +111,12 @@ function Moment({
   readonly at: KnownPlace | undefined;
 }): JSX.Element {
   const { created_at: at, files_count: files, size_bytes: size, partial, last_drill: drill, tags } = one;
+  const { claimed_start: claimed } = one;
   return (
     <a href={href} aria-current={isCurrent ? 'true' : undefined}>
       <span class="moment">
         <time dateTime={at}>{formatClock(at)}</time>
+        <StoredByTag by={one.stored_by} />
         {isNewest ? <Tag look="good">{t.restore.newest}</Tag> : null}
         {partial ? <Tag>{lackingText(one)}</Tag> : null}
         {drill === null ? null : (
@@ -125,6 +128,7 @@ function Moment({
       <small>
         {t.common.files(files, formatCount(files))} · {formatBytes(size)}
       </small>
+      {claimed === null ? null : <small>{t.restore.claims(formatTime(claimed))}</small>}
       {lies === undefined ? null : <small>{placeName(lies)}</small>}
       {tags.length === 0 ? null : (
         <small>

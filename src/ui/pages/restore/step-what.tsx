@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ChoiceCards } from '../../components/choice-cards.tsx';
-import { Path } from '../../components/own-text.tsx';
+import { Path, visible } from '../../components/own-text.tsx';
+import { Notice } from '../../components/tag.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
+import { storedByText } from '../../parts/stored-by.tsx';
 import { lackingText } from './lacking.ts';
 import { keyOf } from './path-ref.ts';
 import type { RestoreDraft, What } from './restore-draft.ts';
@@ -24,6 +26,7 @@ export function WhatStep({
   readonly onDraft: (part: Partial<RestoreDraft>) => void;
 }): JSX.Element {
   const { files_count: files, size_bytes: size } = snapshot;
+  const key = storedByText(snapshot.stored_by);
   const { what, directory } = draft;
   const bytes = chosen.reduce((sum, one) => sum + one.size_bytes, 0);
   const isRoot = directory.path === '/';
@@ -49,6 +52,11 @@ export function WhatStep({
         choices={choices.map(([value, label, hint]) => ({ value, label, note: hint }))}
         onValue={(value) => onDraft({ what: value })}
       />
+      {key === '' ? null : (
+        <Notice look="warning">
+          <p>{t.restore.ofKey(key, visible(snapshot.host))}</p>
+        </Notice>
+      )}
       {snapshot.partial && selected !== 'chosen' ? (
         <p class="quiet">{t.restore.thisLacks(lackingText(snapshot))}</p>
       ) : null}

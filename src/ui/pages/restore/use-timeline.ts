@@ -67,7 +67,7 @@ export function useTimeline(place: Place): Timeline {
   // What was told of another source stays until that of this one is there.
   const told = pages.key === key && latest.data?.key === key ? latest.data : undefined;
   const last = place.destination === undefined ? told?.snapshot : undefined;
-  const newest = told === undefined ? undefined : (last ?? items[0]);
+  const newest = told === undefined ? undefined : (last ?? firstOf(items));
   const snapshot = place.snapshot === undefined ? newest : (listed ?? asked.data);
   const sources = [
     ...new Set([
@@ -87,6 +87,11 @@ export function useTimeline(place: Place): Timeline {
   const places = knownPlaces(overview.destinations, items, place.destination);
   const problem = pages.problem ?? asked.problem ?? latest.problem;
   return { pages, sources, places, snapshot, newest: newest?.id, problem };
+}
+
+/** Whoever has a write-only key could have made his the newest: what full keys stored is shown first where there is any. */
+function firstOf(items: readonly Snapshot[]): Snapshot | undefined {
+  return items.find(({ stored_by: { write_only_key: key } }) => key === null) ?? items[0];
 }
 
 /**

@@ -17,6 +17,7 @@ import { type Look, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../route.ts';
+import { StoredByTag } from '../../parts/stored-by.tsx';
 import { type DistinctVersion, distinctVersions, type Pair, pairOf } from './distinct-versions.ts';
 import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type VersionsPlace } from './place.ts';
@@ -33,12 +34,12 @@ export function VersionsPage({ place }: { readonly place: VersionsPlace }): JSX.
 }
 
 function Versions({ place, file }: { readonly place: VersionsPlace; readonly file: PathRef }): JSX.Element {
-  const { source } = place;
+  const { source, storedBy } = place;
   const { destinations } = useOverview();
   const pages = usePages(
-    `${source ?? ''} ${keyOf(file)}`,
+    `${source ?? ''} ${storedBy ?? ''} ${keyOf(file)}`,
     async ({ cursor, limit, signal }) => {
-      const query = { ...pathQuery(file), source, limit, cursor };
+      const query = { ...pathQuery(file), source, stored_by: storedBy, limit, cursor };
       return await ask<FetchedPage<FileVersion>>('GET', withQuery('/files/versions', query), { signal });
     },
     PAGE,
@@ -161,6 +162,7 @@ function VersionTable({
             ))}
             <td>
               <time dateTime={firstAt}>{shown}</time>
+              <StoredByTag by={item.stored_by} />
               {isThere ? <small>{t.restore.inBackups(snapshots, formatCount(snapshots))}</small> : null}
             </td>
             <td>{isThere ? <time dateTime={item.modified_at}>{formatTime(item.modified_at)}</time> : ''}</td>

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { FULL_KEYS } from '../../../../src/base/stored-by.ts';
 import { sourceFolders } from '../../../../src/api/webdav/snapshot-folders.ts';
 import type { SnapshotSummary } from '../../../../src/jobs/agent.ts';
 
@@ -9,6 +10,8 @@ function summary(id: string, changes: Partial<SnapshotSummary> = {}): SnapshotSu
     paths: ['/home/ana'],
     destination: 'default',
     host: 'here',
+    stored_by: FULL_KEYS,
+    said_at: null,
     tags: [],
     pinned: false,
     partial: false,

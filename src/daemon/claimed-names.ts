@@ -1,0 +1,160 @@
+/**
+ * Alarms about backups that a write-only key stored in the name of a machine for which others store too. Whoever has taken
+ * over the machine of such a key can name any host in what he stores: it is mixed with nothing, and somebody has to hear of it.
+ * Each name of each key is judged once: a machine that has moved to a write-only key is asked about once, not every night.
+ */
+import type { Clock } from '../base/clock.ts';
+import { holdfast } from '../base/holdfast-command.ts';
+import { isFull, storeChoice, storeKey, storedByText } from '../base/stored-by.ts';
+import type { HostClaim } from '../catalog/host-claims.ts';
+import type { SettingStore } from '../db/settings.ts';
+import type { Alarm } from '../watch/alarms.ts';
+
+const OPEN = 'alarms of names';
+/** By key and name: when it was first seen, and whether it was told. */
+const JUDGED = 'names of write-only keys';
+/** Names of one key that are kept: whoever has it can invent them without end. What is not kept is judged anew each time. */
+const KEPT_OF_KEY = 2_000;
+/** Open alarms of one key: more of them say nothing new. */
+const OPEN_OF_KEY = 10;
+const SHOWN = 200;
+
+interface Judged {
+  readonly firstMs: number;
+  readonly isTold: boolean;
+}
+
+/** A claim, and where its repository lies. */
+export interface PlacedClaim extends HostClaim {
+  readonly destination: string;
+}
+
+export class ClaimedNames {
+  readonly #store: SettingStore;
+  readonly #clock: Clock;
+
+  constructor(store: SettingStore, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  open(): readonly Alarm[] {
+    return (read(this.#store.get(OPEN)) as readonly Alarm[] | undefined) ?? [];
+  }
+
+  /** What was told is not told again. */
+  acknowledge(): void {
+    this.#store.set(OPEN, undefined);
+  }
+
+  /**
+   * @param claims of all repositories that are known
+   * @param host of this machine: the agent stores with full keys, so its name is taken in any case
+   */
+  judge(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
+    const own = claims.filter(({ storedBy }) => !isFull(storedBy));
+    const before = this.#store.get(JUDGED);
+    if (own.length === 0) return [];
+    const judged = new Map(before === undefined ? [] : (JSON.parse(before) as [string, Judged][]));
+    for (const claim of own) {
+      const known = judged.get(nameOf(claim));
+      const firstMs = Math.min(claim.firstMs, known?.firstMs ?? claim.firstMs);
+      judged.set(nameOf(claim), { firstMs, isTold: known?.isTold ?? false });
+    }
+    const open = [...this.open()];
+    const raised: Alarm[] = [];
+    for (const claim of own) {
+      const name = nameOf(claim);
+      const mine = judged.get(name);
+      if (mine === undefined || mine.isTold) continue;
+      const others = othersOf(claim, mine, claims, judged);
+      if (others.length === 0 && foldedName(host) !== foldedName(claim.host)) continue;
+      judged.set(name, { ...mine, isTold: true });
+      const ofKey = open.filter(({ facts }) => facts['key'] === storeKey(claim.storedBy));
+      if (ofKey.length >= OPEN_OF_KEY || ofKey.some(({ source }) => source === shown(claim.host))) continue;
+      const alarm = alarmOf(claim, others, this.#clock.now());
+      open.push(alarm);
+      raised.push(alarm);
+    }
+    const text = JSON.stringify(kept(judged));
+    if (text !== before) this.#store.set(JUDGED, text);
+    if (raised.length > 0) this.#store.set(OPEN, JSON.stringify(open));
+    return raised;
+  }
+}
+
+/** The names that were told first, then those that were seen first. */
+function kept(judged: ReadonlyMap<string, Judged>): readonly (readonly [string, Judged])[] {
+  const ofKey = Map.groupBy(judged, ([name]) => name.slice(0, name.indexOf(' ')));
+  return [...ofKey.values()].flatMap((names) =>
+    names
+      .toSorted(([, a], [, b]) => Number(b.isTold) - Number(a.isTold) || a.firstMs - b.firstMs)
+      .slice(0, KEPT_OF_KEY),
+  );
+}
+
+/** Who else stores under that name: full keys, or another write-only key that did so before. */
+function othersOf(
+  claim: HostClaim,
+  { firstMs }: Judged,
+  claims: readonly HostClaim[],
+  judged: ReadonlyMap<string, Judged>,
+): readonly HostClaim[] {
+  const isEarlier = (other: HostClaim): boolean => {
+    const theirs = judged.get(nameOf(other))?.firstMs ?? other.firstMs;
+    return theirs < firstMs || (theirs === firstMs && storeKey(other.storedBy) < storeKey(claim.storedBy));
+  };
+  return claims.filter(
+    (other) =>
+      foldedName(other.host) === foldedName(claim.host) &&
+      storeKey(other.storedBy) !== storeKey(claim.storedBy) &&
+      (isFull(other.storedBy) || isEarlier(other)),
+  );
+}
+
+function nameOf({ storedBy, host }: HostClaim): string {
+  return `${storeKey(storedBy)} ${foldedName(host)}`;
+}
+
+/** The same for names that people take for the same: `DB1`, `db1.example.com`, `db1` with something in it that is not seen. */
+export function foldedName(host: string): string {
+  const seen = host.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{M}]/gu, '');
+  return seen.toLowerCase().split('.', 1)[0] ?? '';
+}
+
+function alarmOf(claim: PlacedClaim, others: readonly HostClaim[], at: number): Alarm {
+  const { storedBy, host, newest, sources, destination } = claim;
+  const key = storeKey(storedBy);
+  const who = others.find((one) => isFull(one.storedBy)) ?? others[0];
+  const whose =
+    who === undefined
+      ? 'full keys store'
+      : `${storedByText(who.storedBy)} ${isFull(who.storedBy) ? 'store' : 'stored'}`;
+  const isSame = others.some((other) => other.sources.some((source) => sources.includes(source)));
+  const text = [
+    `${capital(storedByText(storedBy))} stored a backup in the name of ${shown(host)}, for which ${whose} too${isSame ? ', and of the same paths' : ''}: snapshot ${newest.id.slice(0, 8)}.`,
+    'It counts as no backup of that machine, and nothing is restored from it unless somebody asks for it.',
+    `If the machine has moved to that key, acknowledge this alarm. If not, somebody else has the key: remove it (${holdfast`keys list -r ${destination}`} names it, and ${holdfast`keys remove ID -r ${destination}`} removes it), take away its access to the storage, and look at what it stored: ${holdfast`snapshots --stored-by ${storeChoice(storedBy)} -r ${destination}`}`,
+  ];
+  const facts = {
+    key,
+    ...(isFull(storedBy) ? {} : { write_only_key: storedBy.number, label: storedBy.label ?? '' }),
+    host: shown(host),
+    same_paths: isSame ? 'yes' : 'no',
+  };
+  const before = { snapshot: newest.id, destination };
+  const id = `alm_claimed_${at}_${newest.id.slice(0, 8)}`;
+  return { id, kind: 'claimed', source: shown(host), at, text: text.join(' '), facts, before };
+}
+
+function shown(host: string): string {
+  return host.replaceAll(/\p{C}/gu, '�').slice(0, SHOWN);
+}
+
+function capital(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
+
+function read(text: string | undefined): unknown {
+  return text === undefined ? undefined : JSON.parse(text);
+}

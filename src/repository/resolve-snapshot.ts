@@ -1,0 +1,74 @@
+/** Which snapshot somebody means by a name. */
+import { RepositoryError } from '../base/errors.ts';
+import { holdfastThere } from '../base/holdfast-command.ts';
+import { groupForLatest, storeChoice, storedByText } from '../base/stored-by.ts';
+import type { Snapshot } from './snapshots.ts';
+
+export interface ResolvedSnapshot {
+  readonly snapshot: Snapshot;
+  /** Newer ones of write-only keys, which `latest` does not mean where full keys have stored something. */
+  readonly newer: readonly Snapshot[];
+}
+
+/**
+ * What a person means by `latest`, `latest~2`, an id or the beginning of one. `latest` is the last that full keys stored;
+ * where these stored none, the last of the one write-only key that did.
+ * @param snapshots oldest first
+ * @throws {RepositoryError} SNAPSHOT_NOT_FOUND; REFUSED where several write-only keys could be meant
+ */
+export function resolveNamed(snapshots: readonly Snapshot[], name: string): ResolvedSnapshot {
+  const back = /^latest(?:~(\d{1,6}))?$/.exec(name);
+  if (back === null) return { snapshot: byId(snapshots, name), newer: [] };
+  const choice = groupForLatest(snapshots, ({ storedBy }) => storedBy);
+  if (choice === undefined) throw severalKeys(snapshots, name);
+  const snapshot = choice.group.at(-1 - Number(back[1] ?? 0));
+  if (snapshot === undefined) throw notSoMany(snapshots, choice.group, name);
+  return { snapshot, newer: choice.newer };
+}
+
+/** The same for those to whom nothing is to be said of others. */
+export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): Snapshot {
+  return resolveNamed(snapshots, name).snapshot;
+}
+
+function byId(snapshots: readonly Snapshot[], name: string): Snapshot {
+  const matches = /^[0-9a-f]{4,64}$/.test(name) ? snapshots.filter((one) => one.id.startsWith(name)) : [];
+  const only = matches[0];
+  if (matches.length === 1 && only !== undefined) return only;
+  throw notFound(
+    matches.length === 0
+      ? `There is no snapshot "${name}"`
+      : `"${name}" is the beginning of ${matches.length} snapshots`,
+  );
+}
+
+function notSoMany(all: readonly Snapshot[], group: readonly Snapshot[], name: string): RepositoryError {
+  const [first] = group;
+  const of = first === undefined || group.length === all.length ? '' : ` of ${storedByText(first.storedBy)}`;
+  return notFound(`There is no snapshot "${name}": the repository has ${group.length}${of}`);
+}
+
+function notFound(message: string): RepositoryError {
+  return new RepositoryError('SNAPSHOT_NOT_FOUND', message, {
+    hint: `List what there is with: ${holdfastThere`snapshots`}`,
+  });
+}
+
+/** None of them vouches for the others: whoever took one machine over could store what passes for another one's. */
+function severalKeys(snapshots: readonly Snapshot[], name: string): RepositoryError {
+  const keys = new Map(snapshots.map(({ storedBy }) => [storeChoice(storedBy), storedByText(storedBy)]));
+  const listed = [...keys.values()].slice(0, KEYS_SHOWN).join(', ');
+  const more = keys.size > KEYS_SHOWN ? ` and ${keys.size - KEYS_SHOWN} more` : '';
+  return new RepositoryError(
+    'REFUSED',
+    `Several write-only keys stored snapshots of which "${name}" may be one: ${listed}${more}`,
+    {
+      hint: `Choose one of the keys with ${[...keys.keys()]
+        .slice(0, KEYS_SHOWN)
+        .map((key) => `--stored-by ${key}`)
+        .join(' or ')}, or name a snapshot: ${holdfastThere`snapshots`}`,
+    },
+  );
+}
+
+const KEYS_SHOWN = 5;
