@@ -5,6 +5,7 @@ import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { packOfError } from '../repository/damaged-packs.ts';
 import { damageTo } from '../repository/lost-object.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { CtimeTrust } from './ctime-trust.ts';
 import { isLesser } from './lesser-snapshot.ts';
@@ -109,13 +110,22 @@ export async function uncountBelow(
   tally: Tally,
   signal: AbortSignal,
 ): Promise<void> {
+  await treeBudget(parent.reader, gone.id, gone.totals, signal);
+  await uncount(parent, gone, tally, signal);
+}
+
+async function uncount(
+  parent: Parent,
+  gone: DirectoryEntry,
+  tally: Tally,
+  signal: AbortSignal,
+): Promise<void> {
   const entries = await parent.reader.directory(gone.id, signal).catch((error: unknown) => {
     requireUnreadable(parent, error);
     throw error;
   });
   tally.uncount(entries);
-  for (const entry of entries)
-    if (entry.type === 'directory') await uncountBelow(parent, entry, tally, signal);
+  for (const entry of entries) if (entry.type === 'directory') await uncount(parent, entry, tally, signal);
 }
 
 /** Whether every chunk of a file lies in a pack that this session's listing shows. */

@@ -1,7 +1,8 @@
 /** How this program reaches web servers: through the proxy that the environment names, trusting whom the system trusts. */
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import type { Agent as HttpsAgent } from 'node:https';
 import { getCACertificates } from 'node:tls';
+import { TunnelAgent } from './proxy-tunnel.ts';
 import { proxyFor, proxyVariables } from './proxy.ts';
 import { trustSystem } from './trusted-authorities.ts';
 
@@ -24,9 +25,8 @@ export function webAgents({ target, certificates, ...options }: WebAgentOptions)
   if (target.protocol === 'https:') trustSystem();
   const proxyEnv = proxyVariables();
   const http = new HttpAgent({ ...options, proxyEnv });
-  const https = new HttpsAgent({
+  const https = new TunnelAgent({
     ...options,
-    proxyEnv,
     ...(certificates === undefined ? {} : { ca: [...getCACertificates('default'), certificates] }),
   });
   return {

@@ -177,9 +177,7 @@ export class ContentReader {
       yield file.content;
       return;
     }
-    for (let i = 0; i < file.content.length; i += 24) {
-      yield await this.#trees.contentIds({ ...file, content: file.content.subarray(i, i + 24) }, signal);
-    }
+    yield* this.#trees.lists(file, signal);
   }
 }
 

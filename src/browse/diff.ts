@@ -1,6 +1,7 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { MAX_DEPTH, type Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { lateTreeBudget, type TreeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
 import { contentDiffers, metadataDifferences, type MetadataField } from './entry-comparison.ts';
@@ -45,7 +46,7 @@ export interface DiffOptions {
  * right side. Trees with the same id are passed over unread. Where the snapshots name their chunks by different keys
  * (plain against encrypted, or deduplication switched off) everything is read, and files with the same size and time
  * count as the same.
- * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT when neither side has its path; CORRUPT_DATA
+ * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT when neither side has its path; CORRUPT_DATA, LIMIT_EXCEEDED
  */
 export async function* diffSnapshots(
   trees: SnapshotTrees,
@@ -65,6 +66,27 @@ export async function* diffSnapshots(
     'nearest' in after ? undefined : after,
     signal,
   );
+}
+
+/** What is compared: the directory at the top of a side, and how much of it there may be. */
+class Side {
+  readonly #reader: TreeReader;
+  readonly #top: Location | undefined;
+  #budget: TreeBudget | undefined;
+
+  constructor(reader: TreeReader, top: Location | undefined) {
+    this.#reader = reader;
+    this.#top = top;
+  }
+
+  /** Of a directory at the top or below it. */
+  cursor(tree: Buffer, entry: Entry | undefined, signal: AbortSignal): DirectoryCursor {
+    const totals = entry?.type === 'directory' ? entry.totals : undefined;
+    const { tree: whole = tree, entry: top } = this.#top ?? {};
+    const all = top?.type === 'directory' ? top.totals : undefined;
+    const budget = (this.#budget ??= lateTreeBudget(this.#reader, whole, all, signal));
+    return new DirectoryCursor(this.#reader, tree, { totals, budget });
+  }
 }
 
 /** A directory under comparison; one side may be without it. */
@@ -101,7 +123,8 @@ class Comparison {
     const rootInvolved = [before, after].some((side) => side !== undefined && side.entry === undefined);
     const top = rootInvolved ? undefined : this.#compare(path, before?.entry, after?.entry);
     if (top !== undefined) yield top;
-    this.#enter(path, before?.tree, after?.tree);
+    const sides = { left: new Side(this.#readers.left, before), right: new Side(this.#readers.right, after) };
+    this.#enter(sides, path, before, after, signal);
     for (let level = this.#open.at(-1); level !== undefined; level = this.#open.at(-1)) {
       signal.throwIfAborted();
       const pair = await nextPair(level, this.#idsComparable, signal);
@@ -112,7 +135,7 @@ class Comparison {
       const entryPath = joinBytes(level.path, pair.name);
       const change = this.#compare(entryPath, pair.before, pair.after);
       if (change !== undefined) yield change;
-      this.#enter(entryPath, treeOf(pair.before), treeOf(pair.after));
+      this.#enter(sides, entryPath, placeOf(pair.before), placeOf(pair.after), signal);
     }
   }
 
@@ -130,20 +153,29 @@ class Comparison {
   }
 
   /** Makes a directory the next to be compared, unless it is the same on both sides. */
-  #enter(path: ByteString, before: Buffer | undefined, after: Buffer | undefined): void {
-    if (before === undefined && after === undefined) return;
-    if (before !== undefined && after !== undefined && this.#idsComparable && before.equals(after)) return;
-    if (this.#open.length >= MAX_DEPTH) throw tooDeep(after ?? before ?? Buffer.alloc(0));
+  #enter(
+    { left, right }: { readonly left: Side; readonly right: Side },
+    path: ByteString,
+    before: Place | undefined,
+    after: Place | undefined,
+    signal: AbortSignal,
+  ): void {
+    const [old, now] = [before?.tree, after?.tree];
+    if (old === undefined && now === undefined) return;
+    if (old !== undefined && now !== undefined && this.#idsComparable && old.equals(now)) return;
+    if (this.#open.length >= MAX_DEPTH) throw tooDeep(now ?? old ?? Buffer.alloc(0));
     this.#open.push({
       path,
-      left: before === undefined ? undefined : new DirectoryCursor(this.#readers.left, before),
-      right: after === undefined ? undefined : new DirectoryCursor(this.#readers.right, after),
+      left: old === undefined ? undefined : left.cursor(old, before?.entry, signal),
+      right: now === undefined ? undefined : right.cursor(now, after?.entry, signal),
     });
   }
 }
 
-function treeOf(entry: Entry | undefined): Buffer | undefined {
-  return entry?.type === 'directory' ? entry.id : undefined;
+type Place = Pick<Location, 'entry' | 'tree'>;
+
+function placeOf(entry: Entry | undefined): Place | undefined {
+  return entry?.type === 'directory' ? { entry, tree: entry.id } : undefined;
 }
 
 interface Pair {

@@ -1,6 +1,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { corrupt } from '../base/errors.ts';
-import type { Entry } from '../format/tree.ts';
+import { MAX_LEVEL, type DirectoryTotals, type Entry } from '../format/tree.ts';
+import { MOST_ENTRIES, entriesOf, type TreeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 
 /** A part of a directory that has not been read: its entries begin at `firstName` and come before the next part. */
@@ -12,8 +13,11 @@ export interface UnreadPart {
   readonly below: number;
 }
 
-/** Above every level that the format allows. */
-const TOP = 9;
+/** What a directory may hold: as much as its entry says, and no more than its walk may still come by. */
+export interface DirectoryBounds {
+  readonly totals: DirectoryTotals | undefined;
+  readonly budget: TreeBudget;
+}
 
 /**
  * Goes through the entries of a directory in order of their names, one leaf in memory at a time. Stands either on an
@@ -21,15 +25,21 @@ const TOP = 9;
  */
 export class DirectoryCursor {
   readonly #reader: TreeReader;
+  readonly #budget: TreeBudget | undefined;
+  /** Entries of all depths that may be in what is still unread. */
+  #left: number;
   /** The next one last. */
   readonly #unread: UnreadPart[];
   #entries: readonly Entry[] = [];
   #at = 0;
   #last: ByteString | undefined;
 
-  constructor(reader: TreeReader, id: Buffer) {
+  /** @param bounds in a walk of more than one directory */
+  constructor(reader: TreeReader, id: Buffer, bounds?: DirectoryBounds) {
     this.#reader = reader;
-    this.#unread = [{ firstName: '' as ByteString, id, below: TOP }];
+    this.#budget = bounds?.budget;
+    this.#left = bounds?.totals?.entries ?? MOST_ENTRIES;
+    this.#unread = [{ firstName: '' as ByteString, id, below: MAX_LEVEL + 1 }];
   }
 
   /** The entry it stands on; none before an unread part and at the end. */
@@ -51,7 +61,7 @@ export class DirectoryCursor {
   /**
    * Reads the part it stands before. When that fails the cursor stands behind the part, so that the others can still
    * be read.
-   * @throws {RepositoryError} CORRUPT_DATA
+   * @throws {RepositoryError} CORRUPT_DATA; LIMIT_EXCEEDED when the walk has come to its end
    */
   async read(signal: AbortSignal): Promise<void> {
     const part = this.part;
@@ -68,6 +78,9 @@ export class DirectoryCursor {
       throw corrupt(object, 'its parts are out of order');
     }
     if (chunk.form === 'leaf') {
+      await this.#budget?.spend(chunk.entries.length);
+      for (const entry of chunk.entries) this.#left -= entriesOf(entry);
+      if (this.#left < 0) throw corrupt(object, 'its directory holds more entries than its own entry says');
       this.#entries = chunk.entries;
       this.#at = 0;
       this.#last = chunk.entries.at(-1)?.name ?? this.#last;

@@ -1,6 +1,7 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
-import { MAX_DEPTH } from '../format/tree.ts';
+import { MAX_DEPTH, type DirectoryTotals } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { isUnending, treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
 import { summarize, type EntrySummary } from './entry-summary.ts';
@@ -39,7 +40,7 @@ const MATCH_COST = 320;
  * Searches snapshots one after the other, each in order of its paths. A directory that several snapshots share is read
  * once: what was found in it is remembered by its tree id (and its path, when the query is about paths).
  * @throws {RequestError} INVALID_PATTERN
- * @throws {RepositoryError} CORRUPT_DATA
+ * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED
  */
 export async function* findEntries(
   trees: SnapshotTrees,
@@ -55,8 +56,13 @@ export async function* findEntries(
       report === undefined
         ? undefined
         : (path: ByteString, error: Error): void => report(path, error, snapshot);
-    for await (const { path, entry } of search.run(trees.reader(snapshot), snapshot, onUnreadable, signal)) {
-      yield { snapshot, path, entry };
+    const run = search.run(trees.reader(snapshot), snapshot, onUnreadable, signal);
+    try {
+      for await (const { path, entry } of run) yield { snapshot, path, entry };
+    } catch (error) {
+      // One that unfolds without end must not keep anybody from the others.
+      if (onUnreadable === undefined || !isUnending(error)) throw error;
+      onUnreadable('/' as ByteString, error);
     }
   }
 }
@@ -107,13 +113,16 @@ class Search {
     onUnreadable: ((path: ByteString, error: Error) => void) | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<Match, void, undefined> {
+    const { root } = snapshot.record;
+    const budget = await treeBudget(reader, root, undefined, signal);
     const open: Level[] = [];
-    const enter = (path: ByteString, names: DirectoryNames, tree: Buffer): void => {
+    const enter = (path: ByteString, names: DirectoryNames, tree: Buffer, totals?: DirectoryTotals): void => {
       if (open.length >= MAX_DEPTH) throw tooDeep(tree);
       const key = this.#keyOf(tree, path);
-      open.push({ path, names, key, cursor: new DirectoryCursor(reader, tree), items: [], child: undefined });
+      const cursor = new DirectoryCursor(reader, tree, { totals, budget });
+      open.push({ path, names, key, cursor, items: [], child: undefined });
     };
-    enter('/' as ByteString, [], snapshot.record.root);
+    enter('/' as ByteString, [], root);
     for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
       const { cursor, path, names } = level;
       const { entry } = cursor;
@@ -138,7 +147,7 @@ class Search {
         const entryNames = enterDirectory(this.#query, names, entry.name);
         if (!mayHoldMatches(this.#query, entryNames)) continue;
         level.child = { name: entry.name, finding };
-        enter(entryPath, entryNames, entry.id);
+        enter(entryPath, entryNames, entry.id, entry.totals);
       } else if (known.items.length > 0) {
         this.#attach(level, entry.name, finding, known);
         yield* replay(known, entryPath);

@@ -2,9 +2,10 @@ import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { corrupt } from '../base/errors.ts';
 import { MAX_DEPTH, type Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { TreeBudget, treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
-import { findPath } from './locate.ts';
+import { findPath, type Location } from './locate.ts';
 import { isDamage, type OnUnreadable } from './snapshot-trees.ts';
 
 export interface PathEntry {
@@ -24,7 +25,7 @@ export interface ListOptions {
 /**
  * What lies in a directory, in order of the names' bytes, each directory before what is in it; or the entry itself when
  * the path is not a directory.
- * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA
+ * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA, LIMIT_EXCEEDED
  */
 export async function* listEntries(
   reader: TreeReader,
@@ -33,19 +34,25 @@ export async function* listEntries(
   signal: AbortSignal,
 ): AsyncGenerator<PathEntry, void, undefined> {
   const { path, entry, tree } = await findPath(reader, snapshot, options.path, signal);
-  if (tree !== undefined) yield* walkTree(reader, path, tree, options, signal);
+  if (tree !== undefined) yield* walkTree(reader, { path, entry, tree }, options, signal);
   else if (entry !== undefined) yield { path, entry };
 }
 
-/** The entries of the directory `path`, whose tree is `tree`. */
+/**
+ * The entries of a directory.
+ * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED
+ */
 export async function* walkTree(
   reader: TreeReader,
-  path: ByteString,
-  tree: Buffer,
+  { path, entry: top, tree }: Location & { readonly tree: Buffer },
   options: Pick<ListOptions, 'recursive' | 'onUnreadable'>,
   signal: AbortSignal,
 ): AsyncGenerator<PathEntry, void, undefined> {
-  const open = [{ path, cursor: new DirectoryCursor(reader, tree) }];
+  const totals = top?.type === 'directory' ? top.totals : undefined;
+  const budget = options.recursive
+    ? await treeBudget(reader, tree, totals, signal)
+    : new TreeBudget(Infinity);
+  const open = [{ path, cursor: new DirectoryCursor(reader, tree, { totals, budget }) }];
   for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {
     const { cursor } = level;
     const { entry } = cursor;
@@ -55,7 +62,7 @@ export async function* walkTree(
       yield { path: entryPath, entry };
       if (!options.recursive || entry.type !== 'directory') continue;
       if (open.length >= MAX_DEPTH) throw tooDeep(entry.id);
-      open.push({ path: entryPath, cursor: new DirectoryCursor(reader, entry.id) });
+      open.push({ path: entryPath, cursor: new DirectoryCursor(reader, entry.id, { ...entry, budget }) });
     } else if (cursor.part === undefined) {
       open.pop();
     } else {

@@ -9,7 +9,7 @@ import { TreeReader } from '../repository/tree-reader.ts';
 import { ContentReader } from './cat.ts';
 import { InodeNames } from './inode-names.ts';
 import { walkTree, type PathEntry } from './list.ts';
-import { findPath } from './locate.ts';
+import { findPath, type Location } from './locate.ts';
 import { TAR_END, encodeTarHeader, tarPadding, type TarMember } from './tar-header.ts';
 
 export interface TarOptions {
@@ -118,11 +118,11 @@ class TarArchive {
   }
 
   async *#entries(
-    { path, entry, tree }: { path: ByteString; entry: Entry | undefined; tree: Buffer | undefined },
+    { path, entry, tree }: Location,
     signal: AbortSignal,
   ): AsyncGenerator<PathEntry, void, undefined> {
     if (entry !== undefined) yield { path, entry };
-    if (tree !== undefined) yield* walkTree(this.#trees, path, tree, { recursive: true }, signal);
+    if (tree !== undefined) yield* walkTree(this.#trees, { path, entry, tree }, { recursive: true }, signal);
   }
 
   /** The same entries, the content of the next small files being fetched meanwhile. */

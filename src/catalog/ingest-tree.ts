@@ -12,8 +12,10 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { corrupt } from '../base/errors.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
 import { readOrReport } from '../browse/list.ts';
-import { MAX_DEPTH, type DirectoryEntry, type Entry } from '../format/tree.ts';
+import { isDamage } from '../browse/snapshot-trees.ts';
+import { MAX_DEPTH, type DirectoryEntry, type DirectoryTotals, type Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
+import { MOST_ENTRIES, TreeBudget, isUnending, treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import { digestOfTree, rowOf, rowOfRoot, sameContent, sameMetadata, type EntryRow } from './entry-row.ts';
 import { NODE_TYPE } from './schema.ts';
@@ -69,6 +71,7 @@ class TreeIngest {
   readonly #salted: boolean;
   readonly #writer: VersionWriter;
   readonly #observer: IngestObserver;
+  #budget = new TreeBudget(MOST_ENTRIES);
 
   constructor(reader: TreeReader, salted: boolean, writer: VersionWriter, observer: IngestObserver) {
     this.#reader = reader;
@@ -81,20 +84,39 @@ class TreeIngest {
     const known = this.#writer.knownRoot(root);
     if (known.row !== undefined && this.#isKnownTree(known.row, tree)) return;
     const place: Place = { above: undefined, name: asByteString(''), depth: 0 };
-    const outcome = await this.#directory(root, tree, place, false, signal);
+    const outcome = await this.#all(root, tree, place, signal);
     const row = whole(rowOfRoot(tree, this.#salted, outcome), outcome);
     this.#settle(root, known, row, outcome.changed);
+  }
+
+  /** A snapshot that unfolds without end is not taken in: all that is known of it then is that it is there. */
+  async #all(root: number, tree: Buffer, place: Place, signal: AbortSignal): Promise<DirectoryOutcome> {
+    try {
+      this.#budget = await treeBudget(this.#reader, tree, undefined, signal);
+      return await this.#directory(root, { id: tree }, place, false, signal);
+    } catch (error) {
+      // What can be read of a root that cannot be read is told by the walk.
+      if (isDamage(error)) return await this.#directory(root, { id: tree }, place, false, signal);
+      if (!isUnending(error)) throw error;
+      return await this.#refused(root, place, error, signal);
+    }
+  }
+
+  async #refused(node: number, place: Place, error: Error, signal: AbortSignal): Promise<DirectoryOutcome> {
+    this.#unreadable(place, undefined, error);
+    await this.#writer.endBelow(node, signal);
+    return { changed: true, whole: false, children: 0, entries: 0, bytes: 0 };
   }
 
   /** @param fresh nothing ever lay in it */
   async #directory(
     node: number,
-    tree: Buffer,
+    { id: tree, totals }: { readonly id: Buffer; readonly totals?: DirectoryTotals },
     place: Place,
     fresh: boolean,
     signal: AbortSignal,
   ): Promise<DirectoryOutcome> {
-    const cursor = new DirectoryCursor(this.#reader, tree);
+    const cursor = new DirectoryCursor(this.#reader, tree, { totals, budget: this.#budget });
     const known = fresh ? nothing() : this.#writer.known(node);
     let before = known.next().value;
     let changed = false;
@@ -190,16 +212,14 @@ class TreeIngest {
 
   async #descend(
     node: number,
-    { id }: DirectoryEntry,
+    entry: DirectoryEntry,
     place: Place,
     fresh: boolean,
     signal: AbortSignal,
   ): Promise<DirectoryOutcome> {
-    if (place.depth < MAX_DEPTH) return await this.#directory(node, id, place, fresh, signal);
-    const tooDeep = corrupt(`tree ${id.toString('hex')}`, `it lies more than ${MAX_DEPTH} deep`);
-    this.#unreadable(place, undefined, tooDeep);
-    await this.#writer.endBelow(node, signal);
-    return { changed: true, whole: false, children: 0, entries: 0, bytes: 0 };
+    if (place.depth < MAX_DEPTH) return await this.#directory(node, entry, place, fresh, signal);
+    const tooDeep = corrupt(`tree ${entry.id.toString('hex')}`, `it lies more than ${MAX_DEPTH} deep`);
+    return await this.#refused(node, place, tooDeep, signal);
   }
 
   /** Writes the version of a directory whose content is in. */

@@ -33,6 +33,9 @@ export async function agentRuns(runDirectory: string, signal: AbortSignal): Prom
   }
 }
 
+/** Characters: many times what the largest answer has. */
+const LARGEST_REPLY = 64 * 1024 * 1024;
+
 async function post(socketPath: string, call: string, body: string, signal: AbortSignal): Promise<string> {
   return await new Promise<string>((resolve, reject) => {
     const asked = request({ socketPath, method: 'POST', path: `/${call}`, signal }, (response) => {
@@ -40,6 +43,7 @@ async function post(socketPath: string, call: string, body: string, signal: Abor
       response.setEncoding('utf8');
       response.on('data', (part: string) => {
         text += part;
+        if (text.length > LARGEST_REPLY) response.destroy(new Error('The reply of the agent has no end'));
       });
       response.on('end', () => resolve(text));
       response.on('error', reject);

@@ -1,5 +1,6 @@
 import { RepositoryError } from '../base/errors.ts';
 import { corruptBy, isLostObject } from '../repository/lost-object.ts';
+import { isUnending } from '../repository/tree-bounds.ts';
 
 /** What is read of the source is damaged: as opposed to whatever goes wrong with it afterwards. */
 export class SourceDamage extends Error {
@@ -17,7 +18,7 @@ export async function reading<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!isLostObject(error)) throw error;
+    if (!isLostObject(error) && !isUnending(error)) throw error;
     throw new SourceDamage(error instanceof RepositoryError ? error : corruptBy(error));
   }
 }

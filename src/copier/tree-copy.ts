@@ -1,16 +1,25 @@
 import type { TreeStore } from '../archiver/tree-store.ts';
+import { corrupt } from '../base/errors.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
-import type { Entry } from '../format/tree.ts';
+import { MAX_DEPTH, type DirectoryTotals, type Entry } from '../format/tree.ts';
+import { treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { ChunkCopy } from './chunk-copy.ts';
 import { reading } from './source-damage.ts';
+
+interface Below {
+  readonly id: Buffer;
+  /** What the entry says; none of the root. */
+  readonly totals: DirectoryTotals | undefined;
+}
 
 /** Copies trees of one namespace. A directory that several snapshots share is read and written once. */
 export class TreeCopy {
   readonly #reader: TreeReader;
   readonly #chunks: ChunkCopy;
   readonly #trees: TreeStore;
-  readonly #seen = new Set<string>();
+  /** Entries below each directory that was gone through. */
+  readonly #seen = new Map<string, number>();
   /** Ids in the target by ids in the source, both as hex digits and bytes. */
   readonly #copied = new Map<string, Buffer>();
 
@@ -20,18 +29,42 @@ export class TreeCopy {
     this.#trees = trees;
   }
 
-  /** Notes the chunks of every file below a directory. @throws {RepositoryError} CORRUPT_DATA */
-  async need(directory: Buffer, signal: AbortSignal): Promise<void> {
-    const key = directory.toString('hex');
-    if (this.#seen.has(key)) return;
+  /**
+   * Notes the chunks of every file of a snapshot.
+   * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED for one that nothing could read in the target either
+   */
+  async need(root: Buffer, signal: AbortSignal): Promise<void> {
+    await treeBudget(this.#reader, root, undefined, signal);
+    await this.#needBelow({ id: root, totals: undefined }, 0, signal);
+  }
+
+  /** Returns how many entries there are below. */
+  async #needBelow({ id, totals }: Below, depth: number, signal: AbortSignal): Promise<number> {
+    const key = id.toString('hex');
+    const known = this.#seen.get(key);
+    const entries = known ?? (await this.#needNew({ id, totals }, depth, signal));
+    if (totals !== undefined && totals.entries < entries)
+      throw corrupt(`tree ${key}`, 'its directory holds more entries than its own entry says');
+    this.#seen.set(key, entries);
+    return entries;
+  }
+
+  async #needNew({ id, totals }: Below, depth: number, signal: AbortSignal): Promise<number> {
+    const object = `tree ${id.toString('hex')}`;
+    if (depth > MAX_DEPTH) throw corrupt(object, 'it lies deeper than paths can be');
     signal.throwIfAborted();
-    for await (const leaf of this.#reader.leaves(directory, signal)) {
+    let entries = 0;
+    for await (const leaf of this.#reader.leaves(id, signal)) {
       for (const entry of leaf) {
-        if (entry.type === 'file') this.#chunks.need(await this.#reader.contentIds(entry, signal));
-        else if (entry.type === 'directory') await this.need(entry.id, signal);
+        entries += 1;
+        if (entry.type === 'directory') entries += await this.#needBelow(entry, depth + 1, signal);
+        if (totals !== undefined && totals.entries < entries) return entries;
+        if (entry.type !== 'file') continue;
+        if (!entry.indirect) this.#chunks.need(entry.content);
+        else for await (const ids of this.#reader.lists(entry, signal)) this.#chunks.need(ids);
       }
     }
-    this.#seen.add(key);
+    return entries;
   }
 
   /** Writes a directory with everything below, whose chunks are copied; returns its id in the target. @throws {SourceDamage} */

@@ -1,7 +1,7 @@
 /** Bodies on their way: out of memory in pieces, and into memory of a known size. */
 import { Readable } from 'node:stream';
 import { DestinationError } from '../base/errors.ts';
-import { LARGEST_OBJECT } from './byte-range.ts';
+import { largestObject } from './bounds.ts';
 import type { UploadPace } from './limited.ts';
 import type { Moving } from './stall.ts';
 
@@ -44,9 +44,9 @@ export async function collectBody(
   key: string,
   { signal, moved }: Moving,
 ): Promise<Buffer> {
-  if (length > LARGEST_OBJECT) {
+  if (length > largestObject(key)) {
     stream.destroy();
-    throw wrongLength(key, `${length} bytes, more than any object has`, { length });
+    throw wrongLength(key, `${length} bytes, more than any object of its kind has`, { length });
   }
   // Not from the shared pool: the bytes may be handed to another thread together with their memory.
   const bytes = Buffer.allocUnsafeSlow(length);

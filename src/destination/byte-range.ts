@@ -1,9 +1,7 @@
 /** Byte ranges: where they lie in an object of a known size. */
 import { DestinationError } from '../base/errors.ts';
+import { largestObject } from './bounds.ts';
 import type { ByteRange } from './destination.ts';
-
-/** Larger ones are none of a repository's; without a bound a broken answer would fill the memory. */
-export const LARGEST_OBJECT = 1024 ** 3;
 
 /** A range counted from the start of the object, proven to lie within it. */
 export interface Extent {
@@ -41,10 +39,10 @@ export function extentOf(range: ByteRange | undefined, size: number, key: string
 
 function within(extent: Extent, key: string): Extent {
   const { length } = extent;
-  if (length <= LARGEST_OBJECT) return extent;
+  if (length <= largestObject(key)) return extent;
   throw new DestinationError(
     'corrupt-reply',
-    `${key} is said to have ${length} bytes, more than any object has`,
+    `${key} is said to have ${length} bytes, more than any object of its kind has`,
     {
       op: 'get',
       hint: 'Check that nothing else stores files in the destination, then run a check of the repository.',

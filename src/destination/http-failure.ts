@@ -7,6 +7,7 @@ import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/proxy-trouble.ts';
 import { tlsTrouble } from '../base/trusted-authorities.ts';
+import { EndlessAnswer, PackedAnswer } from './bounds.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -154,6 +155,8 @@ export function webFailure(
   special: Readonly<Record<string, Meaning>> = {},
 ): unknown {
   if (error instanceof DestinationError || isAbort(error)) return error;
+  const unread = unreadIn(error);
+  if (unread !== undefined) return failure(notRead(unread), action, error);
   const answer = answerOf(error);
   const found =
     answer !== undefined && action.op === 'delete' && saysProtected(answer.words ?? '', answer.code)
@@ -161,6 +164,18 @@ export function webFailure(
       : ((answer?.code === undefined ? undefined : special[answer.code]) ?? meaningOf(error, answer));
   if (found === undefined) return error;
   return failure(withReason(found, answer), action, error, answer);
+}
+
+/** An answer that was not read to its end, or what a library made of that. */
+function unreadIn(error: unknown): Error | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    if (at instanceof EndlessAnswer || at instanceof PackedAnswer) return at;
+  return undefined;
+}
+
+function notRead({ message }: Error): Meaning {
+  const hint = 'Check what answers there: the store of a repository says no more than that at once.';
+  return meaning('corrupt-reply', 'never', `the answer is ${message}`, hint);
 }
 
 function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {

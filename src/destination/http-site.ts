@@ -8,6 +8,7 @@ import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:h
 import { request as httpsRequest } from 'node:https';
 import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
+import { EndlessAnswer } from './bounds.ts';
 import { createAuthorization } from './http-authorization.ts';
 import type { HttpCredentials } from './http-authorization.ts';
 import { failure, meaning, retryAfterMs, storesWords, webFailure } from './http-failure.ts';
@@ -66,9 +67,6 @@ export interface HttpSite {
   close(): void;
 }
 
-/** Of answers that are read into memory as one text. */
-const LARGEST_TEXT = 64 * 1024 * 1024;
-
 /** One after the other, of a server that takes each nonce for too old. */
 const MOST_SIGN_INS = 4;
 
@@ -77,15 +75,6 @@ interface Sent {
   readonly reply: HttpReply;
   /** Who one was in that request. */
   readonly sent: string | undefined;
-}
-
-/** An answer that has no room in memory. */
-export class TooLarge extends Error {
-  override readonly name = 'TooLarge';
-
-  constructor(most: number) {
-    super(`larger than ${most / (1024 * 1024)} MiB`);
-  }
 }
 
 export function openHttpSite({
@@ -114,7 +103,6 @@ export function openHttpSite({
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof TooLarge) throw failure(tooLarge(error), action, error);
       const found = webFailure(error, action, () => undefined);
       // What Node's parser makes of an answer that is no HTTP, or ends too early.
       if (found === error && /^(?:HPE_|ERR_STREAM_PREMATURE)/.test(errnoOf(error) ?? ''))
@@ -187,11 +175,6 @@ const broken = meaning(
   'the answer is cut short or no HTTP',
   'Check that no proxy or sign-in page of a network answers in place of the store.',
 );
-
-function tooLarge({ message }: TooLarge): ReturnType<typeof meaning> {
-  const hint = 'Check what answers there: the store of a repository says no more than that at once.';
-  return meaning('corrupt-reply', 'never', `the answer is ${message}`, hint);
-}
 
 async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: Moving): Promise<HttpReply> {
   const answered = Promise.withResolvers<IncomingMessage>();
@@ -269,13 +252,13 @@ export async function drain({ stream }: HttpReply, moving: Moving): Promise<void
 }
 
 /** The reply as text. An end that comes too early rejects. */
-export async function textOf(reply: HttpReply, moving: Moving): Promise<string> {
-  return (await bytesOf(reply, moving)).toString('utf8');
+export async function textOf(reply: HttpReply, moving: Moving, largest: number): Promise<string> {
+  return (await bytesOf(reply, moving, largest)).toString('utf8');
 }
 
 /** The same of XML, which says itself how its letters are written. What nobody knows is read as UTF-8. */
-export async function xmlOf(reply: HttpReply, moving: Moving): Promise<string> {
-  const bytes = await bytesOf(reply, moving);
+export async function xmlOf(reply: HttpReply, moving: Moving, largest: number): Promise<string> {
+  const bytes = await bytesOf(reply, moving, largest);
   const [, charset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(reply.headers['content-type'] ?? '') ?? [];
   const [, declared] =
     /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(bytes.toString('latin1', 0, 200)) ?? [];
@@ -287,14 +270,14 @@ export async function xmlOf(reply: HttpReply, moving: Moving): Promise<string> {
   }
 }
 
-async function bytesOf({ stream }: HttpReply, moving: Moving): Promise<Buffer> {
+async function bytesOf({ stream }: HttpReply, moving: Moving, largest: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     moving.moved(chunk.byteLength);
     chunks.push(chunk);
     bytes += chunk.byteLength;
-    if (bytes > LARGEST_TEXT) throw new TooLarge(LARGEST_TEXT);
+    if (bytes > largest) throw new EndlessAnswer(largest);
   }
   return Buffer.concat(chunks);
 }

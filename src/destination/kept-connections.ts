@@ -5,11 +5,16 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
-import type { ClientRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errnoOf } from '../base/errors.ts';
+import { EndlessAnswer, LARGEST_REFUSAL, PackedAnswer } from './bounds.ts';
 
 interface Call {
+  /** Bytes of an answer that is no refusal. */
+  readonly largest: number;
+  /** Breaks the call off. */
+  readonly giveUp: (error: Error) => void;
   /** The last request was sent on a connection that had served another one, and has no answer. */
   isOnKept: boolean;
   /** What the network made of it, of which libraries keep but a part. */
@@ -39,14 +44,20 @@ export function mayHaveBeenDone(error: unknown): boolean {
 
 /**
  * What `work`, which makes a request, comes to: anew as long as the connection was a kept one that is lost. Each of
- * them is lost once, so the last one is new.
+ * them is lost once, so the last one is new. What comes of an answer is counted before any library keeps it.
  */
-export async function onLiveConnection<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+export async function onLiveConnection<T>(
+  signal: AbortSignal,
+  largest: number,
+  work: () => Promise<T>,
+): Promise<T> {
   listen();
   for (let isSecond = false; ; isSecond = true) {
-    const call: Call = { isOnKept: false };
+    const endless = Promise.withResolvers<never>();
+    endless.promise.catch(() => {});
+    const call: Call = { largest, giveUp: endless.reject, isOnKept: false };
     try {
-      return await calls.run(call, work);
+      return await calls.run(call, async () => await Promise.race([work(), endless.promise]));
     } catch (error) {
       if (call.isOnKept && isReset(error) && !signal.aborted) continue;
       if (error instanceof Error) {
@@ -67,8 +78,32 @@ function listen(): void {
     const { request } = message as { readonly request: ClientRequest };
     request.once('socket', (socket) => (call.isOnKept = wasUsed(socket)));
     request.once('error', (error) => (call.failure = error));
-    request.prependOnceListener('response', () => (call.isOnKept = false));
+    request.prependOnceListener('response', (answer) => {
+      call.isOnKept = false;
+      holdAnswer(answer, call);
+    });
+    // No library is to unpack what comes, of which nobody could tell how much it will be.
+    if (!request.headersSent) request.removeHeader('accept-encoding');
   });
+}
+
+/** Without listening to it, which would make it flow before the library takes it. */
+function holdAnswer(answer: IncomingMessage, { largest, giveUp }: Call): void {
+  const refuse = (error: Error): void => {
+    giveUp(error);
+    answer.destroy(error);
+  };
+  const encoding = answer.headers['content-encoding'] ?? 'identity';
+  if (!/^(?:identity|aws-chunked)?$/i.test(encoding.trim())) refuse(new PackedAnswer(encoding));
+  const most = (answer.statusCode ?? 0) >= 300 ? LARGEST_REFUSAL : largest;
+  const push = answer.push.bind(answer);
+  let bytes = 0;
+  answer.push = (chunk: Buffer | null, ...more) => {
+    bytes += chunk?.length ?? 0;
+    if (bytes <= most) return push(chunk, ...more);
+    refuse(new EndlessAnswer(most));
+    return false;
+  };
 }
 
 /** The error or what caused it. */

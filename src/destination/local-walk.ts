@@ -1,8 +1,9 @@
 /** The files below a destination's directory, by key. */
 import type { Dirent, Stats } from 'node:fs';
-import { readdir, stat } from 'node:fs/promises';
+import { opendir, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { DestinationError, errnoOf } from '../base/errors.ts';
+import { ListBound } from './bounds.ts';
 
 export interface FoundFile {
   /** Path relative to the root, `/`-separated. */
@@ -28,6 +29,7 @@ export async function* walkFiles(
   wanted: (entry: Dirent, directory: string) => boolean,
   signal: AbortSignal,
 ): AsyncGenerator<readonly FoundFile[]> {
+  const bound = new ListBound(root);
   const directories = [start];
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
     const seen = new Set<string>();
@@ -35,7 +37,7 @@ export async function* walkFiles(
     for (let isWhole = false; !isWhole;) {
       signal.throwIfAborted();
       const mayBeAbsent = directory === start || seen.size > 0;
-      const names = await readNames(root, directory, mayBeAbsent, wanted);
+      const names = await readNames({ root, directory, wanted, bound }, mayBeAbsent, signal);
       const fresh = names.filter((name) => !seen.has(name));
       isWhole = true;
       for (let from = 0; from < fresh.length; from += sliceLength) {
@@ -43,7 +45,10 @@ export async function* walkFiles(
         const found = await findAll(root, directory, slice);
         isWhole &&= found.length === slice.length;
         for (const name of slice) seen.add(name);
-        for (const { key, stats } of found) if (stats.isDirectory()) directories.push(key);
+        for (const { key, stats } of found) {
+          bound.count(key);
+          if (stats.isDirectory()) directories.push(key);
+        }
         const files = found.filter(({ stats }) => stats.isFile());
         if (files.length > 0) yield files;
       }
@@ -51,17 +56,29 @@ export async function* walkFiles(
   }
 }
 
+interface Reading {
+  readonly root: string;
+  readonly directory: string;
+  readonly wanted: (entry: Dirent, directory: string) => boolean;
+  readonly bound: ListBound;
+}
+
 // A directory is read to its end before any of its files is yielded: deleting files from a directory that is half
 // read makes some file systems skip others.
 async function readNames(
-  root: string,
-  directory: string,
+  { root, directory, wanted, bound }: Reading,
   mayBeAbsent: boolean,
-  wanted: (entry: Dirent, directory: string) => boolean,
+  signal: AbortSignal,
 ): Promise<string[]> {
+  const count = bound.folder(directory);
   try {
-    const entries = await readdir(join(root, directory), { withFileTypes: true });
-    return entries.filter((entry) => wanted(entry, directory)).map((entry) => entry.name);
+    const names: string[] = [];
+    for await (const entry of await opendir(join(root, directory), { bufferSize: 1_024 })) {
+      signal.throwIfAborted();
+      count();
+      if (wanted(entry, directory)) names.push(entry.name);
+    }
+    return names;
   } catch (error) {
     const isAbsent = absentErrnos.has(errnoOf(error) ?? '');
     if (!isAbsent) throw error;

@@ -4,7 +4,7 @@
  * The calls go through Node's thread pool and promises: packs are large and calls few, and the thread that makes
  * them stays free. Deletes are durable as well, so that what a caller removes in order stays removed in order.
  */
-import type { Dirent } from 'node:fs';
+import { constants, type Dirent } from 'node:fs';
 import { open, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -295,7 +295,8 @@ async function readFile(
   range: ByteRange | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const handle = await open(join(root, key), 'r');
+  // What is no file is not waited for, as a pipe would be.
+  const handle = await open(join(root, key), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw absent('read', key, root);

@@ -1,5 +1,6 @@
 /** Pages of a list that a store gives in order: what is out of order, or twice, is no list to rely on. */
 import { DestinationError } from '../base/errors.ts';
+import { ListBound } from './bounds.ts';
 import type { ListedObject } from './destination.ts';
 import { isKeyPart } from './key.ts';
 
@@ -19,6 +20,9 @@ export interface StoreObject {
   readonly modifiedMs: number | undefined;
 }
 
+/** Characters: it goes with the next request, whose head servers take no more of. */
+const LONGEST_TOKEN = 8_192;
+
 /** More than any store gives in a row; one that goes on giving them does not come to an end. */
 const MOST_EMPTY_PAGES = 100;
 
@@ -33,6 +37,8 @@ export async function* orderedPages(
   prefix: string,
   ask: (next: string | undefined) => Promise<StorePage>,
 ): AsyncGenerator<readonly ListedObject[]> {
+  const bound = new ListBound(url);
+  /** Since the last page with names, which have to rise: a page that comes again later has none that do. */
   const used = new Set<string>();
   let last: Buffer | undefined;
   let empty = 0;
@@ -40,6 +46,9 @@ export async function* orderedPages(
     const page = await ask(next);
     if (page.next !== undefined) {
       if (page.next === '' || used.has(page.next)) throw wrong(url, 'the same page comes again');
+      if (page.next.length > LONGEST_TOKEN)
+        throw wrong(url, 'what the next page is asked for with is no such text');
+      if (page.objects.length > 0) used.clear();
       used.add(page.next);
       empty = page.objects.length === 0 ? empty + 1 : 0;
       if (empty > MOST_EMPTY_PAGES) throw wrong(url, 'it does not come to an end');
@@ -52,6 +61,7 @@ export async function* orderedPages(
         throw wrong(url, 'its names are out of order');
       last = bytes;
       const key = name.slice(root.length);
+      bound.count(key);
       if (!key.split('/').every(isKeyPart)) continue;
       if (
         size === undefined ||

@@ -5,6 +5,7 @@ import { loadForReading } from '../repository/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { lastPacks, readTombstones } from '../repository/tombstones.ts';
+import { isUnending, treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { SourceComparison } from './protocol.ts';
 
@@ -70,7 +71,7 @@ async function extensionsSince(
     return Object.fromEntries([...after].filter(([extension]) => !before.has(extension)));
   } catch (error) {
     // Damage is for checks to find: the backup itself is complete.
-    if (isDamage(error)) return {};
+    if (isDamage(error) || isUnending(error)) return {};
     throw error;
   }
 }
@@ -81,9 +82,11 @@ async function extensionsOf(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
+  const budget = await treeBudget(reader, root, undefined, signal);
   const waiting = [root];
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     for await (const leaf of reader.leaves(id, signal)) {
+      await budget.spend(leaf.length);
       for (const entry of leaf) {
         if (entry.type === 'directory') waiting.push(entry.id);
         if (entry.type !== 'file') continue;

@@ -116,6 +116,9 @@ const COUNT_FIELDS = [
 ] as const;
 
 export const MAX_LISTED_ERRORS = 10_000;
+/** Of the lists of a snapshot: all that is listed stands in memory, of every snapshot at once. */
+const MOST_TAGS = 10_000;
+const MOST_OMITTED = 10_000;
 
 export function encodeSnapshot(record: SnapshotRecord): Buffer {
   const map: Record<string, CborMap[string]> = {
@@ -171,7 +174,7 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
     root: map.bytes('root', 24),
     plain: map.boolean('plain'),
     salt: map.has('salt') ? map.bytes('salt', 16) : undefined,
-    tags: map.texts('tags'),
+    tags: atMost(map, 'tags', map.texts('tags'), MOST_TAGS),
     pinned: map.boolean('pinned'),
     status: oneOf(map, 'status', ['complete', 'partial'] as const),
     errors: map.maps('errors', MAX_LISTED_ERRORS).map((error) => ({
@@ -184,7 +187,7 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
       COUNT_FIELDS.map((field) => [field, counts.integer(field)]),
     ) as unknown as SnapshotCounts,
     owners: { users: nameTable(owners.map('users')), groups: nameTable(owners.map('groups')) },
-    omitted: map.texts('omitted'),
+    omitted: atMost(map, 'omitted', map.texts('omitted'), MOST_OMITTED),
     parent: map.has('parent') ? map.bytes('parent', 32).toString('hex') : undefined,
     original: map.has('original') ? map.bytes('original', 32).toString('hex') : undefined,
     writeOnly: map.has('write_only') ? writeOnlyOrigin(map.map('write_only')) : undefined,
@@ -374,6 +377,11 @@ export function oneOf<T extends string>(map: RecordReader, field: string, values
 
 function writeOnlyOrigin(map: RecordReader): NonNullable<SnapshotRecord['writeOnly']> {
   return { number: map.integer('number', 1, 0xffff_ffff), storedMs: map.integer('stored') };
+}
+
+function atMost<T>({ object }: RecordReader, field: string, list: readonly T[], most: number): readonly T[] {
+  if (list.length > most) throw corrupt(object, `its field "${field}" has more than ${most} parts`);
+  return list;
 }
 
 function nameTable(map: RecordReader): Record<string, string> {

@@ -2,6 +2,8 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { corrupt, newerFormat } from '../base/errors.ts';
 import {
   FLAG,
+  MAX_LEVEL,
+  MOST_IN_CHUNK,
   isHostileName,
   type BranchChild,
   type Entry,
@@ -21,6 +23,8 @@ class ByteReader {
   readonly #bytes: Buffer;
   readonly #object: string;
   #at = 0;
+  /** Things of all kinds that the chunk has announced. */
+  #parts = 0;
 
   constructor(bytes: Buffer, object: string) {
     this.#bytes = bytes;
@@ -109,6 +113,14 @@ class ByteReader {
     return count;
   }
 
+  /** The same of things that take more memory than they have bytes. */
+  countParts(itemBytes: number, most: number): number {
+    const count = this.count(itemBytes);
+    this.#parts += count;
+    if (count > most || this.#parts > MOST_IN_CHUNK.parts) throw this.fail('holds more than one chunk can');
+    return count;
+  }
+
   fail(what: string): Error {
     return corrupt(this.#object, `it ${what}`);
   }
@@ -133,7 +145,7 @@ export function decodeTreeChunk(bytes: Buffer, object: string): TreeChunk {
 }
 
 function leaf(reader: ByteReader): TreeChunk {
-  const count = reader.count(12);
+  const count = reader.countParts(12, MOST_IN_CHUNK.entries);
   const entries: Entry[] = [];
   let previous: ByteString | undefined;
   for (let i = 0; i < count; i += 1) {
@@ -148,8 +160,8 @@ function leaf(reader: ByteReader): TreeChunk {
 
 function branch(reader: ByteReader): TreeChunk {
   const level = reader.u8();
-  if (level < 1 || level > 8) throw reader.fail('has an impossible level');
-  const count = reader.count(ID + 2);
+  if (level < 1 || level > MAX_LEVEL) throw reader.fail('has an impossible level');
+  const count = reader.countParts(ID + 2, MOST_IN_CHUNK.children);
   if (count === 0) throw reader.fail('is a branch without children');
   const children: BranchChild[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -216,7 +228,7 @@ function readEntry(reader: ByteReader): Entry {
 }
 
 function readXattrs(reader: ByteReader): Xattr[] {
-  const count = reader.count(2);
+  const count = reader.countParts(2, MOST_IN_CHUNK.attributes);
   if (count === 0) throw reader.fail('has an entry with a flag that means nothing');
   const xattrs: Xattr[] = [];
   for (let i = 0; i < count; i += 1) {
@@ -247,7 +259,7 @@ function readFile(reader: ByteReader, metadata: EntryMetadata, flags: number): E
 }
 
 function readHoles(reader: ByteReader, size: number): Hole[] {
-  const count = reader.count(2);
+  const count = reader.countParts(2, MOST_IN_CHUNK.parts);
   if (count === 0) throw reader.fail('has an entry with a flag that means nothing');
   const holes: Hole[] = [];
   let end = 0;

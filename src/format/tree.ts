@@ -83,9 +83,18 @@ export const FLAG = { xattrs: 1, links: 2, holes: 4, indirect: 8, changed: 16 } 
 
 export const MAX_NAME_BYTES = 4_096;
 export const MAX_DEPTH = 4_096;
+/** Of branches. */
+export const MAX_LEVEL = 8;
 /** Beyond this many ids a file's content is stored as lists of `LIST_IDS`. */
 export const INLINE_IDS = 1_024;
 export const LIST_IDS = 4_096;
+/** What writers make of one chunk is a small part of this: readers hold it in memory whole. */
+export const MOST_IN_CHUNK = {
+  entries: 65_536,
+  children: 65_536,
+  attributes: 65_536,
+  parts: 2 ** 21,
+} as const;
 
 /** One stored tree chunk. */
 export type TreeChunk =

@@ -47,6 +47,8 @@ class AffectedSearch {
   readonly #readers = new Map<string, TreeReader>();
   /** Whether a tree chunk or anything below it is damaged. */
   readonly #touched = new Map<string, boolean>();
+  /** What is wrong with the chunks of a list: each is read once. */
+  readonly #lists = new Map<string, ReadonlySet<FindingDraft>>();
 
   constructor(repository: Repository, index: ChunkIndex, damage: Damage, signal: AbortSignal) {
     this.#repository = repository;
@@ -114,9 +116,20 @@ class AffectedSearch {
     this.#collect(file.content, drafts);
     if (!file.indirect) return drafts;
     for (let at = 0; at < file.content.length; at += ID_BYTES) {
-      const chunk = await this.#read(reader, file.content.subarray(at, at + ID_BYTES));
-      if (chunk?.form === 'list') this.#collect(chunk.ids, drafts);
+      const id = file.content.subarray(at, at + ID_BYTES);
+      for (const draft of await this.#ofList(reader, id)) drafts.add(draft);
     }
+    return drafts;
+  }
+
+  async #ofList(reader: TreeReader, id: Buffer): Promise<ReadonlySet<FindingDraft>> {
+    const key = chunkKey(id);
+    const known = this.#lists.get(key);
+    if (known !== undefined) return known;
+    const drafts = new Set<FindingDraft>();
+    this.#lists.set(key, drafts);
+    const chunk = await this.#read(reader, id);
+    if (chunk?.form === 'list') this.#collect(chunk.ids, drafts);
     return drafts;
   }
 

@@ -4,6 +4,7 @@ import type { ListedObject } from '../destination/destination.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { Damage, mapAffected } from './check-affected.ts';
 import { chainView } from './chain-view.ts';
+import { checkExtents } from './check-extents.ts';
 import { checkDirectories, chunkKey, readIndexForCheck, type CheckedIndex } from './check-index.ts';
 import { checkCopies, checkKeys } from './check-keys.ts';
 import { choosePacks, readPacks, type PackResults, type ReadData } from './check-packs.ts';
@@ -92,7 +93,10 @@ export async function check(
   const work = [
     readPacks(repository, names, checked, packOptions, findings, observer, signal),
     checkDirectories(repository, others, checked, findings, signal),
-    traverseTrees(repository, checked.index, snapshots.live, signal, undefined, checked.ids),
+    traverseTrees(repository, checked.index, snapshots.live, signal, {
+      ids: checked.ids,
+      compareTotals: true,
+    }),
   ] as const;
   // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
   await Promise.allSettled(work);
@@ -112,14 +116,15 @@ export async function check(
   const traversal =
     ids?.differ === false
       ? firstTraversal
-      : await traverseTrees(repository, index, snapshots.live, signal, undefined, ids);
+      : await traverseTrees(repository, index, snapshots.live, signal, { ids, compareTotals: true });
   const gone = [...checked.gone, ...directories.gone, ...results.gone];
   const damage = damageOf(checked, index, results, traversal, findings);
   for (const name of gone)
     findGone(name, checked, index, traversal, snapshots.tombstones.packs, damage, findings);
+  const ending = await checkExtents(repository, index, snapshots.live, traversal.roots, findings, signal);
   if (!damage.isEmpty) {
     observer.phase('affected');
-    await mapAffected(repository, index, snapshots.live, damage, signal);
+    await mapAffected(repository, index, ending, damage, signal);
   }
   findings.acceptReplaced(unsound, heldBy(index, traversal));
   findings.acceptReturned(needlessUnderRetired(repository, snapshots, checked));
@@ -251,6 +256,9 @@ function damageOf(
     const isAboutTree = error instanceof RepositoryError && error.details['object'] === tree;
     const { pack } = locatedIn(id);
     damage.chunks.set(key, findings.addError(isAboutTree ? tree : `pack ${pack}`, error));
+  }
+  for (const [key, { id, reason }] of traversal.unsoundTrees) {
+    damage.chunks.set(key, findings.add('error', `tree ${id.toString('hex')}`, reason));
   }
   for (const { tree, name, reason } of traversal.unsoundFiles) {
     damage.addFile(tree, name, findings.add('error', `tree ${tree.toString('hex')}`, reason));

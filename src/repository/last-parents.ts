@@ -59,7 +59,7 @@ export async function packsNeededBy(
 ): Promise<ReadonlySet<string> | 'unknown'> {
   try {
     const parents = await forgotten();
-    const walk = await traverseTrees(repository, index, parents, signal, reachable);
+    const walk = await traverseTrees(repository, index, parents, signal, { passed: reachable });
     if (walk.missing.size + walk.unreadable.size > 0) return 'unknown';
     const names = new Set<string>();
     walk.referenced.forEach((slot) => {

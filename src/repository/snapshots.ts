@@ -192,6 +192,8 @@ export async function commitSnapshot(
   const plaintext = encodeSnapshot(record);
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
+  // What nobody could read is not stored.
+  decodeSnapshot(plaintext, 'the new snapshot');
   let stored: SealedRecord | undefined;
   let { generation } = repository.keys;
   const seal = (position: ChainPosition): SealedRecord => {

@@ -1,12 +1,14 @@
+import type { ByteString } from '../base/byte-path.ts';
 import { corrupt } from '../base/errors.ts';
 import { ChunkHasher } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { decodeTreeChunk } from '../format/tree-decode.ts';
-import type { Entry, FileEntry, TreeChunk } from '../format/tree.ts';
+import { MAX_LEVEL, type Entry, type FileEntry, type TreeChunk } from '../format/tree.ts';
 import { requireChunk, type ChunkIndex, type IndexSource } from './chunk-index.ts';
 import { NO_CACHE } from './metadata-cache.ts';
 import type { Repository } from './repository.ts';
 import { SegmentCache } from './segment-reader.ts';
+import { ContentBudget } from './tree-bounds.ts';
 
 /** Raw tree segments kept: directories that lie near each other in the tree lie near each other in the packs. */
 const CACHE_BYTES = 32 * 1024 * 1024;
@@ -64,17 +66,30 @@ export class TreeReader {
     id: Buffer,
     signal: AbortSignal,
     each: (chunk: Buffer) => void = () => {},
-    depth = 0,
   ): AsyncGenerator<readonly Entry[], void, undefined> {
-    each(id);
-    const chunk = await this.chunk(id, signal);
-    if (chunk.form === 'leaf') {
-      yield chunk.entries;
-      return;
+    let last: ByteString | undefined;
+    const unread: { readonly id: Buffer; readonly firstName?: ByteString; readonly below: number }[] = [
+      { id, below: MAX_LEVEL + 1 },
+    ];
+    for (let part = unread.pop(); part !== undefined; part = unread.pop()) {
+      each(part.id);
+      const chunk = await this.chunk(part.id, signal);
+      const object = `tree ${part.id.toString('hex')}`;
+      if (chunk.form === 'list' || (chunk.form === 'branch' && chunk.level >= part.below))
+        throw corrupt(object, 'it is not a part of a directory');
+      const first = chunk.form === 'leaf' ? chunk.entries[0]?.name : chunk.children[0]?.firstName;
+      const isFirst = part.firstName === undefined || first === part.firstName;
+      // In their order no part can come twice, so that a directory ends.
+      if (!isFirst || (first !== undefined && last !== undefined && !(last < first)))
+        throw corrupt(`tree ${id.toString('hex')}`, 'its leaves are out of order');
+      if (chunk.form === 'leaf') {
+        last = chunk.entries.at(-1)?.name ?? last;
+        yield chunk.entries;
+        continue;
+      }
+      const { level } = chunk;
+      for (const child of chunk.children.toReversed()) unread.push({ ...child, below: level });
     }
-    if (chunk.form !== 'branch' || depth > 8)
-      throw corrupt(`tree ${id.toString('hex')}`, 'it is not a directory');
-    for (const child of chunk.children) yield* this.leaves(child.id, signal, each, depth + 1);
   }
 
   /**
@@ -92,15 +107,7 @@ export class TreeReader {
       return chunk.entries;
     }
     const entries: Entry[] = [];
-    let last: string | undefined;
-    for await (const leaf of this.leaves(id, signal, each)) {
-      for (const entry of leaf) {
-        if (last !== undefined && !(last < entry.name))
-          throw corrupt(`tree ${id.toString('hex')}`, 'its leaves are out of order');
-        last = entry.name;
-        entries.push(entry);
-      }
-    }
+    for await (const leaf of this.leaves(id, signal, each)) for (const entry of leaf) entries.push(entry);
     return entries;
   }
 
@@ -114,10 +121,13 @@ export class TreeReader {
 
   /** The lists of an indirect file, one at a time: a file of 1 TiB has 80 MiB of ids. */
   async *lists(file: FileEntry, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+    const budget = new ContentBudget(file);
     for (let at = 0; at < file.content.length; at += 24) {
       const id = file.content.subarray(at, at + 24);
       const chunk = await this.chunk(id, signal);
       if (chunk.form !== 'list') throw corrupt(`tree ${id.toString('hex')}`, 'it is not a list of chunks');
+      if (!budget.has(id, chunk.ids.length / 24))
+        throw corrupt(`tree ${id.toString('hex')}`, 'a file that names it has more chunks than it can');
       yield chunk.ids;
     }
   }

@@ -1,6 +1,7 @@
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import type { FileEntry, Hole } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { mostChunks } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { ContentPlan } from './content-plan.ts';
 import type { EntryRecord, Piece } from './entry-records.ts';
@@ -64,13 +65,10 @@ export class FileContent {
     } else {
       const lists: Buffer[] = [];
       let length = 0;
-      for (let at = 0; at < file.content.length; at += ID) {
-        const id = file.content.subarray(at, at + ID);
-        const chunk = await reader.chunk(id, signal);
-        if (chunk.form !== 'list') throw corrupt(`tree ${id.toString('hex')}`, 'it is not a list of chunks');
-        this.#addIds(chunk.ids, length, placing);
-        lists.push(chunk.ids);
-        length += chunk.ids.length;
+      for await (const ids of reader.lists(file, signal)) {
+        this.#addIds(ids, length, placing);
+        lists.push(ids);
+        length += ids.length;
       }
       this.#ids = Buffer.concat(lists, length);
     }
@@ -118,8 +116,8 @@ export class FileContent {
       placing.chunks += 1;
       placing.data += length;
       if (length === 0 || placing.data > placing.dataSize) throw doesNotAddUp();
-      // many small chunks are made to tire a reader out: a writer's have 4 KiB and more, but for the last of each run
-      if (placing.chunks > FEW_CHUNKS + placing.data / 4_096) {
+      // many small chunks are made to tire a reader out
+      if (placing.chunks > mostChunks(placing.data)) {
         throw new RepositoryError(
           'LIMIT_EXCEEDED',
           'It consists of more chunks than a file of its size can have',
@@ -157,8 +155,6 @@ export class FileContent {
 const ID = 24;
 /** Files up to this size are not worth asking how much room there is at all. */
 const WORTH_ASKING = 64 * 1024 ** 3;
-/** So many chunks a file may have whatever its size. */
-const FEW_CHUNKS = 65_536;
 
 /** How far a file is laid out. */
 interface Placing {

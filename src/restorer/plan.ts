@@ -3,10 +3,10 @@ import type { ByteString } from '../base/byte-path.ts';
 import { DirectoryCursor } from '../browse/directory-cursor.ts';
 import { MAX_DEPTH, type DirectoryEntry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { TreeBudget, treeBudget } from '../repository/tree-bounds.ts';
 import type { TreeReader } from '../repository/tree-reader.ts';
 import type { ContentPlan } from './content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
-import { EntryBudget, mostEntries } from './entry-budget.ts';
 import { entryFailure, requirePossible } from './entry-failure.ts';
 import { RECORD, type EntryRecordWriter, type RecordHandle } from './entry-records.ts';
 import { ExtraCollector } from './extra-collector.ts';
@@ -76,6 +76,7 @@ class PlanWalk {
   readonly #named: NamedEntry[] = [];
   readonly #extra: ExtraCollector;
   #isEmpty = true;
+  #budget = new TreeBudget(0);
 
   constructor(parts: PlanParts) {
     const { request, place, directories, tally, records, run, lifted } = parts;
@@ -108,8 +109,9 @@ class PlanWalk {
   }
 
   async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
-    const { root: handle, directories } = this.#parts;
+    const { root: handle, directories, reader } = this.#parts;
     const root = rootVisit(tree, handle, selection, directories === undefined);
+    this.#budget = await treeBudget(reader, tree, undefined, signal);
     this.#maker.begin(root);
     this.#visits.push(root);
     for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
@@ -133,19 +135,18 @@ class PlanWalk {
   }
 
   async #visit(visit: Visit, signal: AbortSignal): Promise<void> {
-    const { reader, index, tally } = this.#parts;
+    const { reader, tally } = this.#parts;
     const below: Visit[] = [];
     const isRoot = visit.above === undefined;
     let isWhole = true;
     try {
-      const cursor = new DirectoryCursor(reader, visit.id);
-      const budget = new EntryBudget(visit.totals?.entries ?? mostEntries(index), isRoot);
+      const { id, totals } = visit;
+      const cursor = new DirectoryCursor(reader, id, { totals, budget: this.#budget });
       while (cursor.part !== undefined) {
         await this.#pace(signal);
         if (!(await readPart(cursor, visit, tally, signal))) isWhole = false;
         for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
           cursor.skip();
-          budget.count(entry);
           this.#extra.claim(visit, entry.name);
           if (entry.type === 'file') {
             if (!visit.selection.takes(entry.name)) continue;

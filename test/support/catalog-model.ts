@@ -40,8 +40,8 @@ export async function compareAll(
   }
   const listed = new Map<Snapshot, readonly Listed[]>();
   for (const snapshot of snapshots) {
-    const root = asByteString('/');
-    const entries = walkTree(trees.reader(snapshot), root, snapshot.record.root, { recursive: true }, signal);
+    const top = { path: asByteString('/'), entry: undefined, tree: snapshot.record.root };
+    const entries = walkTree(trees.reader(snapshot), top, { recursive: true }, signal);
     listed.set(snapshot, await collect(entries));
   }
   for (const [snapshot, all] of listed) {

@@ -6,6 +6,7 @@
 import { asByteString } from '../../src/base/byte-path.ts';
 import { ChunkHasher } from '../../src/codec/hash.ts';
 import { CIPHER_GCM } from '../../src/format/header.ts';
+import type { SnapshotRecord } from '../../src/format/records.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { PackWriter } from '../../src/repository/pack-writer.ts';
 import type { Repository } from '../../src/repository/repository.ts';
@@ -191,6 +192,7 @@ export async function hostileSnapshot(
   repository: Repository,
   build: (store: RawStore) => Buffer,
   signal: AbortSignal,
+  record: Partial<SnapshotRecord> = {},
 ): Promise<Snapshot> {
   const packs: { name: string; bytes: Buffer }[] = [];
   const [data, tree] = [chunkStore(repository, 'data', packs), chunkStore(repository, 'tree', packs)];
@@ -229,6 +231,7 @@ export async function hostileSnapshot(
       owners: { users: {}, groups: {} },
       omitted: [],
       kind: 'files',
+      ...record,
     },
     { live: 1 },
     signal,

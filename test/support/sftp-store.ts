@@ -28,12 +28,21 @@ export interface SftpStoreOptions {
   readonly onSilence?: () => void;
   /** Opens a file that is to be created also where there is one. */
   readonly createsTwice?: boolean;
+  /** Each directory has always more names. */
+  readonly isEndless?: boolean;
 }
+
+const endlessNames = Array.from({ length: 1_000 }, (_, i) => ({
+  filename: `endless-${i}`,
+  longname: '',
+  attrs: { mode: FILE, size: 1, uid: 0, gid: 0, atime: 0, mtime: 1_000 },
+}));
 
 export async function startSftpStore({
   software,
   onSilence,
   createsTwice = false,
+  isEndless = false,
 }: SftpStoreOptions = {}): Promise<SftpStore> {
   // Not ed25519: of those that ssh2 makes, one in 256 cannot be read back by it.
   const key = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
@@ -86,6 +95,7 @@ export async function startSftpStore({
     });
     sftp.on('READDIR', (id, handle) => {
       const key = handle.toString('hex');
+      if (isEndless) return sftp.name(id, endlessNames);
       if (listed.has(key)) return sftp.status(id, STATUS_CODE.EOF);
       listed.add(key);
       const below = `${nameOf(handle)}/`;

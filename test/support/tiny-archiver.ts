@@ -7,7 +7,7 @@ import { ChunkHasher } from '../../src/codec/hash.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../../src/format/header.ts';
 import type { SnapshotRecord } from '../../src/format/records.ts';
 import { encodeDirectory } from '../../src/format/tree-split.ts';
-import type { Entry } from '../../src/format/tree.ts';
+import type { DirectoryTotals, Entry } from '../../src/format/tree.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { IndexWriter } from '../../src/repository/index-writer.ts';
 import { openSession } from '../../src/repository/lease.ts';
@@ -127,8 +127,9 @@ function storeTree(
   tree: TinyTree,
   data: (chunk: Buffer) => Buffer,
   trees: (chunk: Buffer) => Buffer,
-): Buffer {
+): StoredTree {
   const entries: Entry[] = [];
+  const totals = { files: 0, bytes: 0, entries: 0 };
   for (const name of Object.keys(tree).sort((a, b) => (a < b ? -1 : 1))) {
     const node = tree[name] ?? {};
     const metadata = {
@@ -141,10 +142,16 @@ function storeTree(
       inode: 1,
     };
     if (!Buffer.isBuffer(node)) {
-      const id = storeTree(node, data, trees);
-      entries.push({ type: 'directory', ...metadata, id, totals: { files: 0, bytes: 0, entries: 0 } });
+      const below = storeTree(node, data, trees);
+      entries.push({ type: 'directory', ...metadata, ...below });
+      totals.files += below.totals.files;
+      totals.bytes += below.totals.bytes;
+      totals.entries += 1 + below.totals.entries;
       continue;
     }
+    totals.files += 1;
+    totals.bytes += node.length;
+    totals.entries += 1;
     const content = node.length === 0 ? Buffer.alloc(0) : data(node);
     entries.push({
       type: 'file',
@@ -155,16 +162,21 @@ function storeTree(
       changedWhileRead: false,
     });
   }
-  return encodeDirectory(entries, trees);
+  return { id: encodeDirectory(entries, trees), totals };
 }
 
-function plainRecord(repository: Repository, root: Buffer): SnapshotRecord {
+interface StoredTree {
+  readonly id: Buffer;
+  readonly totals: DirectoryTotals;
+}
+
+function plainRecord(repository: Repository, { id: root, totals }: StoredTree): SnapshotRecord {
   const counts = {
-    files: 0,
+    files: totals.files,
     directories: 0,
     links: 0,
     others: 0,
-    bytes: 0,
+    bytes: totals.bytes,
     new: 0,
     changed: 0,
     unchanged: 0,

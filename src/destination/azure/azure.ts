@@ -12,7 +12,8 @@ import type { DestinationKind } from '../../base/errors.ts';
 import type { WebAgents } from '../../base/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
+import { LARGEST_PAGE, largestObject } from '../bounds.ts';
+import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
@@ -163,17 +164,19 @@ interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
+  /** Bytes of the answer; as many as a page has where that is not said. */
+  readonly largest?: number;
 }
 
 async function ask<T>(
   { url, stallMs }: AzureStore,
-  { op, key, mine }: Question,
+  { op, key, mine, largest = LARGEST_PAGE }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
   try {
     return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
-      onLiveConnection(moving.signal, async () => await call(moving)),
+      onLiveConnection(moving.signal, largest, async () => await call(moving)),
     );
   } catch (error) {
     signal.throwIfAborted();
@@ -276,7 +279,7 @@ async function getBlob(
   try {
     return await ask(
       store,
-      { op: 'read', key, mine },
+      { op: 'read', key, mine, largest: largestObject(key) },
       signal,
       async (moving) => await download(store, key, range, moving),
     );
@@ -316,7 +319,7 @@ function expectedLength(
   range: ByteRange | undefined,
   { contentLength: length, contentRange }: BlobDownloadResponseParsed,
 ): number {
-  if (length === undefined || length > LARGEST_OBJECT)
+  if (length === undefined || length > largestObject(key))
     throw senseless(store, 'read', key, 'the answer does not say how long it is, or is too long');
   if (range === undefined) return length;
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? '') ?? [];

@@ -10,6 +10,7 @@ import type { Bucket, File, StorageOptions } from '@google-cloud/storage';
 import { DestinationError, RequestError } from '../../base/errors.ts';
 import type { GoogleAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
+import { LARGEST_PAGE, largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { failure, meaning } from '../http-failure.ts';
@@ -179,13 +180,15 @@ interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
+  /** Bytes of the answer; as many as a page has where that is not said. */
+  readonly largest?: number;
   /** The answer is long, and the library reads it. */
   readonly isLong?: boolean;
 }
 
 async function ask<T>(
   { url, stallMs, requests }: GoogleStore,
-  { op, key, mine, isLong = false }: Question,
+  { op, key, mine, largest = LARGEST_PAGE, isLong = false }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
@@ -197,7 +200,7 @@ async function ask<T>(
       async (moving) =>
         await requests.during(
           moving.signal,
-          async () => await onLiveConnection(moving.signal, async () => await call(moving)),
+          async () => await onLiveConnection(moving.signal, largest, async () => await call(moving)),
           isLong ? moving.moved : undefined,
         ),
     );
@@ -288,7 +291,7 @@ async function getFile(
   const { size } = await statFile(store, key, signal);
   const { start, length } = extentOf(range, size, key);
   if (length === 0) return Buffer.alloc(0);
-  return await ask(store, { op: 'read', key }, signal, async (moving) => {
+  return await ask(store, { op: 'read', key, largest: largestObject(key) }, signal, async (moving) => {
     const stream = fileOf(store, key).createReadStream({
       validation: false,
       decompress: false,

@@ -1,6 +1,7 @@
 /** The commands of rclone that a destination needs, in its remote control's own words. */
 import { DestinationError } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
+import { LARGEST_PAGE, ListBound } from '../bounds.ts';
 import type { ObjectStat } from '../destination.ts';
 import { drain, textOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
@@ -64,7 +65,7 @@ export function commandsOf(
   async function ask(
     request: Omit<HttpRequest, 'method' | 'accepts'>,
     signal: AbortSignal,
-    read: ReadAnswer = async (reply, moving) => parsed(await textOf(reply, moving)),
+    read: ReadAnswer = async (reply, moving) => parsed(await textOf(reply, moving, LARGEST_PAGE)),
   ): Promise<Outcome> {
     signal.throwIfAborted();
     const site = await siteOf();
@@ -142,7 +143,12 @@ export function commandsOf(
     let items: RcloneItem[] = [];
     const read: ReadAnswer = async (reply, moving) => {
       items = [];
-      return await entriesOf(reply, moving, (entry) => items.push(itemOf(entry, url)));
+      const bound = new ListBound(url);
+      return await entriesOf(reply, moving, (entry) => {
+        const item = itemOf(entry, url);
+        bound.count(item.path);
+        items.push(item);
+      });
     };
     const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient, read);
     if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;

@@ -2,7 +2,7 @@
  * rclone’s list of a whole repository, which comes as one answer: `{"list":[{…},{…}]}`. It is read piece by piece, as
  * with a kilobyte of text for every four packs it soon has no room in memory, nor in one string.
  */
-import { TooLarge } from '../http-site.ts';
+import { EndlessAnswer } from '../bounds.ts';
 
 type Take = (entry: unknown) => void;
 
@@ -36,10 +36,10 @@ export class ItemListReader {
     this.#largest = largest;
   }
 
-  /** @throws {TooLarge} */
+  /** @throws {EndlessAnswer} */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
-    if (this.#bytes > this.#largest) throw new TooLarge(this.#largest);
+    if (this.#bytes > this.#largest) throw new EndlessAnswer(this.#largest);
     let from = 0;
     for (let at = this.#inString ? this.#afterString(chunk, 0) : 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
@@ -92,7 +92,7 @@ export class ItemListReader {
     // A copy: whoever gives the chunk may use its memory again.
     else this.#entry.push(Buffer.from(bytes));
     this.#partBytes += bytes.length;
-    if (this.#partBytes > LARGEST_PART) throw new TooLarge(LARGEST_PART);
+    if (this.#partBytes > LARGEST_PART) throw new EndlessAnswer(LARGEST_PART);
   }
 
   #endEntry(): void {

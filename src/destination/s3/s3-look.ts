@@ -104,13 +104,17 @@ async function readByte(store: S3Store, key: string, signal: AbortSignal): Promi
  */
 export async function askAbout<T>(
   store: S3Store,
-  { op, key, mine }: Question & { readonly key: string },
+  { op, key, mine, largest }: Question & { readonly key: string },
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
   const isMine = (error: unknown): boolean => lacksReason(error) || mine?.(error) === true;
   try {
-    return await store.ask({ op, key, mine: isMine }, signal, call);
+    return await store.ask(
+      { op, key, mine: isMine, ...(largest === undefined ? {} : { largest }) },
+      signal,
+      call,
+    );
   } catch (error) {
     if (!lacksReason(error)) throw error;
     const action = { op, url: store.url, key };

@@ -4,7 +4,8 @@ import type { Readable } from 'node:stream';
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
 import { DestinationError, isProtectedForNow } from '../../base/errors.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { extentOf, LARGEST_OBJECT } from '../byte-range.ts';
+import { largestObject } from '../bounds.ts';
+import { extentOf } from '../byte-range.ts';
 import type { ByteRange } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
 import type { Moving } from '../stall.ts';
@@ -180,7 +181,8 @@ async function fetchBytes(
   signal: AbortSignal,
 ): Promise<{ readonly bytes: Buffer; readonly total: number }> {
   const { bucket, client, library, root, url } = store;
-  return await askAbout(store, { op: 'read', key, mine: part.mine }, signal, async (moving) => {
+  const largest = largestObject(key);
+  return await askAbout(store, { op: 'read', key, mine: part.mine, largest }, signal, async (moving) => {
     const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: part.asked });
     const reply = await client.send(command, { abortSignal: moving.signal });
     moving.moved();
@@ -210,7 +212,7 @@ function expectedLength(
     readonly status: number | undefined;
   },
 ): { readonly length: number; readonly total: number } {
-  if (said.length === undefined || said.length > LARGEST_OBJECT)
+  if (said.length === undefined || said.length > largestObject(key))
     throw senseless('read', url, key, 'the answer does not say how long it is, or is too long');
   const { length } = said;
   // Some make no part of all there is.

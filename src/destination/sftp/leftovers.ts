@@ -1,4 +1,5 @@
 /** Temporary files that killed runs have left on the server. */
+import { ListBound } from '../bounds.ts';
 import type { Leftovers } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { removeStale, type Leftover } from '../leftovers.ts';
@@ -40,11 +41,14 @@ async function* temporariesBelow(
   root: string,
   signal: AbortSignal,
 ): AsyncGenerator<Leftover> {
+  const bound = new ListBound(root);
   const waiting = [root];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     signal.throwIfAborted();
     const directory = path;
-    const names = await onLane(async (lane) => await namesIn(lane, directory, false));
+    const names = await onLane(
+      async (lane) => await namesIn(lane, directory, false, bound.folder(directory.slice(root.length + 1))),
+    );
     for (const { name, type, size, modifiedMs } of names) {
       if (type === 'directory' && isKeyPart(name)) waiting.push(`${directory}/${name}`);
       else if (type === 'file' && isTemporaryName(name))

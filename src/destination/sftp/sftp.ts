@@ -214,7 +214,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     const onLane = async <T>(work: (lane: Lane) => Promise<T>): Promise<T> =>
       await run('list', undefined, signal, work);
     let page: ListedObject[] = [];
-    for await (const objects of walkObjects({ onLane, root, start, firstPart }, signal)) {
+    for await (const objects of walkObjects({ onLane, root, url, start, firstPart }, signal)) {
       for (const object of objects) {
         page.push(object);
         if (page.length < pageLength) continue;

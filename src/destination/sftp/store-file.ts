@@ -1,6 +1,7 @@
 /** A new file on the server: written under a temporary name, synced, and only then given its own name. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DestinationError } from '../../base/errors.ts';
+import { ListBound } from '../bounds.ts';
 import type { ObjectStat } from '../destination.ts';
 import type { UploadPace } from '../limited.ts';
 import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts';
@@ -242,7 +243,10 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
 async function leastAgeThere(lane: Lane, claim: string, temporary: string): Promise<number> {
   const slash = claim.lastIndexOf('/');
   const names = { own: temporary.slice(slash + 1), claim: claim.slice(slash + 1) };
-  return leastAgeMs(await namesIn(lane, claim.slice(0, slash), false), names);
+  return leastAgeMs(
+    await namesIn(lane, claim.slice(0, slash), false, new ListBound(claim).folder('packs/')),
+    names,
+  );
 }
 
 async function tryClaim(lane: Lane, claim: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 /** Every object below a directory on the server: many directories at once, as each costs round trips. */
+import { ListBound } from '../bounds.ts';
 import type { ListedObject } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { isStatus, STATUS } from './answers.ts';
@@ -14,6 +15,8 @@ export interface Walk {
   readonly onLane: OnLane;
   /** Absolute, on the server. */
   readonly root: string;
+  /** For people. */
+  readonly url: string;
   /** Of the prefix: the directory to begin in, below the root, and how names in it begin. */
   readonly start: string;
   readonly firstPart: string;
@@ -29,6 +32,7 @@ interface Found {
  * failure rejects, so that a walk that ends is complete.
  */
 export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
+  const bound = new ListBound(walk.url);
   const waiting: string[] = [walk.start];
   const reading = new Map<string, Promise<readonly [string, Found]>>();
   try {
@@ -37,7 +41,7 @@ export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenera
       for (const directory of waiting.splice(0, mostAtOnce - reading.size))
         reading.set(
           directory,
-          look(walk, directory).then((found) => [directory, found] as const),
+          look(walk, directory, bound).then((found) => [directory, found] as const),
         );
       const [directory, { objects, directories }] = await Promise.race(reading.values());
       reading.delete(directory);
@@ -49,14 +53,20 @@ export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenera
   }
 }
 
-async function look(walk: Walk, directory: string): Promise<Found> {
+async function look(walk: Walk, directory: string, bound: ListBound): Promise<Found> {
   const { onLane, root, start, firstPart } = walk;
   const objects: ListedObject[] = [];
   const directories: string[] = [];
   const path = directory === '' ? root : `${root}/${directory}`;
   const below = directory === '' ? '' : `${directory}/`;
   await onLane(async (lane) => {
-    for (const { name, ...facts } of await namesIn(lane, path, directory === start)) {
+    for (const { name, ...facts } of await namesIn(
+      lane,
+      path,
+      directory === start,
+      bound.folder(directory),
+    )) {
+      bound.count(below + name);
       if (!isKeyPart(name) || (directory === start && !name.startsWith(firstPart))) continue;
       const { type, size, modifiedMs } =
         facts.type === 'link' ? await followed(lane, `${path}/${name}`, facts) : facts;
@@ -67,8 +77,16 @@ async function look(walk: Walk, directory: string): Promise<Found> {
   return { objects, directories };
 }
 
-/** What is in a directory; nothing where there is none. */
-export async function namesIn(lane: Lane, path: string, isFirst: boolean): Promise<readonly NamedFacts[]> {
+/**
+ * What is in a directory; nothing where there is none.
+ * @param count called for each name and each answer
+ */
+export async function namesIn(
+  lane: Lane,
+  path: string,
+  isFirst: boolean,
+  count: () => void,
+): Promise<readonly NamedFacts[]> {
   let handle: Buffer;
   try {
     handle = await lane.openDirectory(path);
@@ -83,7 +101,11 @@ export async function namesIn(lane: Lane, path: string, isFirst: boolean): Promi
     for (;;) {
       // The second is nearly always the end, which then costs no round trip of its own.
       const [some, more] = await Promise.all([lane.readDirectory(handle), lane.readDirectory(handle)]);
-      names.push(...(some ?? []), ...(more ?? []));
+      count();
+      for (const name of [...(some ?? []), ...(more ?? [])]) {
+        count();
+        names.push(name);
+      }
       if (some === undefined || more === undefined) return names;
     }
   } finally {

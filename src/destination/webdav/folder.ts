@@ -1,5 +1,6 @@
 /** The requests of WebDAV to one folder of a server, by key. */
 import { collectBody } from '../body.ts';
+import { LARGEST_FOLDER, LARGEST_PAGE } from '../bounds.ts';
 import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
 import { drain, xmlOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.ts';
@@ -102,7 +103,8 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     };
     for (let tries = 1; ; tries += 1) {
       const answer = await ask(request, signal, async (reply, moving) => {
-        if (reply.status === 207) return parseMultistatus(await xmlOf(reply, moving)) ?? [];
+        const largest = depth === '0' ? LARGEST_PAGE : LARGEST_FOLDER;
+        if (reply.status === 207) return parseMultistatus(await xmlOf(reply, moving, largest)) ?? [];
         await drain(reply, moving);
         // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;

@@ -112,10 +112,15 @@ const token = new RegExp(
   'y',
 );
 
+/** Of what says something of a file there are six in one another, and a dozen. */
+const DEEPEST = 64;
+const MOST_ELEMENTS = 2 ** 21;
+
 /** The outermost element; undefined unless the document is well-formed to its end. */
 function parseXml(text: string): Element | undefined {
   const document: Element = { name: '', children: [], text: '' };
   const open: Element[] = [document];
+  let elements = 0;
   token.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
   while (token.lastIndex < text.length) {
     const found = token.exec(text);
@@ -129,6 +134,8 @@ function parseXml(text: string): Element | undefined {
     else if (end === '/') {
       if (open.length === 1 || open.pop()?.name !== name) return undefined;
     } else {
+      elements += 1;
+      if (open.length > DEEPEST || elements > MOST_ELEMENTS) return undefined;
       const element = { name, children: [], text: '' };
       inner.children.push(element);
       if (empty !== '/') open.push(element);

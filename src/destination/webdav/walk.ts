@@ -1,4 +1,5 @@
 /** Every object below a folder: many folders at once, as each costs a round trip. */
+import { ListBound } from '../bounds.ts';
 import type { ListedObject } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { untold, withheld } from './dav-failure.ts';
@@ -23,6 +24,7 @@ export async function* walkObjects(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ListedObject[]> {
   const start = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')));
+  const bound = new ListBound(folder.url);
   const waiting: string[] = [start];
   const asked = new Map<string, Promise<readonly [string, Found]>>();
   try {
@@ -31,7 +33,7 @@ export async function* walkObjects(
       for (const name of waiting.splice(0, mostAtOnce - asked.size))
         asked.set(
           name,
-          look(folder, name, prefix, signal).then((found) => [name, found] as const),
+          look(folder, name, prefix, bound, signal).then((found) => [name, found] as const),
         );
       const [name, { objects, folders }] = await Promise.race(asked.values());
       asked.delete(name);
@@ -43,13 +45,22 @@ export async function* walkObjects(
   }
 }
 
-async function look(folder: Folder, name: string, prefix: string, signal: AbortSignal): Promise<Found> {
+async function look(
+  folder: Folder,
+  name: string,
+  prefix: string,
+  bound: ListBound,
+  signal: AbortSignal,
+): Promise<Found> {
+  const count = bound.folder(name);
   const objects: ListedObject[] = [];
   const folders: string[] = [];
   const children = await childrenOf(folder, name, signal);
   const below = name === '' ? '' : `${name}/`;
   for (const [child, entry] of children ?? []) {
     const key = below + child;
+    count();
+    bound.count(key);
     const isWanted = key.startsWith(prefix) || (entry.isFolder && prefix.startsWith(`${key}/`));
     if (!isKeyPart(child) || !isWanted) continue;
     if (entry.refused !== undefined) throw withheld(folder.url, 'list', key, entry.refused);

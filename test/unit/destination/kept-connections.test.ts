@@ -104,7 +104,7 @@ test('a connection that is new and reset is a failure, once', async () => {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await expect(onLiveConnection(live, async () => await fetchBy(address))).rejects.toMatchObject({
+  await expect(onLiveConnection(live, 1_000, async () => await fetchBy(address))).rejects.toMatchObject({
     code: 'ECONNRESET',
   });
   expect(requests).toBe(1);

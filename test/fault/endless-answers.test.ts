@@ -1,0 +1,343 @@
+/**
+ * Servers that answer without end, in every way that their protocol has: none of it is read beyond what an answer of its
+ * kind can have, and what is told says what happened.
+ */
+import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createLine, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { DestinationError } from '../../src/base/errors.ts';
+import { openAzureDestination } from '../../src/destination/azure/azure.ts';
+import { ListBound, largestObject } from '../../src/destination/bounds.ts';
+import type { Destination } from '../../src/destination/destination.ts';
+import { openGoogleDestination } from '../../src/destination/gcs/gcs.ts';
+import { openLocalDestination } from '../../src/destination/local.ts';
+import { orderedPages } from '../../src/destination/ordered-pages.ts';
+import { openS3Destination } from '../../src/destination/s3/s3.ts';
+import { openSftpDestination } from '../../src/destination/sftp/sftp.ts';
+import { openWebdavDestination } from '../../src/destination/webdav/webdav.ts';
+import { removeTree } from '../support/remove-tree.ts';
+import { startSftpStore } from '../support/sftp-store.ts';
+
+const live = new AbortController().signal;
+const MIB = 1024 * 1024;
+/** What the sockets of both sides may hold, and has been sent when nobody reads any more. */
+const UNDER_WAY = 24 * MIB;
+const STALL_MS = 300;
+
+interface Kind {
+  readonly name: string;
+  open(endpoint: string): Promise<Destination>;
+  /** With each answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly type: string;
+  /** How a list begins, and one object in it. */
+  readonly list: readonly [begin: string, object: string];
+  /** Of a list and of what is none of it: the most that is read. */
+  readonly most: number;
+  readonly isPatient?: boolean;
+  /** Answers what is asked before anything is listed. */
+  readonly before?: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+const key = Buffer.from('secret').toString('base64');
+const AT_ONCE = {
+  policy: { attempts: 1, firstDelayMs: 0, maxDelayMs: 0, random: () => 0 },
+  sleep: async () => {},
+};
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'S3',
+    open: async (endpoint) =>
+      await openS3Destination(
+        { kind: 's3', bucket: 'bucket', prefix: 'p', endpoint, region: 'eu', pathStyle: true },
+        { accessKeyId: 'key', secretAccessKey: 'secret' },
+        { stallMs: STALL_MS, patience: AT_ONCE },
+      ),
+    headers: { 'x-amz-request-id': '1' },
+    before: ({ url = '', method }, response) => {
+      if (url.includes('list-type=2')) return false;
+      const words = '<Error><Code>NoSuchKey</Code><Message>no</Message></Error>';
+      response.writeHead(404, { 'x-amz-request-id': '1', 'Content-Type': 'application/xml' });
+      response.end(method === 'HEAD' ? undefined : words);
+      return true;
+    },
+    type: 'application/xml',
+    list: [
+      '<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>',
+      '<Contents><Key>p/a</Key><Size>1</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>',
+    ],
+    most: 8 * MIB,
+  },
+  {
+    name: 'Azure',
+    open: async (endpoint) =>
+      await openAzureDestination(
+        { kind: 'azblob', container: 'box', prefix: 'p', account: 'me', endpoint: `${endpoint}/me` },
+        { accountKey: key },
+        { stallMs: STALL_MS },
+      ),
+    headers: { 'x-ms-request-id': '1', 'x-ms-version': '2025-01-05' },
+    type: 'application/xml',
+    list: [
+      '<?xml version="1.0"?><EnumerationResults><Blobs>',
+      '<Blob><Name>p/a</Name><Properties><Content-Length>1</Content-Length></Properties></Blob>',
+    ],
+    most: 8 * MIB,
+  },
+  {
+    name: 'Google',
+    open: async (endpoint) =>
+      await openGoogleDestination(
+        { kind: 'gs', bucket: 'bucket', prefix: 'p', endpoint },
+        {},
+        { stallMs: STALL_MS },
+      ),
+    headers: {},
+    type: 'application/json',
+    list: ['{"kind":"storage#objects","items":[', '{"kind":"storage#object","name":"p/a","size":"1"},'],
+    most: 8 * MIB,
+  },
+  {
+    name: 'WebDAV',
+    open: async (endpoint) =>
+      await openWebdavDestination({ kind: 'webdav', url: `${endpoint}/dav`, user: undefined }, {}),
+    // It waits for a minute.
+    isPatient: true,
+    headers: {},
+    type: 'application/xml',
+    list: ['<?xml version="1.0"?><multistatus xmlns="DAV:">', '<response><href>/dav/a</href></response>'],
+    most: 8 * MIB,
+  },
+];
+
+interface Server extends AsyncDisposable {
+  readonly endpoint: string;
+  /** Bytes of bodies that were written. */
+  sent: number;
+}
+
+async function serve(
+  answer: (request: IncomingMessage, response: ServerResponse, server: Server) => void,
+): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.on('error', () => {});
+    answer(request, response, made);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const made: Server = {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent: 0,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return made;
+}
+
+/** Writes for as long as anybody reads. */
+function pour(response: ServerResponse, part: string, server: Server): void {
+  const piece = Buffer.from(part.repeat(Math.ceil(65_536 / part.length)));
+  const more = (): void => {
+    while (!response.destroyed) {
+      server.sent += piece.length;
+      // Should nobody stop it, the test does.
+      if (server.sent > 400 * MIB) return void response.destroy();
+      if (!response.write(piece)) return void response.once('drain', more);
+    }
+  };
+  more();
+}
+
+/** Opens and lists. */
+async function use(opening: Promise<Destination>): Promise<void> {
+  const destination = await opening;
+  try {
+    for await (const _ of destination.list('', live));
+  } finally {
+    await destination.close();
+  }
+}
+
+async function failureOf(work: Promise<unknown>): Promise<DestinationError> {
+  const error: unknown = await work.then(
+    () => new Error('it was taken'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof DestinationError)) throw error;
+  return error;
+}
+
+describe.each(KINDS)(
+  '$name',
+  ({ open, headers, type, list: [begin, object], most, isPatient = false, before = () => false }) => {
+    test.each([200, 207, 404, 500])('a body without end, with status %i', async (status) => {
+      await using server = await serve((request, response, self) => {
+        if (before(request, response)) return;
+        response.writeHead(status, { ...headers, 'Content-Type': type });
+        response.write(begin);
+        pour(response, object, self);
+      });
+      const error = await failureOf(use(open(server.endpoint)));
+      if (status === 207 || (status === 200 && type.includes('json')))
+        expect(error.message).toContain('the answer is larger than 8 MiB');
+      expect(error.hint).not.toBe('');
+      expect(server.sent).toBeLessThan(4 * most + UNDER_WAY);
+    });
+
+    test.skipIf(isPatient)('a body that comes byte by byte', async () => {
+      const timers: NodeJS.Timeout[] = [];
+      await using server = await serve((request, response) => {
+        if (before(request, response)) return;
+        response.writeHead(207, { ...headers, 'Content-Type': type });
+        response.write(begin);
+        timers.push(setInterval(() => response.write(' '), 20));
+      });
+      const error = await failureOf(use(open(server.endpoint)));
+      for (const timer of timers) clearInterval(timer);
+      expect(error).toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+    });
+
+    test('a small body that unpacks to a large one', async () => {
+      const bomb = Buffer.concat([gzipSync(begin), gzipSync(Buffer.alloc(100 * MIB))]);
+      await using server = await serve((request, response) => {
+        if (before(request, response)) return;
+        response.writeHead(200, { ...headers, 'Content-Type': type, 'Content-Encoding': 'gzip' });
+        response.end(bomb);
+      });
+      const held = process.memoryUsage().arrayBuffers;
+      await failureOf(use(open(server.endpoint)));
+      expect(process.memoryUsage().arrayBuffers - held).toBeLessThan(32 * MIB);
+    });
+
+    test('headers without end', async () => {
+      const sockets: Socket[] = [];
+      let sent = 0;
+      const line = createLine((socket) => {
+        sockets.push(socket);
+        socket.on('error', () => {});
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const more = (): void => {
+          while (!socket.destroyed && sent < 200 * MIB) {
+            sent += 65_536;
+            if (!socket.write('X-Filler: aaaaaaaaaaaaaaaaaaaa\r\n'.repeat(2_048)))
+              return void socket.once('drain', more);
+          }
+        };
+        more();
+      }).listen(0, '127.0.0.1');
+      await once(line, 'listening');
+      await failureOf(use(open(`http://127.0.0.1:${(line.address() as AddressInfo).port}`)));
+      expect(sent).toBeLessThan(UNDER_WAY);
+      for (const socket of sockets) socket.destroy();
+      line.close();
+    });
+  },
+);
+
+describe('pages without end', () => {
+  const pagesOf = (prefix: string) =>
+    orderedPages('s3://bucket', '', '', async (next) => {
+      const from = Number(next ?? 0);
+      const objects = Array.from({ length: 1_000 }, (_, i) => ({
+        name: `${prefix}${String(from + i).padStart(9, '0')}`,
+        size: 1,
+        modifiedMs: 1,
+      }));
+      return { objects, next: String(from + 1_000) };
+    });
+
+  test.each([
+    ['', 'more than 262144 other files'],
+    ['snapshots/', 'more than 524288 objects below snapshots/'],
+    ['keys/', 'more than 65536 objects below keys/'],
+    ['UPPER', 'more than 262144 other files'],
+  ])('of names that begin with "%s"', async (prefix, said) => {
+    const taken = (async () => {
+      for await (const _ of pagesOf(prefix));
+    })();
+    expect(await failureOf(taken)).toMatchObject({
+      kind: 'corrupt-reply',
+      retry: 'never',
+      message: expect.stringContaining(said) as string,
+    });
+  });
+
+  test('millions of packs are a list as others are', () => {
+    const bound = new ListBound('s3://bucket');
+    for (let count = 0; count < 4_000_000; count += 1) bound.count('packs/00/a');
+    expect(() => {
+      for (let count = 0; count < 1_000_000; count += 1) bound.count('packs/00/a');
+    }).toThrow('objects below packs/');
+  });
+
+  test('a name of the next page that is no name', async () => {
+    const pages = orderedPages('s3://bucket', '', '', async () => ({
+      objects: [],
+      next: 'x'.repeat(100_000),
+    }));
+    await expect(pages.next()).rejects.toMatchObject({ kind: 'corrupt-reply' });
+  });
+});
+
+describe('SFTP', () => {
+  test('a directory without end', async () => {
+    const store = await startSftpStore({ isEndless: true });
+    const { port, publicKey } = store;
+    const site = mkdtempSync(join(tmpdir(), 'holdfast-endless-'));
+    const hostKeyFile = join(site, 'host.pub');
+    writeFileSync(hostKeyFile, `${publicKey}\n`);
+    const destination = await openSftpDestination(
+      { kind: 'sftp', user: 'keeper', host: '127.0.0.1', port, directory: '/keep' },
+      { password: 'secret', hostKeyFile },
+    );
+    const taken = (async () => {
+      for await (const _ of destination.list('', live));
+    })();
+    expect(await failureOf(taken)).toMatchObject({
+      message: expect.stringContaining('does not come to an end') as string,
+    });
+    await destination.close();
+    await store.stop();
+    removeTree(site);
+  });
+});
+
+describe('a directory of this machine', () => {
+  const site = mkdtempSync(join(tmpdir(), 'holdfast-endless-'));
+  afterAll(() => removeTree(site));
+
+  test.each(['keys/ring-1', 'config/1', 'snapshots/a', 'leases/prune/1', 'copies/keys/ring-1'])(
+    'a huge file as %s is not read',
+    async (name) => {
+      const destination = await openLocalDestination(join(site));
+      mkdirSync(join(site, name, '..'), { recursive: true });
+      writeFileSync(join(site, name), '');
+      truncateSync(join(site, name), largestObject(name) + 1);
+      expect(await failureOf(destination.get(name, undefined, live))).toMatchObject({
+        kind: 'corrupt-reply',
+        message: expect.stringContaining('more than any object of its kind has') as string,
+      });
+      await destination.close();
+    },
+  );
+
+  test.skipIf(process.platform === 'win32')('a pipe in place of an object is none', async () => {
+    const destination = await openLocalDestination(site);
+    mkdirSync(join(site, 'config'), { recursive: true });
+    execFileSync('mkfifo', [join(site, 'config', '7')]);
+    expect(await failureOf(destination.get('config/7', undefined, live))).toMatchObject({
+      kind: 'not-found',
+    });
+    await destination.close();
+  });
+});
