@@ -188,6 +188,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'db/idempotency.ts',
     'db/rate-log.ts',
     'api/api-error.ts',
+    'api/connection-shares.ts',
     'api/connections.ts',
     'api/cursor.ts',
     'api/docs-page.ts',

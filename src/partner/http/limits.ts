@@ -19,7 +19,14 @@ export interface PartnerLimits extends ServerLimits {
   };
 }
 
-const { plans: _plans, anonymous, failedLogins: _logins, tokenSeconds: _seconds, ...server } = DEFAULT_LIMITS;
+const {
+  plans: _plans,
+  anonymous,
+  strangers: _strangers,
+  failedLogins: _logins,
+  tokenSeconds: _seconds,
+  ...server
+} = DEFAULT_LIMITS;
 
 export const PARTNER_LIMITS: PartnerLimits = {
   ...server,
