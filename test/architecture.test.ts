@@ -277,7 +277,7 @@ const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   '@parcel/watcher': 'watch/native-watcher.ts',
   nodemailer: 'notify/email.ts',
   'prom-client': ['notify/metrics.ts', 'partner/metrics.ts'],
-  'ipaddr.js': 'partner/webhooks/public-address.ts',
+  'ipaddr.js': ['partner/http/network.ts', 'partner/webhooks/public-address.ts'],
   pg: 'partner/store/postgres.ts',
 };
 

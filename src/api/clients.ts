@@ -4,13 +4,19 @@ import { peerUser, peerUsers } from './page-peer.ts';
 
 /** By what requests without credentials are counted. */
 export interface Client {
+  readonly address: string;
+  /** Of this machine, where the system tells: asked only when others have used up what the address has. */
+  readonly user: () => Promise<User | undefined>;
+}
+
+export interface User {
   readonly name: string;
-  /** Another user of this machine than the agent's own, or root, or one who has credentials. */
+  /** Another one than the agent's own, or root, or one who has credentials. */
   readonly isStranger: boolean;
 }
 
 export interface Clients {
-  of(socket: Socket, address: string | undefined): Promise<Client>;
+  of(socket: Socket, address: string | undefined): Client;
   /** Whose connections these are. */
   ownersOf(sockets: readonly Socket[]): Promise<readonly string[]>;
   /** Somebody has shown over this connection that they may use the agent. */
@@ -33,18 +39,24 @@ export function createClients(ownUser = process.getuid?.()): Clients {
   };
 
   return {
-    async of(socket, address) {
-      const plain = (address ?? 'unknown').replace(/^::ffff:/, '');
-      const name = await nameOfPeer(socket);
-      if (name === UNKNOWN) return { name: plain, isStranger: false };
-      return { name: `${plain} ${name}`, isStranger: !known.has(name) };
-    },
+    of: (socket, address) => ({
+      ...clientAt(address),
+      user: async () => {
+        const name = await nameOfPeer(socket);
+        return name === UNKNOWN ? undefined : { name, isStranger: !known.has(name) };
+      },
+    }),
     ownersOf: async (sockets) => (await peerUsers(sockets)).map(nameOf),
     vouchFor(socket) {
       void nameOfPeer(socket).then((name) => known.add(name));
     },
     isKnown: (owner) => known.has(owner),
   };
+}
+
+/** Of which nothing is known but its address. */
+export function clientAt(address = 'unknown'): Client {
+  return { address: address.replace(/^::ffff:/, ''), user: async () => await Promise.resolve(undefined) };
 }
 
 function nameOf(user: number | undefined): string {

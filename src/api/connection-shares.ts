@@ -3,6 +3,7 @@
  * most of them: whoever opens as many as there may be, and sends half a request on each, keeps nobody out.
  */
 import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 
 /** Tells whose connections these are, by names that the log may have, in their order; asked only when there are many. */
@@ -33,6 +34,8 @@ export interface SharesParts {
 
 /** So many more are there for a moment, until it is known whose they are. */
 const OVERSHOOT = 2;
+/** Milliseconds between two looks, while ever more come. */
+const PAUSE_MS = 20;
 /** Milliseconds between two lines of the log. */
 const LOG_PAUSE_MS = 60_000;
 
@@ -71,16 +74,18 @@ export function createConnectionShares({
     if (isSettling) return;
     isSettling = true;
     try {
-      do {
+      for (;;) {
         const unknown = [...entries.values()].filter(({ owner }) => owner === undefined);
         const owners = await ownersOf(unknown.map(({ socket }) => socket));
         for (const [at, entry] of unknown.entries()) entry.owner = owners[at];
         for (const entry of tooMany()) end(entry);
-      } while (entries.size > most);
+        tell();
+        if (entries.size <= most) return;
+        await setTimeout(PAUSE_MS);
+      }
     } finally {
       isSettling = false;
     }
-    tell();
   }
 
   /** Those that are to go. What came meanwhile, of which nobody knows yet whose it is, counts the next time. */

@@ -17,24 +17,21 @@ export async function peerUser(socket: PeerAddress): Promise<number | undefined>
 /** Of many connections by one look at the system's tables. */
 export async function peerUsers(sockets: readonly PeerAddress[]): Promise<readonly (number | undefined)[]> {
   const wanted = sockets.map(pairsOf);
-  const users = await usersIn(new Set(wanted.flat().map(({ version }) => version)));
+  const tables = new Map<Version, string>();
+  for (const version of new Set(wanted.flat().map((pair) => pair.version)))
+    tables.set(version, await tableOf(version));
   return wanted.map((pairs) => {
-    const found = pairs.find(({ text }) => users.has(text));
-    return found && users.get(found.text);
+    const users = pairs.map(({ version, text }) => userOf(text, tables.get(version) ?? ''));
+    return users.find((user) => user !== undefined);
   });
 }
 
-/** The other end's address and ours, as its own line has them. */
-async function usersIn(versions: ReadonlySet<Version>): Promise<ReadonlyMap<string, number>> {
-  const users = new Map<string, number>();
-  for (const version of versions) {
-    for (const line of (await tableOf(version)).split('\n').slice(1)) {
-      const [, local = '', remote = '', state, , , , uid] = line.trim().split(/\s+/);
-      // The other end's own entry, in which it is the local one, and established.
-      if (state === '01') users.set(`${local} ${remote}`, Number(uid));
-    }
-  }
-  return users;
+/** From the other end's own entry, in which it is the local one, and established. Tables may be of thousands of lines. */
+function userOf(pair: string, table: string): number | undefined {
+  const at = table.indexOf(` ${pair} 01 `);
+  if (at === -1) return undefined;
+  const [, , , , , , uid] = table.slice(at, table.indexOf('\n', at)).trim().split(/\s+/);
+  return Number(uid);
 }
 
 async function tableOf(version: Version): Promise<string> {

@@ -83,7 +83,7 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, clients, port }:
       const token = await sessions.open(request.body.code, async () => await peerUser(socket));
       if (token === undefined) {
         // Whoever has a right code gets in, however many wrong ones come from the same machine.
-        const quota = rateLimits.takeForClient(await clients.of(socket, request.ip));
+        const quota = await rateLimits.takeForClient(clients.of(socket, request.ip));
         throw quota.accepted ? badCode() : tooMany('requests', quota);
       }
       reply.header('set-cookie', cookie(token));

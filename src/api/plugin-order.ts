@@ -87,7 +87,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
       : undefined);
   if (refusal !== undefined) {
     // They spend nothing: the page of another site must not use up what programs of this machine need.
-    reply.headers(quotaHeaders(rateLimits.lookForClient(await clientOf(request, parts))));
+    reply.headers(quotaHeaders(rateLimits.lookForClient(clientOf(request, parts))));
     throw refusal;
   }
 
@@ -124,12 +124,12 @@ async function quotaOf(request: FastifyRequest, caller: Caller, parts: HookParts
   if (caller.kind === 'credential') return rateLimits.takeForPlan();
   if (caller.kind === 'page') return { ...rateLimits.lookForPlan(), accepted: true };
   if (request.routeOptions.config.scope === 'entry')
-    return { ...rateLimits.lookForClient(await clientOf(request, parts)), accepted: true };
-  return rateLimits.takeForClient(await clientOf(request, parts));
+    return { ...rateLimits.lookForClient(clientOf(request, parts)), accepted: true };
+  return await rateLimits.takeForClient(clientOf(request, parts));
 }
 
-async function clientOf(request: FastifyRequest, { clients }: HookParts): Promise<Client> {
-  return await clients.of(request.raw.socket, request.ip);
+function clientOf(request: FastifyRequest, { clients }: HookParts): Client {
+  return clients.of(request.raw.socket, request.ip);
 }
 
 function portOf(request: IncomingMessage): number | undefined {

@@ -24,7 +24,7 @@ export interface RateLimits {
   /** As that, without taking one: for what does not spend the plan. */
   lookForPlan(): Quota;
   /** Takes a request without a token, of that client (clients.ts). */
-  takeForClient(client: Client): Quota;
+  takeForClient(client: Client): Promise<Quota>;
   /** As that, without taking one: for requests that are turned away before anything is done for them. */
   lookForClient(client: Client): Quota;
   /** Counts a login that failed; the quota that refuses it when there were too many, of that key or in all. */
@@ -52,12 +52,16 @@ export function createRateLimits(
   return {
     takeForPlan: () => take('desktop', ofPlan()),
     lookForPlan: () => look('desktop', ofPlan()),
-    takeForClient: (client) => {
+    takeForClient: async ({ address, user }) => {
+      const ofAddress = take(`address ${address}`, limits.anonymous);
+      if (ofAddress.accepted) return ofAddress;
+      const who = await user();
+      if (who === undefined) return ofAddress;
       // Whoever has a range of user ids to himself does not get as many buckets, each of which is written to the disk.
-      const ofAll = client.isStranger ? take('strangers', limits.strangers) : undefined;
-      return ofAll?.accepted === false ? ofAll : take(`address ${client.name}`, limits.anonymous);
+      const ofAll = who.isStranger ? take('strangers', limits.strangers) : undefined;
+      return ofAll?.accepted === false ? ofAll : take(`${who.name} at ${address}`, limits.anonymous);
     },
-    lookForClient: (client) => look(`address ${client.name}`, limits.anonymous),
+    lookForClient: ({ address }) => look(`address ${address}`, limits.anonymous),
     takeFailedLogin: (apiKey) => {
       // By its hash: what is sent as a key may well be a secret that was put in the wrong place.
       const name = createHash('sha256').update(apiKey).digest('hex').slice(0, 32);

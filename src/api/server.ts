@@ -1,5 +1,4 @@
 /** The Desktop API: everything it is made of, put together. */
-import { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
@@ -10,7 +9,7 @@ import { agentDocuments } from './agent-documents.ts';
 import { ApiError } from './api-error.ts';
 import { authRoutes } from './auth-routes.ts';
 import { backupRoutes } from './backup-routes.ts';
-import { createClients } from './clients.ts';
+import { clientAt, createClients } from './clients.ts';
 import { createConnectionShares } from './connection-shares.ts';
 import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections.ts';
 import { createCredentials, type Credentials } from './credentials.ts';
@@ -188,18 +187,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   );
   await app.ready();
 
-  const refuse = async (socket: Parameters<typeof answerRaw>[0], error: ApiError): Promise<void> => {
-    const client =
-      socket instanceof Socket
-        ? await clients.of(socket, socket.remoteAddress)
-        : { name: 'unknown', isStranger: true };
-    answerRaw(socket, error, quotaHeaders(rateLimits.lookForClient(client)), clock.now());
+  // At once: who is refused may close the connection at any moment.
+  const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
+    const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
+    const quota = rateLimits.lookForClient(clientAt(address));
+    answerRaw(socket, error, quotaHeaders(quota), clock.now());
   };
   const events: ConnectionEvents = {
     handle: (request, response) =>
       webdav.isAsked(request) ? webdav.handle(request, response) : app.routing(request, response),
-    malformed: (error, socket) => void refuse(socket, malformedRequest(error)),
-    tunnel: (request, socket) => void refuse(socket, tunnelRefusal(request, listening?.port)),
+    malformed: (error, socket) => refuse(socket, malformedRequest(error)),
+    tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
   };
   const shares = createConnectionShares({
     most: limits.maxConnections,

@@ -87,9 +87,8 @@ describe.skipIf(cannot)('another user of this machine', () => {
   });
 
   test('who asks more often than anybody may uses up nothing of what the owner has', async () => {
-    expect(await asNobody(ASKING, 60)).toBe('refused');
-    const own = await site.call('/v1/status');
-    expect([own.status, own.headers['x-ratelimit-remaining']]).toEqual([200, '39']);
+    expect(await asNobody(ASKING, 100)).toBe('refused');
+    for (let round = 0; round < 5; round += 1) expect((await site.call('/v1/status')).status).toBe(200);
     const wrong = await site.call('/v1/auth/token', { method: 'POST', body: { api_key: 'a', secret: 'b' } });
     expect(wrong.status).toBe(401);
   });

@@ -134,8 +134,8 @@ export function createWebdav(parts: WebdavParts): Webdav {
 
   /** @throws {ApiError} RATE_LIMIT_EXCEEDED */
   async function takeTurn({ socket }: IncomingMessage): Promise<void> {
-    const client = await parts.clients.of(socket, socket.remoteAddress);
-    const quota = parts.rateLimits.takeForClient(client);
+    const client = parts.clients.of(socket, socket.remoteAddress);
+    const quota = await parts.rateLimits.takeForClient(client);
     if (!quota.accepted) throw tooMany('requests', quota);
   }
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import { createConnectionShares } from '../../../src/api/connection-shares.ts';
 import { manualClock } from '../../support/manual-clock.ts';
@@ -34,7 +34,7 @@ function openShares() {
   const left = (name: string): number => [...names.values()].filter((one) => one === name).length;
   /** Until all are looked at. */
   const settled = async (): Promise<void> => {
-    for (let turn = 0; turn < 10; turn += 1) await setImmediate();
+    await setTimeout(60);
   };
   return {
     clock,
