@@ -188,6 +188,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'db/idempotency.ts',
     'db/rate-log.ts',
     'api/api-error.ts',
+    'api/connection-shares.ts',
     'api/connections.ts',
     'api/cursor.ts',
     'api/docs-page.ts',
@@ -276,7 +277,7 @@ const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   '@parcel/watcher': 'watch/native-watcher.ts',
   nodemailer: 'notify/email.ts',
   'prom-client': ['notify/metrics.ts', 'partner/metrics.ts'],
-  'ipaddr.js': 'partner/webhooks/public-address.ts',
+  'ipaddr.js': ['partner/http/network.ts', 'partner/webhooks/public-address.ts'],
   pg: 'partner/store/postgres.ts',
 };
 

@@ -44,6 +44,7 @@ try {
   stageService();
   stageDocuments();
   stageControl();
+  strip();
   makeModesPlain(stage);
   const file = pack();
   process.stdout.write(`${file}\n`);
@@ -92,6 +93,27 @@ function stageProgram(): void {
   put('/usr/bin/holdfast', readFileSync(path.join(import.meta.dirname, 'launcher.sh')), 0o755);
 }
 
+/** Names of functions that only debuggers look for: a good part of the size. */
+function strip(): void {
+  const binaries = [
+    at(RUNTIME),
+    ...readdirSync(at(`${HOME}/node_modules`), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:node|so)$/.test(name))
+      .map((name) => at(`${HOME}/node_modules/${name}`)),
+  ];
+  try {
+    execFileSync('strip', [
+      '--strip-unneeded',
+      '--remove-section=.comment',
+      '--remove-section=.note',
+      ...binaries,
+    ]);
+  } catch (cause) {
+    process.stderr.write('Not stripped: that takes "strip", of the package binutils.\n');
+    if (!(cause instanceof Error && 'code' in cause && cause.code === 'ENOENT')) throw cause;
+  }
+}
+
 function copyTree(from: string, to: string, wanted: (name: string) => boolean): void {
   const names = readdirSync(path.join(root, from), { recursive: true, encoding: 'utf8' });
   for (const name of names) {
@@ -118,10 +140,10 @@ function stageService(): void {
   put('/usr/lib/sysusers.d/holdfast.conf', template('systemd/holdfast.sysusers'));
   // Templates of "holdfast service", for one user.
   copyTree('service/systemd', `${HOME}/service/systemd`, () => true);
+  // Not in its place: dpkg handles what is there by name, as root, and the directory is the service's own. See postinst.
   put(
-    CONFIG,
+    `/usr/share/holdfast/${path.basename(CONFIG)}`,
     '{\n  // Every setting with its meaning and default: /usr/share/doc/holdfast/docs/config.example.jsonc\n}\n',
-    0o600,
   );
 }
 
@@ -164,7 +186,6 @@ function stageControl(): void {
     '/DEBIAN/control',
     fill(control, fields, (text) => text),
   );
-  put('/DEBIAN/conffiles', `${CONFIG}\n`);
   for (const name of ['postinst', 'prerm', 'postrm'])
     put(`/DEBIAN/${name}`, readFileSync(path.join(import.meta.dirname, name)), 0o755);
 }
@@ -181,10 +202,8 @@ function makeModesPlain(directory: string): void {
     const full = path.join(entry.parentPath, entry.name);
     const { mode } = lstatSync(full);
     if (entry.isDirectory()) chmodSync(full, 0o755);
-    else if ((mode & 0o077) !== 0 || full !== at(CONFIG))
-      chmodSync(full, (mode & 0o100) === 0 ? 0o644 : 0o755);
+    else chmodSync(full, (mode & 0o100) === 0 ? 0o644 : 0o755);
   }
-  chmodSync(at(CONFIG), 0o600);
 }
 
 function pack(): string {

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ConnectionShares } from './connection-shares.ts';
 import type { ServerLimits } from './limits.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -25,6 +26,7 @@ interface Exchange {
 export function createHttpServer(
   limits: ServerLimits,
   patient: PatientResponses,
+  shares: ConnectionShares,
   { handle, malformed, tunnel }: ConnectionEvents,
 ): Server {
   const latest = new WeakMap<Duplex, Exchange>();
@@ -43,8 +45,8 @@ export function createHttpServer(
   );
   // Their size is limited already; above a number, Node would leave headers out without a word.
   server.maxHeadersCount = 0;
-  server.maxConnections = limits.maxConnections;
   server.setTimeout(limits.connectionTimeoutMs);
+  server.on('connection', (socket) => shares.add(socket, () => waits(socket)));
   server.on('timeout', endSilent);
   server.on('clientError', refuse);
   server.on('checkExpectation', accept);
@@ -53,7 +55,14 @@ export function createHttpServer(
 
   function accept(request: IncomingMessage, response: ServerResponse): void {
     latest.set(request.socket, { request, response });
+    shares.touch(request.socket);
     handle(request, response);
+  }
+
+  /** For the client, which has not asked for anything, or has its answer. */
+  function waits(socket: Socket): boolean {
+    const exchange = latest.get(socket);
+    return exchange === undefined || !exchange.request.complete || exchange.response.writableFinished;
   }
 
   /**

@@ -2,6 +2,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { RequestError } from '../base/errors.ts';
+import { hasNothingToSee, isOneLine } from '../base/one-line.ts';
 import type { Credential, CredentialStore } from '../db/credentials.ts';
 import { newSecretText } from './secret-text.ts';
 
@@ -91,7 +92,7 @@ export function createCredentials(store: CredentialStore, key: Uint8Array, clock
 }
 
 function requireName(name: string): void {
-  if (name.trim() !== '' && name.length <= LONGEST_NAME && !/\p{Cc}/u.test(name)) return;
+  if (!hasNothingToSee(name) && name.length <= LONGEST_NAME && isOneLine(name)) return;
   throw new RequestError('INVALID_REQUEST', 'That is no name for a credential', {
     hint: `Give it a name of 1 to ${LONGEST_NAME} characters on one line.`,
   });

@@ -17,8 +17,10 @@ export interface RequestLimit {
 export interface ApiLimits {
   /** Requests with a token, all of the installation together. */
   readonly plans: Readonly<Record<Plan, RequestLimit>>;
-  /** Requests without a token, for each address. */
+  /** Requests without a token, for each address, and of this machine for each user. */
   readonly anonymous: RequestLimit;
+  /** The same of all users of this machine together, but for the agent's own: there may be more users than anybody counts. */
+  readonly strangers: RequestLimit;
   /** Logins that fail. */
   readonly failedLogins: { readonly perKey: RequestLimit; readonly total: RequestLimit };
   readonly tokenSeconds: number;
@@ -30,6 +32,7 @@ export interface ApiLimits {
   readonly bodyDepth: number;
   readonly bodyValues: number;
 
+  /** Of all addresses that are listened on; more make some of them go (connection-shares.ts). */
   readonly maxConnections: number;
   /** For the headers of a request to arrive. */
   readonly headersTimeoutMs: number;
@@ -46,7 +49,10 @@ export interface ApiLimits {
 }
 
 /** Of the server itself, whoever is served. */
-export type ServerLimits = Omit<ApiLimits, 'plans' | 'anonymous' | 'failedLogins' | 'tokenSeconds'>;
+export type ServerLimits = Omit<
+  ApiLimits,
+  'plans' | 'anonymous' | 'strangers' | 'failedLogins' | 'tokenSeconds'
+>;
 
 export const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -58,6 +64,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
     business: { requests: 10_000, windowMs: HOUR_MS },
   },
   anonymous: { requests: 600, windowMs: MINUTE_MS },
+  strangers: { requests: 2_400, windowMs: MINUTE_MS },
   failedLogins: {
     perKey: { requests: 10, windowMs: MINUTE_MS },
     total: { requests: 60, windowMs: MINUTE_MS },

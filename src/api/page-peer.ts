@@ -6,46 +6,73 @@ import { endianness } from 'node:os';
 export type PeerAddress = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
 const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
+type Version = keyof typeof TABLES;
 
 /** The id of the user, or undefined when it cannot be told. */
 export async function peerUser(socket: PeerAddress): Promise<number | undefined> {
-  const here = spelled(socket.localAddress, socket.localPort);
-  const there = spelled(socket.remoteAddress, socket.remotePort);
-  if (here === undefined || there === undefined) return undefined;
-  let table: string;
+  const [user] = await peerUsers([socket]);
+  return user;
+}
+
+/** Of many connections by one look at the system's tables. */
+export async function peerUsers(sockets: readonly PeerAddress[]): Promise<readonly (number | undefined)[]> {
+  const wanted = sockets.map(pairsOf);
+  const tables = new Map<Version, string>();
+  for (const version of new Set(wanted.flat().map((pair) => pair.version)))
+    tables.set(version, await tableOf(version));
+  return wanted.map((pairs) => {
+    const users = pairs.map(({ version, text }) => userOf(text, tables.get(version) ?? ''));
+    return users.find((user) => user !== undefined);
+  });
+}
+
+/** From the other end's own entry, in which it is the local one, and established. Tables may be of thousands of lines. */
+function userOf(pair: string, table: string): number | undefined {
+  const at = table.indexOf(` ${pair} 01 `);
+  if (at === -1) return undefined;
+  const [, , , , , , uid] = table.slice(at, table.indexOf('\n', at)).trim().split(/\s+/);
+  return Number(uid);
+}
+
+async function tableOf(version: Version): Promise<string> {
   try {
-    table = await readFile(TABLES[here.version], 'latin1');
+    return await readFile(TABLES[version], 'latin1');
   } catch {
     // Another system, or one that hides it.
-    return undefined;
+    return '';
   }
-  for (const line of table.split('\n').slice(1)) {
-    const [, local, remote, state, , , , uid] = line.trim().split(/\s+/);
-    // The other end's own entry, in which it is the local one, and established.
-    if (local === there.text && remote === here.text && state === '01') return Number(uid);
-  }
-  return undefined;
+}
+
+interface AddressPair {
+  readonly version: Version;
+  readonly text: string;
+}
+
+/** A program may have taken a socket of the newer protocol to an address of the older one: then the other table has it. */
+function pairsOf(socket: PeerAddress): readonly AddressPair[] {
+  const here = bytesOf(socket.localAddress);
+  const there = bytesOf(socket.remoteAddress);
+  if (here === undefined || there === undefined) return [];
+  const pair = (version: Version, map: (address: Buffer) => Buffer): AddressPair => ({
+    version,
+    text: `${spelled(map(there), socket.remotePort)} ${spelled(map(here), socket.localPort)}`,
+  });
+  if (here.length === 16) return [pair(6, (address) => address)];
+  return [pair(4, (address) => address), pair(6, (address) => Buffer.concat([MAPPED, address]))];
 }
 
 /** An address as the system's table has it: groups of four bytes as numbers of this machine, in hexadecimal. */
-function spelled(
-  address: string | undefined,
-  port: number | undefined,
-): { readonly version: 4 | 6; readonly text: string } | undefined {
-  if (address === undefined || port === undefined) return undefined;
-  const bytes = bytesOf(address);
-  if (bytes === undefined) return undefined;
+function spelled(address: Buffer, port = 0): string {
+  const bytes = Buffer.from(address);
   if (endianness() === 'LE') bytes.swap32();
-  const shownPort = port.toString(16).padStart(4, '0');
-  return {
-    version: bytes.length === 4 ? 4 : 6,
-    text: `${bytes.toString('hex')}:${shownPort}`.toUpperCase(),
-  };
+  return `${bytes.toString('hex')}:${port.toString(16).padStart(4, '0')}`.toUpperCase();
 }
 
+const MAPPED = Buffer.from(`${'00'.repeat(10)}ffff`, 'hex');
+
 /** Of the only addresses that are listened on. */
-function bytesOf(address: string): Buffer | undefined {
+function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === '::1') return Buffer.from(`${'00'.repeat(15)}01`, 'hex');
-  const parts = address.replace(/^::ffff:/, '').split('.');
+  const parts = (address ?? '').replace(/^::ffff:/, '').split('.');
   return parts.length === 4 ? Buffer.from(parts.map(Number)) : undefined;
 }

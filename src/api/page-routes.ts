@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib';
 import { holdfastForAnybody, npmHere, programName, programNameForAnybody } from '../base/holdfast-command.ts';
 import { Type } from '../base/schema-type.ts';
 import { ApiError } from './api-error.ts';
+import type { Clients } from './clients.ts';
 import { pageFiles } from './page-files.ts';
 import { cookieName, sessionToken } from './page-guard.ts';
 import { peerUser } from './page-peer.ts';
@@ -17,7 +18,8 @@ const CodeRequest = Type.Object({ code: Type.String({ maxLength: 256 }) }, { add
 
 export interface PageParts {
   readonly sessions: PageSessions;
-  readonly rateLimits: Pick<RateLimits, 'takeForAddress'>;
+  readonly rateLimits: Pick<RateLimits, 'takeForClient'>;
+  readonly clients: Clients;
   /** The port that is listened on. */
   readonly port: () => number | undefined;
 }
@@ -65,7 +67,7 @@ const notBuilt = (): string =>
 const compress = promisify(gzip);
 
 /** To be registered under the prefix of the page's routes. */
-export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PageParts): void {
+export function pageRoutes(app: ApiApp, { sessions, rateLimits, clients, port }: PageParts): void {
   // For the browser alone, and for requests of our own pages alone.
   const cookie = (token: string): string =>
     `${cookieName(port())}=${token}; Path=/internal/; HttpOnly; SameSite=Strict`;
@@ -81,7 +83,7 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, port }: PagePart
       const token = await sessions.open(request.body.code, async () => await peerUser(socket));
       if (token === undefined) {
         // Whoever has a right code gets in, however many wrong ones come from the same machine.
-        const quota = rateLimits.takeForAddress(request.ip);
+        const quota = await rateLimits.takeForClient(clients.of(socket, request.ip));
         throw quota.accepted ? badCode() : tooMany('requests', quota);
       }
       reply.header('set-cookie', cookie(token));

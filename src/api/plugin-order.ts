@@ -10,6 +10,7 @@ import { redactDeep } from '../base/redact.ts';
 import type { IdempotencyStore } from '../db/idempotency.ts';
 import { ApiError } from './api-error.ts';
 import { identify, type Caller } from './authentication.ts';
+import type { Client, Clients } from './clients.ts';
 import type { PatientResponses } from './connections.ts';
 import type { Credentials } from './credentials.ts';
 import { JSON_TYPE, sendError } from './framework.ts';
@@ -42,6 +43,7 @@ declare module 'fastify' {
 export interface HookParts {
   readonly clock: Clock;
   readonly rateLimits: RateLimits;
+  readonly clients: Clients;
   readonly tokens: Tokens;
   readonly credentials: Credentials;
   readonly sessions: PageSessions;
@@ -85,12 +87,13 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
       : undefined);
   if (refusal !== undefined) {
     // They spend nothing: the page of another site must not use up what programs of this machine need.
-    reply.headers(quotaHeaders(rateLimits.lookForAddress(request.ip)));
+    reply.headers(quotaHeaders(rateLimits.lookForClient(clientOf(request, parts))));
     throw refusal;
   }
 
   const caller = await callerOf(request, parts);
-  const quota = quotaOf(request, caller, rateLimits);
+  if (caller.kind !== 'anonymous') parts.clients.vouchFor(request.raw.socket);
+  const quota = await quotaOf(request, caller, parts);
   reply.headers(quotaHeaders(quota));
   request.arrival = { caller, quota, running: undefined };
   const { config } = request.routeOptions;
@@ -116,12 +119,17 @@ async function callerOf(request: FastifyRequest, parts: HookParts): Promise<Call
 }
 
 /** The product's own page spends nothing: neither once it is signed in, nor to get there. */
-function quotaOf(request: FastifyRequest, caller: Caller, rateLimits: RateLimits): Quota {
+async function quotaOf(request: FastifyRequest, caller: Caller, parts: HookParts): Promise<Quota> {
+  const { rateLimits } = parts;
   if (caller.kind === 'credential') return rateLimits.takeForPlan();
   if (caller.kind === 'page') return { ...rateLimits.lookForPlan(), accepted: true };
   if (request.routeOptions.config.scope === 'entry')
-    return { ...rateLimits.lookForAddress(request.ip), accepted: true };
-  return rateLimits.takeForAddress(request.ip);
+    return { ...rateLimits.lookForClient(clientOf(request, parts)), accepted: true };
+  return await rateLimits.takeForClient(clientOf(request, parts));
+}
+
+function clientOf(request: FastifyRequest, { clients }: HookParts): Client {
+  return clients.of(request.raw.socket, request.ip);
 }
 
 function portOf(request: IncomingMessage): number | undefined {

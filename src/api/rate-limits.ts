@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import type { RateLog } from '../db/rate-log.ts';
 import { ApiError } from './api-error.ts';
+import type { Client } from './clients.ts';
 import type { ApiLimits, RequestLimit } from './limits.ts';
 
 /** What is left of one limit after a request. */
@@ -22,17 +23,17 @@ export interface RateLimits {
   takeForPlan(): Quota;
   /** As that, without taking one: for what does not spend the plan. */
   lookForPlan(): Quota;
-  /** Takes a request without a token, from that address. */
-  takeForAddress(address: string | undefined): Quota;
+  /** Takes a request without a token, of that client (clients.ts). */
+  takeForClient(client: Client): Promise<Quota>;
   /** As that, without taking one: for requests that are turned away before anything is done for them. */
-  lookForAddress(address: string | undefined): Quota;
+  lookForClient(client: Client): Quota;
   /** Counts a login that failed; the quota that refuses it when there were too many, of that key or in all. */
   takeFailedLogin(apiKey: string): Quota | undefined;
 }
 
 export function createRateLimits(
   log: RateLog,
-  limits: Pick<ApiLimits, 'anonymous' | 'failedLogins'>,
+  limits: Pick<ApiLimits, 'anonymous' | 'strangers' | 'failedLogins'>,
   ofPlan: () => RequestLimit,
   clock: Clock,
 ): RateLimits {
@@ -51,8 +52,16 @@ export function createRateLimits(
   return {
     takeForPlan: () => take('desktop', ofPlan()),
     lookForPlan: () => look('desktop', ofPlan()),
-    takeForAddress: (address) => take(addressBucket(address), limits.anonymous),
-    lookForAddress: (address) => look(addressBucket(address), limits.anonymous),
+    takeForClient: async ({ address, user }) => {
+      const ofAddress = take(`address ${address}`, limits.anonymous);
+      if (ofAddress.accepted) return ofAddress;
+      const who = await user();
+      if (who === undefined) return ofAddress;
+      // Whoever has a range of user ids to himself does not get as many buckets, each of which is written to the disk.
+      const ofAll = who.isStranger ? take('strangers', limits.strangers) : undefined;
+      return ofAll?.accepted === false ? ofAll : take(`${who.name} at ${address}`, limits.anonymous);
+    },
+    lookForClient: ({ address }) => look(`address ${address}`, limits.anonymous),
     takeFailedLogin: (apiKey) => {
       // By its hash: what is sent as a key may well be a secret that was put in the wrong place.
       const name = createHash('sha256').update(apiKey).digest('hex').slice(0, 32);
@@ -62,10 +71,6 @@ export function createRateLimits(
       return ofAll.accepted ? undefined : ofAll;
     },
   };
-}
-
-function addressBucket(address: string | undefined): string {
-  return `address ${(address ?? 'unknown').replace(/^::ffff:/, '')}`;
 }
 
 export function quotaHeaders(quota: Quota): Readonly<Record<string, string>> {

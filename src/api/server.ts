@@ -9,6 +9,8 @@ import { agentDocuments } from './agent-documents.ts';
 import { ApiError } from './api-error.ts';
 import { authRoutes } from './auth-routes.ts';
 import { backupRoutes } from './backup-routes.ts';
+import { clientAt, createClients } from './clients.ts';
+import { createConnectionShares } from './connection-shares.ts';
 import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections.ts';
 import { createCredentials, type Credentials } from './credentials.ts';
 import { createCursors } from './cursor.ts';
@@ -115,6 +117,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const credentials = createCredentials(state.credentials, keys.secrets, clock);
   const tokens = createTokens(keys.tokens, limits.tokenSeconds, clock);
   const rateLimits = createRateLimits(state.rateLog, limits, ofPlan, clock);
+  const clients = createClients();
   const table = createRouteTable();
   const sessions = createPageSessions(clock);
   const patient: PatientResponses = new WeakSet();
@@ -128,6 +131,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     key: keys.webdav,
     clock,
     rateLimits,
+    clients,
     patient,
     stopping: stopping.signal,
     redact: options.redact ?? redactText,
@@ -140,6 +144,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   installHooks(app, {
     clock,
     rateLimits,
+    clients,
     tokens,
     credentials,
     sessions,
@@ -170,7 +175,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       const places = { settingsFile, stateDirectory, stores };
       const parts = { agent: forPage(agent), clock, settings, ...places, isFreshSecret };
       if (pageProtect !== undefined) protectRoutes(scoped, pageProtect, parts);
-      pageRoutes(scoped, { sessions, rateLimits, port });
+      pageRoutes(scoped, { sessions, rateLimits, clients, port });
       if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
       webdavRoutes(scoped, webdav);
       statusRoutes(scoped, { agent, clock, plan });
@@ -182,9 +187,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   );
   await app.ready();
 
+  // At once: who is refused may close the connection at any moment.
   const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
     const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
-    answerRaw(socket, error, quotaHeaders(rateLimits.lookForAddress(address)), clock.now());
+    const quota = rateLimits.lookForClient(clientAt(address));
+    answerRaw(socket, error, quotaHeaders(quota), clock.now());
   };
   const events: ConnectionEvents = {
     handle: (request, response) =>
@@ -192,8 +199,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     malformed: (error, socket) => refuse(socket, malformedRequest(error)),
     tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
   };
-  const four = createHttpServer(limits, patient, events);
-  const six = createHttpServer(limits, patient, events);
+  const shares = createConnectionShares({
+    most: limits.maxConnections,
+    ownersOf: clients.ownersOf,
+    isKnown: clients.isKnown,
+    clock,
+    logger: options.logger,
+  });
+  const four = createHttpServer(limits, patient, shares, events);
+  const six = createHttpServer(limits, patient, shares, events);
 
   const close = async (graceMs = GRACE_MS): Promise<void> => {
     stopping.abort();

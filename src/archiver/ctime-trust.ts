@@ -2,31 +2,16 @@
  * Which file systems keep a time of change (ctime) that nobody can set. Where one does not, as FAT, exFAT and images that
  * are built with one time for all, new content of the same size and mtime looks like the old: there a file is read to know.
  */
-import { statfsSync } from 'node:fs';
+import { constants, statfsSync } from 'node:fs';
 import { fsPath, joinBytes, pathAbove, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { layersOf, mountOf, mountTable, parseMounts } from '../system/mount-table.ts';
+import { O_PATH } from '../system/platform.ts';
 import { shownPath } from './exclude-decision.ts';
 import type { ArchiveObserver } from './observer.ts';
+import { KEEP_INODES } from './same-entry.ts';
+import { closeSource, openSource } from './source-open.ts';
 import { kindOf, openDirectory, type SourceStat } from './source-stat.ts';
-
-/** Numbers by which statfs(2) names file systems of this machine that keep one, each with its inode. */
-const KEEP_ONE: ReadonlySet<number> = new Set([
-  0xef53, // ext2, ext3, ext4
-  0x58465342, // XFS
-  0x9123683e, // Btrfs
-  0x2fc12fc1, // ZFS
-  0xf2f52010, // F2FS
-  0xca451a4e, // bcachefs
-  0x01021994, // tmpfs
-  0x858458f6, // ramfs
-  0x3153464a, // JFS
-  0x52654973, // ReiserFS
-  0x3434, // NILFS
-  0x7366746e, // NTFS by the kernel
-  0x24051905, // UBIFS
-  0x72b6, // JFFS2
-]);
 
 /** They have none and show another time in its place, or are images, which are replaced as a whole. */
 const KEEP_NONE: ReadonlySet<number> = new Set([
@@ -78,18 +63,14 @@ export class CtimeTrust {
   readonly #devices = new Map<bigint, Keeping>();
   readonly #nowNs: bigint;
   readonly #onDoubt: ((path: ByteString) => void) | undefined;
-  readonly #typeOf: (path: ByteString) => number | undefined;
+  readonly #typeOf: TypeOf;
   readonly #doubted = new Set<bigint>();
 
   /**
    * @param nowMs when the run began
    * @param onDoubt told once of each device on which a file that looks unchanged is read, with that file
    */
-  constructor(
-    nowMs: number,
-    onDoubt?: (path: ByteString) => void,
-    typeOf: (path: ByteString) => number | undefined = typeOfFileSystem,
-  ) {
+  constructor(nowMs: number, onDoubt?: (path: ByteString) => void, typeOf: TypeOf = typeOfFileSystem) {
     this.#nowNs = BigInt(Math.trunc(nowMs)) * 1_000_000n;
     this.#onDoubt = onDoubt;
     this.#typeOf = typeOf;
@@ -124,7 +105,7 @@ export class CtimeTrust {
   #kindOfLayers(place: ByteString): 'always' | 'each' | undefined {
     if (this.#typeOf(place) !== OVERLAY) return undefined;
     // Where no layer can be seen, as in a container, all are on disks of its host.
-    const kinds = layersOf(place).map((layer) => this.#typeOf(layer));
+    const kinds = layersOf(place).map((layer) => this.#typeOf(layer, 'layer'));
     return kinds.some((type) => type !== undefined && kindByType(type) !== 'always') ? 'each' : 'always';
   }
 
@@ -182,12 +163,23 @@ function readAgainText(path: ByteString): string {
 
 function kindByType(type: number | undefined): 'always' | 'never' | undefined {
   if (type === undefined) return undefined;
-  return KEEP_ONE.has(type) ? 'always' : KEEP_NONE.has(type) ? 'never' : undefined;
+  return KEEP_INODES.has(type) ? 'always' : KEEP_NONE.has(type) ? 'never' : undefined;
 }
 
+/** A layer is what root named when it was mounted, by way of links as a rule. */
+type TypeOf = (path: ByteString, what?: 'layer') => number | undefined;
+
 /** Undefined where the system does not say. */
-function typeOfFileSystem(path: ByteString): number | undefined {
-  return orNothing(() => statfsSync(fsPath(path)).type);
+function typeOfFileSystem(path: ByteString, what?: 'layer'): number | undefined {
+  return orNothing(() => {
+    if (what === 'layer' || process.platform !== 'linux') return statfsSync(fsPath(path)).type;
+    const fd = openSource(path, O_PATH | constants.O_NOFOLLOW);
+    try {
+      return statfsSync(`/proc/self/fd/${fd}`).type;
+    } finally {
+      closeSource(path, fd);
+    }
+  });
 }
 
 function orNothing<T>(look: () => T): T | undefined {

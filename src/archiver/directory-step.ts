@@ -1,28 +1,23 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../format/tree.ts';
-import { takeEntry, type ExcluderFor, type RulesInside, type TakenEntry } from './entry-rules.ts';
+import { takeEntry, type TakenEntry } from './entry-rules.ts';
 import { shownPath } from './exclude-decision.ts';
 import { lookAt, tellError } from './entry-look.ts';
 import type { DirectoryScope, Excluder } from './exclude.ts';
-import type { FileSaver } from './file-saver.ts';
-import type { ChangeSet } from './change-set.ts';
-import type { CleanTest, TreeNotes } from './known-tree.ts';
-import type { UnchangedContent } from './noted-files.ts';
-import type { Parent } from './parent.ts';
 import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import {
   kindOf,
   openDirectory,
-  statPath,
   storedNumber,
   withNamesThere,
   type ListedDirectory,
   type SourceKind,
   type SourceStat,
 } from './source-stat.ts';
-import type { SourceOutcomes } from './source-outcomes.ts';
-import { capturedXattrs, completedXattrs } from './source-xattrs.ts';
+import { placedXattrs, SourcePlace } from './source-place.ts';
+import { completedXattrs } from './source-xattrs.ts';
 import {
+  asClosedAs,
   hasXattrsOf,
   isUnchangedFile,
   metadataOf,
@@ -33,52 +28,7 @@ import {
 } from './source-entry.ts';
 import { rulesDiffer, unstoredRules } from './rule-files.ts';
 import { namesWithSources, sourcesBelow, type SourceNode } from './source-tree.ts';
-import type { Tally } from './tally.ts';
-
-export interface WalkParts {
-  readonly parent: Parent | undefined;
-  readonly changes: ChangeSet | undefined;
-  /** When set, the tally begins with the parent's counts. */
-  readonly clean: CleanTest | undefined;
-  /** Gathers what the next run needs to know. */
-  readonly notes: TreeNotes | undefined;
-  /** Names of files in the tree that hold exclude rules for everything below their directory. */
-  readonly ruleFiles: ReadonlySet<ByteString>;
-  readonly files: Pick<FileSaver, 'save' | 'keep'>;
-  /** Where there is no parent: the content of a file that has not changed since it was noted. */
-  readonly unchanged?: (path: ByteString, stat: SourceStat) => UnchangedContent | undefined;
-  readonly tally: Tally;
-  readonly outcomes: SourceOutcomes;
-  /** A look at the directory that was taken earlier in this run, if any. */
-  readonly seen: (path: ByteString) => ListedDirectory | undefined;
-  /** The directory, with these names in it, is the repository that the run stores in, wherever it is seen. */
-  readonly isOwnRepository: (directory: ByteString, names: readonly ByteString[]) => boolean;
-  readonly storeChunk: (chunk: Buffer) => Buffer;
-  readonly excluderFor: ExcluderFor;
-  /** Called in every directory: reports progress and waits while the readers are behind. */
-  readonly pace: (path: ByteString) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
-/** A directory on the walker's way: what is above it has been seen. */
-export interface Visit {
-  readonly path: ByteString;
-  readonly depth: number;
-  readonly old: DirectoryEntry | undefined;
-  readonly oldRoot: Buffer | undefined;
-  readonly stat: SourceStat | undefined;
-  readonly inside: RulesInside;
-  /** A file with exclude rules has changed further up: other entries than before may be left out here. */
-  readonly rulesChanged: boolean;
-}
-
-/** A directory that is to be walked next, and whom to tell of it. */
-export interface Descent {
-  readonly visit: Visit;
-  readonly completed: (stored: StoredDirectory) => void;
-  /** Set when it stands as it was and may be passed over, unless a file with exclude rules has changed. */
-  readonly clean: DirectoryEntry | undefined;
-}
+import type { Descent, Visit, WalkParts } from './walk-parts.ts';
 
 /** Looks at the entries of one directory. */
 export class DirectoryStep {
@@ -88,13 +38,26 @@ export class DirectoryStep {
   readonly #below: Descent[] = [];
   /** Directories of the parent that are gone on with, or passed over. */
   readonly #met = new Set<Entry>();
+  readonly #place: SourcePlace;
+  #opened: SourceStat | undefined;
   #rulesChanged: boolean;
 
   constructor(visit: Visit, parts: WalkParts, pending: PendingDirectory) {
     this.#visit = visit;
     this.#parts = parts;
     this.#pending = pending;
+    this.#place = new SourcePlace(visit.path, visit.stat);
     this.#rulesChanged = visit.rulesChanged;
+  }
+
+  /** The directory as it was when its names were read; undefined where they were not. */
+  get opened(): SourceStat | undefined {
+    return this.#opened;
+  }
+
+  /** No more entries are looked at. */
+  close(): void {
+    this.#place[Symbol.dispose]();
   }
 
   /** Directories to go on with, once all entries were looked at; those that are clean are settled here. */
@@ -122,7 +85,7 @@ export class DirectoryStep {
    */
   reuseListing(oldEntries: readonly Entry[]): void {
     const names = oldEntries.map((entry) => entry.name);
-    const hidden = unstoredRules(this.#parts.ruleFiles, this.#visit.path, names);
+    const hidden = unstoredRules(this.#parts.ruleFiles, this.#place, names);
     const scope = this.#scope([...names, ...hidden]);
     for (const old of oldEntries) {
       if (old.type !== 'directory' && old.links === undefined) {
@@ -134,7 +97,7 @@ export class DirectoryStep {
         this.#passOver(old);
         continue;
       }
-      const stat = lookAt({ path, look: () => statPath(path), scope }, this.#parts.tally);
+      const stat = lookAt({ path, look: () => this.#place.stat(old.name), scope }, this.#parts.tally);
       if (stat !== undefined) this.#entry(old.name, path, stat, old, undefined, scope);
       else this.#pending.differs();
     }
@@ -158,7 +121,7 @@ export class DirectoryStep {
     }
     let listed: ListedDirectory;
     try {
-      listed = this.#parts.seen(path) ?? this.#open(path, oldEntries);
+      listed = this.#scouted() ?? this.#open(path, oldEntries);
     } catch (error) {
       tellError(path, error, 'the directory cannot be read', this.#parts.tally);
       this.#pending.differs();
@@ -166,6 +129,8 @@ export class DirectoryStep {
       this.#listTowardsSources(oldEntries);
       return;
     }
+    this.#opened = listed.itself;
+    this.#place.lend(listed.fd);
     try {
       if (this.#parts.isOwnRepository(path, listed.names)) {
         if (oldEntries.length > 0) this.#pending.differs();
@@ -189,17 +154,26 @@ export class DirectoryStep {
       if (changes !== undefined && parent !== undefined)
         this.#rulesChanged ||= rulesDiffer(ruleFiles, path, listed, oldEntries, parent, changes.hiddenRules);
     } finally {
+      this.#place.lend(undefined);
       listed.close();
     }
+  }
+
+  /** What was seen at the path earlier, if that was this directory. */
+  #scouted(): ListedDirectory | undefined {
+    const { path, stat } = this.#visit;
+    const seen = this.#parts.seen(path);
+    return stat?.ino === seen?.itself.ino && stat?.dev === seen?.itself.dev ? seen : undefined;
   }
 
   /** Where the names end at a bad place of the disk, those that the parent has may lead on. */
   #open(path: ByteString, oldEntries: readonly Entry[]): ListedDirectory {
     let isWhole = true;
-    const listed = openDirectory(path, (error) => {
+    const cutShort = (error: Error): void => {
       isWhole = false;
       tellError(path, error, 'the directory cannot be read to its end', this.#parts.tally);
-    });
+    };
+    const listed = openDirectory(path, cutShort, this.#visit.stat);
     if (isWhole) return listed;
     const names = oldEntries.map((entry) => entry.name);
     return withNamesThere(listed, names);
@@ -211,7 +185,7 @@ export class DirectoryStep {
     const old = new Map(oldEntries.map((entry) => [entry.name, entry]));
     if (old.size !== children.size) this.#pending.differs();
     for (const [name, child] of children) {
-      const look = (): SourceStat | undefined => statPath(child.path);
+      const look = (): SourceStat | undefined => this.#place.stat(name);
       const stat = lookAt({ path: child.path, look, node: child }, this.#parts.tally);
       if (stat === undefined) this.#pending.differs();
       else this.#entry(name, child.path, stat, old.get(name), child, undefined);
@@ -258,7 +232,7 @@ export class DirectoryStep {
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
     if (before !== undefined && parent !== undefined && isUnchangedFile(before, path, stat, parent)) {
-      const xattrs = parent.mayLackXattrs ? this.#xattrs(path, stat, before) : before.xattrs;
+      const xattrs = parent.mayLackXattrs ? this.#xattrs(name, path, stat, before) : before.xattrs;
       this.#keep(before, storedNumber(stat.dev), xattrs);
       return;
     }
@@ -268,7 +242,8 @@ export class DirectoryStep {
       this.#keep({ type: 'file', ...metadata, size: stat.size, ...noted, changedWhileRead: false });
       return;
     }
-    files.save({ path, name, stat, old: before }, this.#pending.expect());
+    const directory = this.#opened ?? this.#visit.stat;
+    files.save({ path, name, stat, directory, old: before }, this.#pending.expect());
   }
 
   #directory(
@@ -284,10 +259,11 @@ export class DirectoryStep {
     const before = old?.type === 'directory' ? old : undefined;
     const metadata = this.#metadata(name, path, stat, before);
     const done = this.#pending.expect();
-    const completed = ({ id, totals }: StoredDirectory): void => {
+    const completed = ({ id, totals, opened }: StoredDirectory): void => {
       if (isSource) this.#sourceCompleted(path, old, totals.files, inside.excluder);
-      const entry: DirectoryEntry = { type: 'directory', ...metadata, id, totals };
-      done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, metadata));
+      const whose = opened === undefined ? metadata : asClosedAs(opened, metadata);
+      const entry: DirectoryEntry = { type: 'directory', ...whose, id, totals };
+      done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, whose));
     };
     if (!descend || this.#visit.depth >= MAX_DEPTH - 2) {
       if (descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
@@ -329,7 +305,7 @@ export class DirectoryStep {
     const metadata = this.#metadata(name, path, stat, before);
     let entry: Entry;
     try {
-      entry = specialEntry(kind, path, stat, metadata);
+      entry = specialEntry(kind, this.#place, stat, metadata);
     } catch (error) {
       tellError(path, error, 'the link cannot be read', this.#parts.tally);
       this.#pending.differs();
@@ -360,15 +336,22 @@ export class DirectoryStep {
   }
 
   #metadata(name: ByteString, path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata {
-    return { ...metadataOf(name, stat), xattrs: this.#xattrs(path, stat, old) };
+    return { ...metadataOf(name, stat), xattrs: this.#xattrs(name, path, stat, old) };
   }
 
-  #xattrs(path: ByteString, stat: SourceStat, old: Entry | undefined): EntryMetadata['xattrs'] {
+  #xattrs(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    old: Entry | undefined,
+  ): EntryMetadata['xattrs'] {
     const { parent, tally } = this.#parts;
     const omit = (what: string): void => tally.omit(what);
+    const capture = (told: (what: string) => void): EntryMetadata['xattrs'] =>
+      placedXattrs(this.#place, name, stat, told);
     if (old === undefined || parent === undefined || !hasXattrsOf(old, path, stat, parent))
-      return capturedXattrs(path, omit);
-    return parent.mayLackXattrs ? completedXattrs(old.xattrs, path, omit) : old.xattrs;
+      return capture(omit);
+    return parent.mayLackXattrs ? completedXattrs(old.xattrs, capture, omit) : old.xattrs;
   }
 
   #scope(names: readonly ByteString[]): DirectoryScope | undefined {

@@ -4,6 +4,7 @@ import { errnoOf, isAbort } from '../base/errors.ts';
 import { isMountPoint } from '../system/mount-table.ts';
 import type { DirectoryScope } from './exclude.ts';
 import { isHung } from './hung-mounts.ts';
+import { isReplaced } from './same-entry.ts';
 import type { SourceStat } from './source-stat.ts';
 import { sourcesFrom, type SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
@@ -34,7 +35,8 @@ export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally)
 export function tellError(path: ByteString, error: unknown, what: string, tally: Tally): void {
   const code = errnoOf(error);
   if (code === undefined || isAbort(error)) throw error;
-  tally.problem(path, code, what);
+  if (isReplaced(error)) tally.problem(path, 'CHANGED', 'something else took its place meanwhile');
+  else tally.problem(path, code, what);
 }
 
 function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally): void {

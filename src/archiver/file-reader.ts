@@ -7,6 +7,7 @@ import { native } from '../system/native.ts';
 import type { ChunkSink } from './chunk-sink.ts';
 import { Cutter, MAX_HOLES, type CutContent } from './cutter.ts';
 import { REPLACED_CODE, type FileRead, type FileTask, type StatFacts } from './messages.ts';
+import { keepsInodes } from './same-entry.ts';
 import { closeSource, opensWithoutLinks, openSource } from './source-open.ts';
 import { storedNumber } from './source-stat.ts';
 import { capturedXattrs } from './source-xattrs.ts';
@@ -165,13 +166,17 @@ const TOO_LARGE: FileRead = { problem: 'EFBIG', message: 'it is larger than a sn
 const REPLACED: FileRead = { problem: REPLACED_CODE, message: 'another file took its place' };
 
 /**
- * A span goes with others of the file that the walker saw. A whole file may be a new one, but not where a link on the way
- * to it may have been followed: that could lead to what was never meant to be read.
+ * What was opened has to be what the walker saw: another file may lie in another directory, which somebody has put in the
+ * place of theirs, and be meant for nobody who may read that. Where inodes are numbers of the moment, a whole file may have
+ * another one if it is as open to others, but for where a link on the way to it may have been followed.
  */
 function isSureToBe(fd: number, task: FileTask): boolean {
-  if (task.whole && opensWithoutLinks(task.path)) return true;
-  const { ino, dev } = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
-  return storedNumber(ino) === task.inode && (task.device < 0 || storedNumber(dev) === task.device);
+  const found = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
+  const isSameDevice = task.device < 0 || storedNumber(found.dev) === task.device;
+  if (isSameDevice && storedNumber(found.ino) === task.inode) return true;
+  if (!task.whole || !opensWithoutLinks(task.path) || keepsInodes(fd)) return false;
+  const isAsOpen = (Number(found.mode) & 0o7777) === task.mode && Number(found.uid) === task.uid;
+  return isAsOpen && Number(found.gid) === task.gid;
 }
 
 function sameFile(one: StatFacts, other: StatFacts): boolean {

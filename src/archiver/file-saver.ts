@@ -1,11 +1,12 @@
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { FileEntry, Hole } from '../format/tree.ts';
 import { REPLACED_CODE, type StatFacts, type TaskExtras } from './messages.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
 import { opensWithoutLinks } from './source-open.ts';
-import { kindOf, statPath, storedNumber, type SourceStat } from './source-stat.ts';
+import { SourcePlace } from './source-place.ts';
+import { kindOf, storedNumber, type SourceStat } from './source-stat.ts';
 import type { Tally } from './tally.ts';
 import { metadataOf } from './source-entry.ts';
 
@@ -13,6 +14,9 @@ import { metadataOf } from './source-entry.ts';
 const SPAN = 128 * 1024 * 1024;
 /** Of one file. Larger ones have longer spans: a hole of petabytes costs its maker nothing. */
 const MOST_SPANS = 1_024;
+
+/** At a file that is replaced again and again. */
+const MOST_LOOKS = 5;
 
 /** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
 const KNOWS_DEVICES = process.platform !== 'win32';
@@ -23,6 +27,8 @@ export interface FileToSave {
   readonly path: ByteString;
   readonly name: ByteString;
   readonly stat: SourceStat;
+  /** The directory it lies in, as that was met; undefined where nobody has looked. */
+  readonly directory: SourceStat | undefined;
   /** The parent's version, when there is one. */
   readonly old: FileEntry | undefined;
 }
@@ -117,17 +123,17 @@ export class FileSaver {
     done(entry, false);
   }
 
-  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void, isAgain = false): void {
+  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void, looks = 0): void {
     const { path, stat } = file;
     this.#tally.bytesInReading += stat.size;
     const done = (outcomes: readonly ReadOutcome[], underWay = 0): void => {
       this.#tally.bytesInReading -= stat.size;
-      const other = isAgain ? undefined : replacement(path, outcomes);
+      const other = looks < MOST_LOOKS ? replacement(file, outcomes) : undefined;
       const entry = other === undefined ? this.#entryOf(file, outcomes) : undefined;
       // From now on it counts as a whole, or anew.
       if (entry !== undefined || other !== undefined) this.#tally.bytesUnderWay -= underWay;
       if (other === undefined) settle(entry);
-      else this.#read({ ...file, stat: other }, settle, true);
+      else this.#read({ ...file, stat: other }, settle, looks + 1);
     };
     const facts: StatFacts = {
       size: stat.size,
@@ -242,14 +248,18 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
 }
 
 /**
- * A file that took the place of the one that was to be read. Not looked for where a link on the way to it may be followed:
- * what lies there could belong to somebody else.
+ * A file that took the place of the one that was to be read, in the same directory. Not looked for where a link on the way to
+ * it may be followed: what lies there could belong to somebody else.
  */
-function replacement(path: ByteString, outcomes: readonly ReadOutcome[]): SourceStat | undefined {
+function replacement(
+  { path, name, directory }: FileToSave,
+  outcomes: readonly ReadOutcome[],
+): SourceStat | undefined {
   const isReplaced = outcomes.some(({ extras }) => extras?.problem?.code === REPLACED_CODE);
   if (!isReplaced || !opensWithoutLinks(path)) return undefined;
   try {
-    const stat = statPath(path);
+    using place = new SourcePlace(pathAbove(path), directory);
+    const stat = place.stat(name);
     return stat && kindOf(stat) === 'file' ? stat : undefined;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

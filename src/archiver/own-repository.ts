@@ -1,7 +1,7 @@
-import { lstatSync } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Lease } from '../repository/lease.ts';
+import { statPath } from './source-stat.ts';
 
 const LEASES = asByteString('leases');
 
@@ -16,7 +16,7 @@ export function isAtWorkIn({
     if (!names.includes(LEASES)) return false;
     const lease = joinBytes(joinBytes(directory, LEASES), asByteString(purpose));
     try {
-      return lstatSync(fsPath(lease), { throwIfNoEntry: false }) !== undefined;
+      return statPath(lease) !== undefined;
     } catch (error) {
       if (errnoOf(error) === undefined) throw error;
       return false;

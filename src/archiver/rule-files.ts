@@ -1,18 +1,23 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { constants, fstatSync, readSync } from 'node:fs';
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Parent } from './parent.ts';
 import { isUnchangedFile } from './source-entry.ts';
-import { statPath, type ListedDirectory } from './source-stat.ts';
+import { closeSource, openSource } from './source-open.ts';
+import type { SourcePlace } from './source-place.ts';
+import type { ListedDirectory } from './source-stat.ts';
 
 const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
 
-/** The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or something else. */
+/**
+ * The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or something else. No link is
+ * followed on the way to it: one that somebody has just put there would lead to rules, and tags, that are closed to them.
+ */
 export function readRuleFile(path: ByteString, limit: number): Uint8Array | undefined {
   let fd: number;
   try {
-    fd = openSync(fsPath(path), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    fd = openSource(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
     throw error;
@@ -28,7 +33,7 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
     }
     return buffer.subarray(0, length);
   } finally {
-    closeSync(fd);
+    closeSource(path, fd);
   }
 }
 
@@ -38,16 +43,16 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
  */
 export function unstoredRules(
   names: ReadonlySet<ByteString>,
-  directory: ByteString,
+  directory: Pick<SourcePlace, 'stat'>,
   stored: readonly ByteString[],
 ): readonly ByteString[] {
-  return [...names].filter((name) => !stored.includes(name) && isThere(joinBytes(directory, name)));
+  return [...names].filter((name) => !stored.includes(name) && isThere(directory, name));
 }
 
 /** What cannot be looked at counts as there: whoever reads it reports it. */
-function isThere(path: ByteString): boolean {
+function isThere(directory: Pick<SourcePlace, 'stat'>, name: ByteString): boolean {
   try {
-    return statPath(path) !== undefined;
+    return directory.stat(name) !== undefined;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return true;

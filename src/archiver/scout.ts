@@ -39,7 +39,8 @@ export class Scout {
     const seen = this.#seen.get(path);
     if (seen === undefined) return undefined;
     this.#seen.delete(path);
-    return { names: seen.names, stat: unpacker(seen), close: () => {} };
+    const { itself, names } = seen;
+    return { itself, names, fd: undefined, stat: unpacker(seen), close: () => {} };
   }
 
   async #run(sources: readonly ByteString[]): Promise<void> {
@@ -63,6 +64,7 @@ export class Scout {
       try {
         const count = listed.names.length;
         const seen: Seen = {
+          itself: listed.itself,
           names: listed.names,
           numbers: new Float64Array(count * NUMBERS),
           identities: new BigUint64Array(count * 2),
@@ -88,6 +90,7 @@ export class Scout {
 
 /** The stats of a directory in columns: less than half the memory of as many objects. */
 interface Seen {
+  readonly itself: SourceStat;
   readonly names: readonly ByteString[];
   /** Eight an entry: mode (0 for one that vanished), links, uid, gid, size, blocks, major, minor. */
   readonly numbers: Float64Array;

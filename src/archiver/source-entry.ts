@@ -1,8 +1,7 @@
-import { readlinkSync } from 'node:fs';
-import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import type { Entry, EntryMetadata, FileEntry } from '../format/tree.ts';
 import type { Parent } from './parent.ts';
-import { fromItsDirectory, isLongPath } from './source-open.ts';
+import type { SourcePlace } from './source-place.ts';
 import { storedNumber, type SourceKind, type SourceStat } from './source-stat.ts';
 
 /** The parent's entries, walked along with the sorted names of the directory. */
@@ -88,6 +87,13 @@ export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
   };
 }
 
+/** Of a directory whose owner or mode was another by the time that it was opened: what is in it is as closed as it is then. */
+export function asClosedAs({ mode, uid, gid }: SourceStat, met: EntryMetadata): EntryMetadata {
+  const permissions = mode & 0o7777;
+  if (permissions === met.mode && uid === met.uid && gid === met.gid) return met;
+  return { ...met, mode: permissions, uid, gid };
+}
+
 export function sameMetadata(old: Entry, now: EntryMetadata): boolean {
   return (
     old.mode === now.mode &&
@@ -112,13 +118,13 @@ function sameXattrs(old: EntryMetadata['xattrs'] = [], now: EntryMetadata['xattr
 
 export function specialEntry(
   kind: Exclude<SourceKind, 'file' | 'directory'>,
-  path: ByteString,
+  place: SourcePlace,
   stat: SourceStat,
   metadata: EntryMetadata,
 ): Entry {
   switch (kind) {
     case 'symlink':
-      return { type: 'symlink', ...metadata, target: linkTarget(path) };
+      return { type: 'symlink', ...metadata, target: place.linkTarget(metadata.name, stat) };
     case 'fifo':
     case 'socket':
       return { type: kind, ...metadata };
@@ -126,11 +132,6 @@ export function specialEntry(
     case 'block-device':
       return { type: kind, ...metadata, major: stat.rdevMajor, minor: stat.rdevMinor };
   }
-}
-
-function linkTarget(path: ByteString): ByteString {
-  if (!isLongPath(path)) return asByteString(readlinkSync(fsPath(path), 'latin1'));
-  return fromItsDirectory(path, (calls, directory, name) => calls.readlinkat(directory, name));
 }
 
 export function sameSpecial(old: Entry, now: Entry): boolean {

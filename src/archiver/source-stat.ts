@@ -2,8 +2,10 @@ import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { splitDeviceNumber } from '../system/device-number.ts';
-import { native } from '../system/native.ts';
+import { native, type Native } from '../system/native.ts';
+import { O_PATH } from '../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
+import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './source-open.ts';
 
 /** What the walker needs of an entry. */
@@ -24,7 +26,11 @@ export interface SourceStat {
 
 /** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
 export interface ListedDirectory {
+  /** The directory that was opened. */
+  readonly itself: SourceStat;
   readonly names: readonly ByteString[];
+  /** Open until `close`; undefined where it was listed by path, or before. */
+  readonly fd: number | undefined;
   /** Undefined when the entry has vanished. Throws a system error for anything else. */
   stat(name: ByteString): SourceStat | undefined;
   close(): void;
@@ -32,24 +38,34 @@ export interface ListedDirectory {
 
 /**
  * @param cutShort told why only some of the names can be read; without it that is thrown
- * @throws a system error when the directory cannot be read
+ * @param seen the directory as it was met from the one above
+ * @throws a system error when the directory cannot be read; REPLACED where another one stands in its place
  */
-export function openDirectory(path: ByteString, cutShort?: (error: Error) => void): ListedDirectory {
+export function openDirectory(
+  path: ByteString,
+  cutShort?: (error: Error) => void,
+  seen?: SourceStat,
+): ListedDirectory {
   refuseHung(path);
   const calls = native;
   if (calls === null) {
     const names = withoutRepeats(readdirSync(fsPath(path), 'latin1').sort().map(asByteString));
-    return { names, stat: (name) => statPath(joinBytes(path, name)), close: () => {} };
+    const itself = fromNode(lstatSync(fsPath(path), { bigint: true }));
+    if (seen !== undefined && itself.ino !== seen.ino) throw replacedError(path);
+    const stat = (name: ByteString): SourceStat | undefined => statPath(joinBytes(path, name));
+    return { itself, names, fd: undefined, stat, close: () => {} };
   }
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const fd = openSource(path, flags);
   try {
+    const itself = calls.fstat(fd);
+    if (seen !== undefined && !isSameOrAsOpen(fd, itself, seen, path)) throw replacedError(path);
     const names = withoutRepeats(calls.listDirectory(fd, cutShort).sort());
     const stat = (name: ByteString): SourceStat | undefined => {
       if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
       return calls.findEntry(fd, name);
     };
-    return { names, stat, close: () => closeSource(path, fd) };
+    return { itself, names, fd, stat, close: () => closeSource(path, fd) };
   } catch (error) {
     closeSource(path, fd);
     throw error;
@@ -77,13 +93,31 @@ function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
   return sorted.some((name, at) => name === sorted[at - 1]) ? [...new Set(sorted)] : sorted;
 }
 
-/** Undefined when there is nothing at the path. Links are not followed. */
+/** Undefined when there is nothing at the path. No link is followed where the system can do that, on the way to it either. */
 export function statPath(path: ByteString): SourceStat | undefined {
   refuseHung(path);
   if (isLongPath(path))
     return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
+  if (native?.openWithoutLinks !== undefined) return statHeld(native, path);
   const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : fromNode(stat);
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+
+function statHeld(calls: Native, path: ByteString): SourceStat | undefined {
+  let fd: number;
+  try {
+    fd = openSource(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    return calls.fstat(fd);
+  } finally {
+    closeSource(path, fd);
+  }
 }
 
 /** Node gives numbers of 64 bits as signed ones, the C library as they are. */

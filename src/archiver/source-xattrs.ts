@@ -3,7 +3,6 @@ import { errnoOf } from '../base/errors.ts';
 import type { Xattr } from '../format/tree.ts';
 import { seesTrusted } from '../system/privileges.ts';
 import { readXattrs, type XattrTarget } from '../system/xattr.ts';
-import { fromItsDirectory, isLongPath } from './source-open.ts';
 
 /** Names and values of one entry together: an entry stands in one tree chunk, which has 8 MiB at most. */
 const MAX_BYTES = 2 * 1024 * 1024;
@@ -14,9 +13,6 @@ const MAX_BYTES = 2 * 1024 * 1024;
  * @throws a system error when they cannot be listed
  */
 export function sourceXattrs(target: XattrTarget, omit: (what: string) => void): Xattr[] | undefined {
-  if (typeof target === 'string' && isLongPath(target)) {
-    return fromItsDirectory(target, (_, dirFd, name) => sourceXattrs({ dirFd, name }, omit));
-  }
   const xattrs = readXattrs(target, (name, error) => omit(`${name}: ${error.code ?? error.message}`));
   return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
 }
@@ -54,9 +50,14 @@ export function capturedXattrs(
   try {
     return sourceXattrs(target, (what) => omit(omittedXattr(what)));
   } catch (error) {
-    omit(`${OMITTED}s: ${errnoOf(error) ?? 'unreadable'}`);
+    omit(unreadXattrs(error));
     return undefined;
   }
+}
+
+/** What a snapshot lacks of an entry whose attributes cannot be listed. */
+export function unreadXattrs(error: unknown): string {
+  return `${OMITTED}s: ${errnoOf(error) ?? 'unreadable'}`;
 }
 
 /**
@@ -65,14 +66,14 @@ export function capturedXattrs(
  */
 export function completedXattrs(
   known: readonly Xattr[] | undefined,
-  path: ByteString,
+  capture: (omit: (what: string) => void) => readonly Xattr[] | undefined,
   omit: (what: string) => void,
 ): readonly Xattr[] | undefined {
   const kept = known ?? [];
   const has = (name: ByteString): boolean => kept.some((one) => one.name === name);
   const isKept = (what: string): boolean =>
     kept.some(({ name }) => what.startsWith(`${omittedXattr(name)}: `));
-  const seen = capturedXattrs(path, (what) => {
+  const seen = capture((what) => {
     if (!isKept(what)) omit(what);
   });
   const more = seen?.filter(({ name }) => !has(name)) ?? [];

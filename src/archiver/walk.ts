@@ -1,8 +1,9 @@
 import { storedNumber, statPath } from './source-stat.ts';
-import { DirectoryStep, type Visit, type WalkParts } from './directory-step.ts';
+import { DirectoryStep } from './directory-step.ts';
 import { parentDirectory, uncountBelow, type ParentDirectory } from './parent.ts';
 import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import type { SourceNode } from './source-tree.ts';
+import type { Visit, WalkParts } from './walk-parts.ts';
 
 /** The parent's tree cannot be read although it was known to be whole: the run starts again and trusts nothing. */
 export class TreeNotAsKnown extends Error {
@@ -51,11 +52,17 @@ async function walkDirectory(
   if (visit.stat !== undefined) parts.notes?.directory(path, visit.stat);
   const known = await parentDirectory(parts.parent, visit.old, visit.oldRoot, parts.signal);
   const reuse = known?.whole === true ? known.id : undefined;
-  const pending = new PendingDirectory(parts.storeChunk, reuse, completed);
+  const pending = new PendingDirectory(parts.storeChunk, reuse, (stored) =>
+    completed({ ...stored, opened: step.opened }),
+  );
   const step = new DirectoryStep(visit, parts, pending);
   const oldEntries = known?.entries ?? [];
-  if (known?.whole === true && canSkipListing(visit, parts)) step.reuseListing(oldEntries);
-  else step.list(oldEntries);
+  try {
+    if (known?.whole === true && canSkipListing(visit, parts)) step.reuseListing(oldEntries);
+    else step.list(oldEntries);
+  } finally {
+    step.close();
+  }
   const descents = step.descents();
   if (parts.clean !== undefined) await countAnew(step, visit, known, parts);
   for (const descent of descents) await walkDirectory(descent.visit, parts, descent.completed);

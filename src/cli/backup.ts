@@ -25,6 +25,7 @@ import {
   usage,
   type OutputOptions,
   type RepositoryOptions,
+  oneLine,
 } from './options.ts';
 import { protect } from './protect.ts';
 import { save, saveStream, showEstimate } from './save.ts';
@@ -50,7 +51,7 @@ export function define(command: Command, context: Context): void {
     .argument('[path...]', 'files and directories to save')
     .optionsGroup('The snapshot:')
     .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collectTags)
-    .option('--host <name>', 'The name of this machine in it')
+    .option('--host <name>', 'The name of this machine in it', oneLine)
     .option('--pin', 'Keep it whatever "forget" is told')
     .option(
       '--parent <id>',

@@ -24,6 +24,7 @@ import {
   usage,
   type OutputOptions,
   type RepositoryOptions,
+  oneLine,
 } from './options.ts';
 import { canPrompt, promptNewPassphrase } from './prompt.ts';
 import { givenByOptions, readGiven } from './secret.ts';
@@ -132,7 +133,7 @@ function addNewPassphrase(command: Command): Command {
     .optionsGroup('The new key:')
     .option('--new-password-file <file>', 'Read the new passphrase from a file')
     .option('--new-password-command <command>', 'Ask a command for the new passphrase')
-    .option('--label <text>', 'A word to know it by');
+    .option('--label <text>', 'A word to know it by', oneLine);
 }
 
 async function addOne(repository: Repository, options: AddOptions, context: Context): Promise<void> {

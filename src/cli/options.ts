@@ -1,8 +1,10 @@
 /** Options that several commands share, in the same words everywhere. */
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
+import { hasNothingToSee, isOneLine } from '../base/one-line.ts';
 import { requireStoreChoice } from '../base/stored-by.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
+import { printable } from './terminal.ts';
 
 export interface RepositoryOptions {
   readonly repository?: string;
@@ -84,8 +86,15 @@ function collectStores(value: string, previous?: readonly string[]): readonly st
   return collect(requireStoreChoice(value), previous);
 }
 
+/** A name, a label: what it seems to say, in one line. @throws {RequestError} */
+export function oneLine(value: string): string {
+  if (isOneLine(value) && !hasNothingToSee(value)) return value;
+  throw usage(`"${printable(value)}" cannot be a name`, 'Write something that people can read, in one line.');
+}
+
 /** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */
 export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
+  if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Give words, in one line.');
   if (commaList([value]).length > 0) return collect(value, previous);
   throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
 }

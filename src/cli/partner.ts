@@ -16,7 +16,7 @@ import { copyStore } from '../partner/store/store-copy.ts';
 import { openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import type { Context } from './context.ts';
-import { addExamples, addOutputOptions, usage, type OutputOptions } from './options.ts';
+import { addExamples, addOutputOptions, oneLine, usage, type OutputOptions } from './options.ts';
 import { canPrompt, promptNewPassword } from './prompt.ts';
 import { givenByOptions, readGiven } from './secret.ts';
 import { ensureStateDirectory, statePaths } from './state-directory.ts';
@@ -70,9 +70,9 @@ export function define(command: Command, context: Context): void {
     .summary('Make the account of a partner')
     .description('Make the account of a partner, who can then sign in to the settings page.')
     .helpOption('-h, --help', 'Show this help')
-    .requiredOption('--name <name>', 'Who it is')
+    .requiredOption('--name <name>', 'Who it is', oneLine)
     .requiredOption('--email <address>', 'To sign in with')
-    .option('--company <name>', 'Whom it works for')
+    .option('--company <name>', 'Whom it works for', oneLine)
     .option('--password-file <file>', 'A file with the password (else it is asked for)')
     .option('--password-command <command>', 'A command that prints the password')
     .option(...config);

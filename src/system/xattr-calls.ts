@@ -18,15 +18,25 @@ export interface XattrCallsByTarget {
   /** Links are not followed. */
   readonly byPath: XattrCalls;
   readonly byFd: XattrCalls;
+  /** Links are followed. */
+  readonly byFollowedPath: XattrCalls;
 }
 
 export function bindXattrCalls(libc: Libc): XattrCallsByTarget {
   return libc.platform.system === 'linux'
-    ? { byPath: linuxCalls(libc, 'l', 'address'), byFd: linuxCalls(libc, 'f', 'int') }
-    : { byPath: darwinCalls(libc, '', 'address', XATTR_NOFOLLOW), byFd: darwinCalls(libc, 'f', 'int', 0) };
+    ? {
+        byPath: linuxCalls(libc, 'l', 'address'),
+        byFd: linuxCalls(libc, 'f', 'int'),
+        byFollowedPath: linuxCalls(libc, '', 'address'),
+      }
+    : {
+        byPath: darwinCalls(libc, '', 'address', XATTR_NOFOLLOW),
+        byFd: darwinCalls(libc, 'f', 'int', 0),
+        byFollowedPath: darwinCalls(libc, '', 'address', 0),
+      };
 }
 
-function linuxCalls(libc: Libc, prefix: 'l' | 'f', target: 'address' | 'int'): XattrCalls {
+function linuxCalls(libc: Libc, prefix: 'l' | 'f' | '', target: 'address' | 'int'): XattrCalls {
   const set = libc.bind(`${prefix}setxattr`, 'int', [target, 'address', 'buffer', 'size_t', 'int']);
   return {
     list: libc.bind(`${prefix}listxattr`, 'int64_t', [target, 'address', 'size_t']),

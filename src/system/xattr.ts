@@ -14,7 +14,12 @@ import { systemError } from './system-error.ts';
 import { bindXattrCalls, type XattrCalls } from './xattr-calls.ts';
 
 /** A path, an open descriptor, or a name in an open directory. A link as the last part is not followed. */
-export type XattrTarget = ByteString | number | { readonly dirFd: number; readonly name: ByteString };
+export type XattrTarget =
+  | ByteString
+  | number
+  | { readonly dirFd: number; readonly name: ByteString }
+  /** Linux only: an entry held with O_PATH, of any kind, links too; its name is for what goes wrong. */
+  | { readonly held: number; readonly name: ByteString };
 
 export interface Xattr {
   readonly name: ByteString;
@@ -80,7 +85,7 @@ export function removeXattr(target: XattrTarget, name: ByteString): boolean {
 }
 
 function bindMethods(libc: Libc, native: Native): XattrMethods {
-  const { byPath, byFd } = bindXattrCalls(libc);
+  const { byPath, byFd, byFollowedPath } = bindXattrCalls(libc);
   const { ENOATTR, AT_FDCWD, system } = libc.platform;
   const writePath = cStringWriter(libc);
   const writeName = cStringWriter(libc);
@@ -93,6 +98,7 @@ function bindMethods(libc: Libc, native: Native): XattrMethods {
   ): T {
     if (typeof target === 'string') return act(byPath, writePath(target, syscall));
     if (typeof target === 'number') return act(byFd, target);
+    if ('held' in target) return ofHeld(target, syscall, act);
     const { dirFd, name } = target;
     if (dirFd === AT_FDCWD) return act(byPath, writePath(name, syscall));
     if (system === 'linux' && hasProc()) {
@@ -105,6 +111,16 @@ function bindMethods(libc: Libc, native: Native): XattrMethods {
     } finally {
       native.close(fd);
     }
+  }
+
+  /** What is held is no link any more that could be followed elsewhere: its path in /proc leads to it alone. */
+  function ofHeld<T>(
+    { held, name }: { readonly held: number; readonly name: ByteString },
+    syscall: string,
+    act: (calls: XattrCalls, handle: number) => T,
+  ): T {
+    if (!hasProc()) throw systemError(syscall, constants.errno.ENOSYS, name);
+    return act(byFollowedPath, writePath(asByteString(`/proc/self/fd/${held}`), syscall));
   }
 
   /** Where /proc is not mounted: of a file or a directory, as to open anything else may do something. */

@@ -53,11 +53,20 @@ function problems({ snapshot }: ArchiveSummary): readonly (readonly [string, str
 
 /** Has entries of these names lie on other file systems than the rest, as many as there are numbers. */
 function mount(systems: Readonly<Record<string, bigint>>): void {
-  const real = native?.findEntry;
-  const looking = vi.spyOn(native ?? { findEntry: () => undefined }, 'findEntry');
-  looking.mockImplementation((directory, name) => {
-    const found = real?.(directory, name);
-    return found && { ...found, dev: found.dev + (systems[name] ?? 0n) * 1_000n };
+  if (native === null) return;
+  const { findEntry, fstat } = native;
+  const devices = new Map<bigint, bigint>();
+  vi.spyOn(native, 'findEntry').mockImplementation((directory, name) => {
+    const found = findEntry(directory, name);
+    const system = systems[name];
+    if (found === undefined || system === undefined) return found;
+    const dev = found.dev + system * 1_000n;
+    devices.set(found.ino, dev);
+    return { ...found, dev };
+  });
+  vi.spyOn(native, 'fstat').mockImplementation((fd) => {
+    const found = fstat(fd);
+    return { ...found, dev: devices.get(found.ino) ?? found.dev };
   });
 }
 

@@ -67,7 +67,13 @@ export class Reading {
     const bytes = bytesOfText(path);
     const stat = statPath(bytes);
     if (stat === undefined) throw new Error(`${path} is not there`);
-    const file = { path: bytes, name: nameOf(bytes), stat: change(stat), old: undefined };
+    const file = {
+      path: bytes,
+      name: nameOf(bytes),
+      stat: change(stat),
+      directory: undefined,
+      old: undefined,
+    };
     this.#saver.save(file, (entry: Entry | undefined) =>
       this.entries.set(path, entry?.type === 'file' ? entry : undefined),
     );

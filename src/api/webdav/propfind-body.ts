@@ -89,12 +89,24 @@ function elementOf(prefix: string, name: string, attributes: string, around: Sco
   const written = [...attributes.matchAll(ATTRIBUTE)].map(
     ([, bound = '', double, single]): readonly [string, string] => [bound, double ?? single ?? ''],
   );
+  if (!written.every(([bound, value], at) => mayBind(bound, value, written.slice(0, at)))) return undefined;
   // Numbers of characters would have to be looked at, and no namespace has any.
   if (written.some(([, value]) => /&(?!(?:amp|lt|gt|quot|apos);)/.test(value))) return undefined;
   const own = written.map(([bound, value]) => [bound, escaped(value)] as const);
   const scope: Scope = own.length === 0 ? around : { ...around, ...Object.fromEntries(own) };
   const namespace = Object.hasOwn(scope, prefix) ? scope[prefix] : prefix === '' ? '' : undefined;
   return namespace === undefined ? undefined : { namespace, name, scope, children: [] };
+}
+
+const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
+const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
+
+/** By Namespaces in XML 1.0: a prefix stands for something, for one thing, and two of them are taken. */
+function mayBind(bound: string, value: string, before: readonly (readonly [string, string])[]): boolean {
+  if (bound !== '' && value === '') return false;
+  if (bound === 'xmlns' || value === XMLNS_NAMESPACE) return false;
+  if ((bound === 'xml') !== (value === XML_NAMESPACE)) return false;
+  return !before.some(([other]) => other === bound);
 }
 
 /** An attribute stands in the answer as it stood in the question, but in ASCII, and without what could end it. */

@@ -11,6 +11,7 @@ import type { Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { ApiError } from '../api-error.ts';
 import { untilClosedOr } from '../closing.ts';
+import type { Clients } from '../clients.ts';
 import type { Handler, PatientResponses } from '../connections.ts';
 import { toApiError } from '../framework-errors.ts';
 import { hostRefusal } from '../host-guard.ts';
@@ -59,7 +60,8 @@ export interface WebdavParts {
   /** What the secret is hashed with. */
   readonly key: Uint8Array;
   readonly clock: Clock;
-  readonly rateLimits: Pick<RateLimits, 'takeForAddress'>;
+  readonly rateLimits: Pick<RateLimits, 'takeForClient'>;
+  readonly clients: Clients;
   readonly patient: PatientResponses;
   readonly stopping: AbortSignal;
   readonly redact: (text: string) => string;
@@ -108,11 +110,11 @@ export function createWebdav(parts: WebdavParts): Webdav {
     try {
       if (access.since !== undefined && asksServer(request)) {
         guard(request);
-        takeTurn(request);
+        await takeTurn(request);
         answerServer(request, response);
         return;
       }
-      const { admission, isFolderAddress } = letIn(request);
+      const { admission, isFolderAddress } = await letIn(request);
       // A film may stand still for as long as its watcher likes.
       parts.patient.add(response);
       const signal = untilClosedOr(parts.stopping, { raw: response });
@@ -131,26 +133,28 @@ export function createWebdav(parts: WebdavParts): Webdav {
   }
 
   /** @throws {ApiError} RATE_LIMIT_EXCEEDED */
-  function takeTurn(request: IncomingMessage): void {
-    const quota = parts.rateLimits.takeForAddress(request.socket.remoteAddress);
+  async function takeTurn({ socket }: IncomingMessage): Promise<void> {
+    const client = parts.clients.of(socket, socket.remoteAddress);
+    const quota = await parts.rateLimits.takeForClient(client);
     if (!quota.accepted) throw tooMany('requests', quota);
   }
 
   /** @throws {ApiError} for every request that does not get further */
-  function letIn(request: IncomingMessage): {
+  async function letIn(request: IncomingMessage): Promise<{
     readonly admission: Admission;
     readonly isFolderAddress: boolean;
-  } {
+  }> {
     guard(request);
     const path = readWebdavTarget(request.url ?? '');
     const isOn = access.since !== undefined;
     const admission = path === undefined || !isOn ? undefined : admit(request, path.names, access);
     if (path === undefined || admission === undefined) {
       // Whoever has the secret gets in, however many wrong ones come from the same machine.
-      takeTurn(request);
+      await takeTurn(request);
       if (!isOn) throw turnedOff();
       throw path === undefined ? badPath() : notAdmitted();
     }
+    parts.clients.vouchFor(request.socket);
     if (parts.stopping.aborted) {
       throw new ApiError('SHUTTING_DOWN', 'The agent is stopping', {
         hint: 'Try again when it runs again.',

@@ -20,8 +20,11 @@ import { layoutOf } from './plan.ts';
 /** About no agent at all, or about the service itself. */
 const ELSEWHERE = new Set(['service', 'partner', 'completion', 'help']);
 
-/** What these find has to be what the service itself will find; but what doctor tells is for root to keep. */
-const AS_THE_SERVICE = new Set(['sources', 'destinations', 'config', 'start', 'doctor']);
+/**
+ * These write where root says: files that they give back, keys, and what doctor tells. All others read, and write in what
+ * is the service's own: there whoever has taken it over may have put a link, through which root's powers would write.
+ */
+const WRITE_ELSEWHERE = new Set(['restore', 'keys']);
 
 /** By the names of setpriv, with their numbers in the kernel. */
 const CAPABILITIES = {
@@ -133,9 +136,9 @@ function placesOf({ state, config }: MachineService, env: Environment): Record<s
 
 /** @throws {StateError} */
 function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: NodeJS.ProcessEnv): never {
-  const { name = '', after } = splitWords(words);
-  const writes = !AS_THE_SERVICE.has(name) || after.includes('--bundle');
-  const kept = (writes ? OF_ROOT : READING).filter(isHeld).map((one) => `,+${one}`);
+  const kept = powersFor(words)
+    .filter(isHeld)
+    .map((one) => `,+${one}`);
   const become = ['--reuid', `${uid}`, '--regid', `${gid}`, '--init-groups', '--no-new-privs'];
   const keep = ['--inh-caps', `-all${kept.join('')}`, '--ambient-caps', `-all${kept.join('')}`];
   const program = [process.execPath, ...process.execArgv, launcherOf(HERE), ...words];
@@ -154,6 +157,14 @@ function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: Nod
   throw new StateError('UNSUPPORTED', `To run as the user of the service takes the program ${SETPRIV}`, {
     hint: `Install the package util-linux, or run: ${command}`,
   });
+}
+
+/** What a command keeps of what root may. */
+export function powersFor(words: readonly string[]): readonly Capability[] {
+  const { name = '', after } = splitWords(words);
+  const writes =
+    WRITE_ELSEWHERE.has(name) || (name === 'doctor' && after.some((word) => word.startsWith('--bundle')));
+  return writes ? OF_ROOT : READING;
 }
 
 /** Root of a container has not everything that there is. */

@@ -30,6 +30,8 @@ const UNIT = 'holdfast.service';
 const UNITS = '/etc/systemd/system';
 const LABEL = 'org.example.holdfast';
 const SYSUSERS = '/etc/sysusers.d/holdfast.conf';
+/** The user of the machine's service. */
+const SERVICE = 'holdfast';
 
 /**
  * @param person for whom a service of one person is, on Linux; else for who runs the command
@@ -87,7 +89,7 @@ export async function installSteps(
   if (options.start) load.push(...startSteps(layout));
   if (layout.person !== undefined) {
     const make = ['mkdir', '-p', '-m', '0700', layout.state];
-    return [{ kind: 'run', words: asPerson(layout.person, make) }, unit, ...load];
+    return [{ kind: 'run', words: asUser(layout.person.name, make) }, unit, ...load];
   }
   const config = layout.config ?? '';
   return [
@@ -98,18 +100,21 @@ export async function installSteps(
       mode: 0o644,
     },
     { kind: 'run', words: ['systemd-sysusers', SYSUSERS] },
-    { kind: 'write', path: config, content: '{}\n', mode: 0o600, keep: true },
-    { kind: 'run', words: ['chown', 'holdfast:holdfast', join(config, '..'), config] },
-    { kind: 'run', words: ['chmod', '0755', join(config, '..')] },
+    { kind: 'run', words: ['install', '-d', '-o', SERVICE, '-g', SERVICE, '-m', '0755', join(config, '..')] },
+    // By the service itself, whose directory it is: root would write, and give away, wherever a link in there leads.
+    { kind: 'run', words: asUser(SERVICE, ['sh', '-c', MAKE_SETTINGS, 'sh', config]) },
     unit,
     ...load,
   ];
 }
 
-/** In the home of a person everything is done as that person, who could have put a link anywhere in there. */
-function asPerson({ name }: Person, words: readonly string[]): readonly string[] {
+/** In what belongs to somebody everything is done as that user, who could have put a link anywhere in there. */
+function asUser(name: string, words: readonly string[]): readonly string[] {
   return ['runuser', '-u', name, '--', ...words];
 }
+
+/** Empty settings, where there are none yet. */
+const MAKE_SETTINGS = 'umask 077; set -C; test -e "$1" || echo {} >"$1"';
 
 /** The unit with everything filled in. */
 async function unitText(layout: Layout, runtime: string): Promise<string> {
@@ -191,7 +196,11 @@ async function windowsSteps(
     LOG: join(layout.state, '..', 'logs'),
   };
   const content = await fillTemplate('windows/holdfast.xml', values, xmlText);
-  const steps: Step[] = [{ kind: 'write', path: layout.unit, content, mode: 0o644 }];
+  const steps: Step[] = [
+    // Whoever made the directory before would say what the service runs.
+    { kind: 'run', words: windowsScript(layout, '-Prepare') },
+    { kind: 'write', path: layout.unit, content, mode: 0o644 },
+  ];
   if (start) steps.push({ kind: 'run', words: windowsScript(layout) });
   return steps;
 }
@@ -206,8 +215,9 @@ function windowsScript(layout: Layout, ...more: readonly string[]): readonly str
 export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] {
   const { scope, platform, unit, state, config, person } = layout;
   if (person !== undefined) return personalUninstallSteps(layout, person, purge);
-  const data: Step[] = purge ? [{ kind: 'remove', path: state, tree: true }] : [];
-  if (purge && config !== undefined) data.push({ kind: 'remove', path: join(config, '..'), tree: true });
+  const data = purge
+    ? [state, ...(config === undefined ? [] : [join(config, '..')])].map(wholeTree(platform))
+    : [];
   if (platform === 'win32')
     return [
       { kind: 'run', words: windowsScript(layout, '-Uninstall') },
@@ -230,10 +240,18 @@ export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] 
   ];
 }
 
+/** What belongs to others may change while it is removed: rm follows no link on the way down, which Node's does by path. */
+function wholeTree(platform: NodeJS.Platform): (path: string) => Step {
+  return (path) =>
+    platform === 'win32'
+      ? { kind: 'remove', path, tree: true }
+      : { kind: 'run', words: ['rm', '-rf', '--', path] };
+}
+
 function personalUninstallSteps(layout: Layout, person: Person, purge: boolean): readonly Step[] {
   const name = unitName(layout);
   const data: Step[] = purge
-    ? [{ kind: 'run', words: asPerson(person, ['rm', '-rf', '--', layout.state]) }]
+    ? [{ kind: 'run', words: asUser(person.name, ['rm', '-rf', '--', layout.state]) }]
     : [];
   return [
     { kind: 'run', words: ['systemctl', 'disable', '--now', name], mayFail: true },

@@ -1,6 +1,6 @@
 /** What an installation does, one step after the other, shown before any of it happens. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
@@ -13,8 +13,6 @@ export type Step =
       readonly path: string;
       readonly content: string;
       readonly mode: number;
-      /** What is there already stays as it is. */
-      readonly keep?: boolean;
     }
   | { readonly kind: 'remove'; readonly path: string; readonly tree?: boolean }
   | {
@@ -49,7 +47,7 @@ export async function isNeeded(step: Step): Promise<boolean> {
   if (step.kind === 'remove' && step.tree === true) return true;
   const there = await readFileIfPresent(step.path);
   if (step.kind === 'remove') return there !== undefined;
-  return there === undefined || (step.keep !== true && there.toString('utf8') !== step.content);
+  return there === undefined || there.toString('utf8') !== step.content;
 }
 
 /** @throws {StateError} with what to do */
@@ -80,9 +78,9 @@ async function writeWhole(path: string, content: string, mode: number): Promise<
   const file = await open(temporary, 'wx', mode);
   try {
     await file.writeFile(content);
+    await file.chmod(mode);
     await file.sync();
     await file.close();
-    await chmod(temporary, mode);
     await rename(temporary, path);
   } catch (error) {
     await file.close().catch(() => undefined);

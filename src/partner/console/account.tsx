@@ -9,7 +9,7 @@ import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { button, field, form, type Problems } from './form-fields.tsx';
-import { FormBody } from './form.ts';
+import { type Form, FormBody } from './form.ts';
 import type { JSX } from 'preact';
 import { DoneQuery, noticeFor } from './notices.ts';
 import { type Notice, sendPage } from './page.tsx';
@@ -30,8 +30,8 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
   app.post('/password', { schema: { body: FormBody }, config: ACCOUNT_PAGE }, async (request, reply) => {
     const visitor = visitorOf(request);
     const { partner, token } = visitor;
-    const [current, next] = [request.body.secret('current'), request.body.secret('next')];
-    const problems = await passwordProblems(visitor, current, next, request.body.secret('again'));
+    const next = request.body.secret('next');
+    const problems = await passwordProblems(visitor, request);
     if (Object.keys(problems).length > 0) return await show(reply.code(400), visitor, { problems });
     const hashed = await hashedOrProblem(next);
     if (typeof hashed !== 'string') return await show(reply.code(400), visitor, { problems: hashed });
@@ -58,11 +58,10 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
 
   async function passwordProblems(
     visitor: Visitor,
-    current: string,
-    next: string,
-    again: string,
+    { body, ip: address }: { readonly body: Form; readonly ip: string },
   ): Promise<Problems> {
-    if (!(await isOwnPassword(parts, visitor, current)))
+    const [password, next, again] = [body.secret('current'), body.secret('next'), body.secret('again')];
+    if (!(await isOwnPassword(parts, visitor, { password, address })))
       return { current: 'This is not the password of the account. Type the one that you sign in with.' };
     return next === again ? {} : { again: 'This is not the same as above. Type the new password twice.' };
   }

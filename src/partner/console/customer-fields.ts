@@ -3,6 +3,7 @@ import type { Plan } from '../store/plans.ts';
 import type { NewCustomer } from '../store/customers.ts';
 import type { Form } from './form.ts';
 import type { Choice, Problems } from './form-fields.tsx';
+import { isOneLine } from '../../base/one-line.ts';
 import { formatBytes } from '../../base/units.ts';
 
 export const LONGEST_NAME = 200;
@@ -64,7 +65,7 @@ export function planChoices(plans: readonly Plan[]): readonly Choice[] {
 }
 
 export function isLine(text: string, longest: number): boolean {
-  return text.length <= longest && !/\p{Cc}/u.test(text);
+  return text.length <= longest && isOneLine(text);
 }
 
 function isEmail(text: string): boolean {

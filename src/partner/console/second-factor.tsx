@@ -38,7 +38,7 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     const { id } = visitor.partner;
     const secret = opened(id, request.body.text('sealed'));
     const step = totpStep(secret, request.body.text('code'), clock.now());
-    const problems = await problemsOf(visitor, request.body, step);
+    const problems = await problemsOf(visitor, request, step);
     if (step === undefined || Object.keys(problems).length > 0)
       return show(reply.code(400), visitor, secret, { setUp: problems });
     await stores.partners.setTotp(id, sealing.seal('second factor', id, secret), pageActor(request));
@@ -52,7 +52,8 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     { schema: { body: FormBody }, config: ACCOUNT_PAGE },
     async (request, reply) => {
       const visitor = visitorOf(request);
-      if (!(await isOwnPassword(parts, visitor, request.body.secret('removing_password')))) {
+      const password = request.body.secret('removing_password');
+      if (!(await isOwnPassword(parts, visitor, { password, address: request.ip }))) {
         const remove = { removing_password: WRONG_PASSWORD };
         return show(reply.code(400), visitor, newTotpSecret(), { remove });
       }
@@ -73,8 +74,13 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     }
   }
 
-  async function problemsOf(visitor: Visitor, body: Form, step: number | undefined): Promise<Problems> {
-    if (!(await isOwnPassword(parts, visitor, body.secret('password')))) return { password: WRONG_PASSWORD };
+  async function problemsOf(
+    visitor: Visitor,
+    { body, ip: address }: { readonly body: Form; readonly ip: string },
+    step: number | undefined,
+  ): Promise<Problems> {
+    const password = body.secret('password');
+    if (!(await isOwnPassword(parts, visitor, { password, address }))) return { password: WRONG_PASSWORD };
     return step === undefined ? { code: WRONG_CODE } : {};
   }
 

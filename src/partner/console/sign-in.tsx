@@ -50,7 +50,8 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
     const form = request.body;
     const [email, next] = [form.text('email'), form.text('next')];
     const login = await stores.partners.findLogin(email);
-    const attempt = await signInLimit.begin({ account: email, browser: knownBrowser(request, login) });
+    const browser = knownBrowser(request, login);
+    const attempt = await signInLimit.begin({ account: email, address: request.ip, browser });
     const matches = await isPassword(form.secret('password'), login?.passwordHash);
     if (!matches || login === undefined) {
       reply.code(401);
@@ -78,7 +79,12 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
       });
     }
     const browser = knownBrowser(request, login);
-    const attempt = await signInLimit.begin({ account: login.id, browser, isCode: true });
+    const attempt = await signInLimit.begin({
+      account: login.id,
+      address: request.ip,
+      browser,
+      isCode: true,
+    });
     if (!(await isCode(form, login))) {
       reply.code(401);
       return sendPage(reply, {
@@ -124,18 +130,19 @@ export function sendToSignIn(request: FastifyRequest, reply: FastifyReply): Fast
   return reply.redirect(path, 303);
 }
 
-/** Nowhere but to a page of the settings. */
-function safeNext(next: string): string {
-  return /^[\w/.?=&-]*$/.test(next) && isConsolePath(next.split('?', 1)[0] ?? '') ? next : CONSOLE_PREFIX;
+/** Nowhere but to a page of the settings, as the browser will read it: `..` and the like lead out of it again. */
+export function safeNext(next: string): string {
+  const isPlain = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/.test(next);
+  return isPlain && isConsolePath(next.split('?', 1)[0] ?? '') ? next : CONSOLE_PREFIX;
 }
 
 /** Whether that is the password of who is signed in; counted as signing in is. @throws {ApiError} RATE_LIMIT_EXCEEDED */
 export async function isOwnPassword(
   { stores, signInLimit }: Pick<ConsoleParts, 'stores' | 'signInLimit'>,
   { partner: { email }, formToken }: Visitor,
-  password: string,
+  { password, address }: { readonly password: string; readonly address: string },
 ): Promise<boolean> {
-  const attempt = await signInLimit.begin({ account: email, browser: formToken });
+  const attempt = await signInLimit.begin({ account: email, address, browser: formToken });
   const login = await stores.partners.findLogin(email);
   const matches = await isPassword(password, login?.passwordHash);
   if (matches) await attempt.succeeded();

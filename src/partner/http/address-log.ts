@@ -2,6 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { createCallerLog } from './caller-log.ts';
+import { networkOf } from './network.ts';
 
 export interface AddressLog {
   tryAccept(address: string): RateVerdict;
@@ -9,5 +10,5 @@ export interface AddressLog {
 
 export function createAddressLog(limit: number, windowMs: number, clock: Pick<Clock, 'now'>): AddressLog {
   const log = createCallerLog(limit, windowMs, clock);
-  return { tryAccept: (address) => log.tryAccept(address.replace(/^::ffff:/, '')) };
+  return { tryAccept: (address) => log.tryAccept(networkOf(address)) };
 }

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { MetricsText } from '../../api/metrics-text.ts';
 import { ApiError } from '../../api/api-error.ts';
+import { createConnectionShares } from '../../api/connection-shares.ts';
 import { createHttpServer } from '../../api/connections.ts';
 import { createCursors } from '../../api/cursor.ts';
 import { createFramework } from '../../api/framework.ts';
@@ -29,6 +30,7 @@ import type { TestTarget } from '../webhooks/test-targets.ts';
 import { createAddressLog } from './address-log.ts';
 import { createCallerLog } from './caller-log.ts';
 import { installHooks } from './hooks.ts';
+import { isAmong, networkOf } from './network.ts';
 import { PARTNER_LIMITS, type PartnerLimits } from './limits.ts';
 import { PARTNER_PREFIX } from './prefix.ts';
 import { ownDocuments } from './own-documents.ts';
@@ -101,12 +103,29 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
     const quota = { ...addresses.tryAccept(address), limit: requests, windowMs };
     answerRaw(socket, error, quotaHeaders(quota), clock.now());
   };
-  const server = createHttpServer(limits, new WeakSet(), {
+  const { proxies = [] } = options;
+  const shares = createConnectionShares({
+    most: limits.maxConnections,
+    ownersOf: async (sockets) =>
+      await Promise.resolve(sockets.map(({ remoteAddress = '' }) => ownerOf(remoteAddress, proxies))),
+    // Behind it are all the others.
+    isKnown: (owner) => owner === PROXY,
+    clock,
+    logger: options.logger,
+  });
+  const server = createHttpServer(limits, new WeakSet(), shares, {
     handle: (request, response) => app.routing(request, response),
     malformed: (error, socket) => refuse(socket, malformedRequest(error)),
     tunnel: (_request, socket) => refuse(socket, noProxy()),
   });
   return { app, routes: table, server, stop: () => stopping.abort(), close: async () => await app.close() };
+}
+
+/** Networks have other names. */
+const PROXY = 'a proxy of the settings';
+
+function ownerOf(address: string, proxies: readonly string[]): string {
+  return isAmong(address, proxies) ? PROXY : networkOf(address);
 }
 
 function noProxy(): ApiError {

@@ -11,15 +11,27 @@ export interface PartnerLimits extends ServerLimits {
   readonly device: RequestLimit;
   /** Without a valid key, of each address and in each instance. */
   readonly anonymous: RequestLimit;
-  /** Signing in to the settings page that failed, in all instances together: of an account, in all, and by a code. */
+  /**
+   * Signing in to the settings page that failed, in all instances together: of an account, from a place in the network, in
+   * all, of accounts of which nothing failed before, which is beyond all, and by a code.
+   */
   readonly failedSignIns: {
     readonly perAccount: RequestLimit;
+    readonly perNetwork: RequestLimit;
     readonly total: RequestLimit;
+    readonly first: RequestLimit;
     readonly codes: RequestLimit;
   };
 }
 
-const { plans: _plans, anonymous, failedLogins: _logins, tokenSeconds: _seconds, ...server } = DEFAULT_LIMITS;
+const {
+  plans: _plans,
+  anonymous,
+  strangers: _strangers,
+  failedLogins: _logins,
+  tokenSeconds: _seconds,
+  ...server
+} = DEFAULT_LIMITS;
 
 export const PARTNER_LIMITS: PartnerLimits = {
   ...server,
@@ -30,7 +42,9 @@ export const PARTNER_LIMITS: PartnerLimits = {
   anonymous,
   failedSignIns: {
     perAccount: { requests: 10, windowMs: 60_000 },
+    perNetwork: { requests: 20, windowMs: 60_000 },
     total: { requests: 60, windowMs: 60_000 },
+    first: { requests: 600, windowMs: 60_000 },
     // Three of a million codes are good at any time: a day of guessing has one chance in a thousand, and needs the password.
     codes: { requests: 15, windowMs: 3_600_000 },
   },

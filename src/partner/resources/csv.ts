@@ -1,4 +1,9 @@
-/** Tables as text (RFC 4180), for spreadsheets: these take text that begins like a formula for one, which it must not become. */
+/**
+ * Tables as text (RFC 4180), for spreadsheets: these take text that begins like a formula for one, which it must not become.
+ * Some leave out what nobody sees before it, take full-width signs for plain ones, or have the semicolon, or the tab, between
+ * cells, as the country has it: then a formula begins behind one. Such text gets an apostrophe, which shows it as text; the
+ * quotation marks around it keep semicolons and tabs in the cell where the program heeds them.
+ */
 
 export type Cell = string | number;
 
@@ -10,6 +15,13 @@ export function csvOf(names: readonly string[], rows: readonly (readonly Cell[])
 
 function cellText(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
-  const safe = /^[=+\-@\t\r\n]/.test(cell) ? `'${cell}` : cell;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const safe = cell.replace(FORMULA, "'").replaceAll(LATER_FORMULA, "'");
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
+
+const SIGNS = String.raw`=+\-@\u2212\uff0b\uff0d\uff1d\uff20\ufe63\ufe62\ufe66\ufe6b`;
+const UNSEEN = String.raw`[\s\p{C}\p{Z}'"]`;
+const FORMULA = new RegExp(String.raw`^(?=${UNSEEN}*[${SIGNS}]|[\t\r\n])`, 'u');
+const CELL_END = String.raw`[;|\t\r\n]`;
+const LATER_FORMULA = new RegExp(`(?<=${CELL_END})(?=(?:(?!${CELL_END})${UNSEEN})*[${SIGNS}])`, 'gu');
+const NEEDS_QUOTES = /[",;|\t\r\n]/;

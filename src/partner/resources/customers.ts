@@ -84,6 +84,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
       const { name, email = null, external_id: externalId = null, metadata = {} } = request.body;
       requireLine('name', name);
       requireLine('external_id', externalId);
+      for (const key of Object.keys(metadata)) requireLine('metadata', key);
       const planId = request.body.plan_id ?? (await plans.findBySlug('free_trial'))?.id;
       if (planId === undefined) throw new BugError('there is no free trial');
       const customer = { name, email, externalId, planId, metadata };
@@ -136,6 +137,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
       const { params, body } = request;
       requireLine('name', body.name);
       requireLine('external_id', body.external_id);
+      for (const key of Object.keys(body.metadata ?? {})) requireLine('metadata', key);
       const changes = changesOf(body);
       return found(await customers.patch(partnerOf(request), params.id, changes, actorOf(request)));
     },

@@ -1,4 +1,5 @@
 /** Values that several resources show, as schemas and as text. */
+import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { Type } from '../../base/schema-type.ts';
 import { ApiError } from '../../api/api-error.ts';
 import type { BackupOutcome } from '../store/report.ts';
@@ -54,12 +55,11 @@ export function shownBackup(backup: BackupOutcome | null) {
  */
 export function requireLine(field: string, text: string | null | undefined): void {
   if (text === undefined || text === null) return;
-  const message =
-    text.trim() === ''
-      ? 'has nothing but blanks'
-      : /\p{Cc}/u.test(text)
-        ? 'has a line break or another control character'
-        : undefined;
+  const message = hasNothingToSee(text)
+    ? 'has nothing but blanks'
+    : isOneLine(text)
+      ? undefined
+      : 'has a line break or another control character';
   if (message === undefined) return;
   throw new ApiError('INVALID_REQUEST', `'${field}' ${message}`, {
     hint: 'Write something that people can read, in one line.',

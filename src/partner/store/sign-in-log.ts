@@ -9,7 +9,7 @@ import type { KeyedHash } from './keyed-hash.ts';
 import { takeFromLog } from './sliding-log.ts';
 
 export interface AttemptLimit {
-  readonly kind: 'all' | 'account' | 'browser' | 'codes';
+  readonly kind: 'all' | 'first' | 'network' | 'account' | 'browser' | 'codes';
   /** Whose log of that kind it is. */
   readonly of: readonly string[];
   readonly limit: number;
@@ -71,9 +71,9 @@ export function createSignInLog(db: StoreDatabase, hash: KeyedHash): SignInLog {
   };
 
   return {
-    // Those that pass the one log of all wait for each other here, and not each with a connection, which others need too.
+    // Those that pass a log of all wait for each other here, and not each with a connection, which others need too.
     take: async (limits) =>
-      limits.some(({ kind }) => kind === 'all')
+      limits.some(({ kind }) => kind === 'all' || kind === 'first')
         ? await queued(async () => await take(limits))
         : await take(limits),
 

@@ -39,7 +39,13 @@ function threeNames() {
   const saver = new FileSaver(batcher, tally, (content) => ({ content, indirect: false }));
   const entries = new Map<string, Entry | undefined>();
   for (const name of ['a', 'b', 'c']) {
-    const file: FileToSave = { path: bytesOfText(`/${name}`), name: bytesOfText(name), stat, old: undefined };
+    const file: FileToSave = {
+      path: bytesOfText(`/${name}`),
+      name: bytesOfText(name),
+      stat,
+      directory: undefined,
+      old: undefined,
+    };
     saver.save(file, (entry) => entries.set(name, entry));
   }
   /** Ends the reading of what waits for it. */
@@ -100,8 +106,9 @@ describe('a file that is one hole', () => {
     const entries: (Entry | undefined)[] = [];
     const path = bytesOfText('/huge');
     const hollow = { ...stat, nlink: 1, size, blocks: 0 };
-    saver.save({ path, name: bytesOfText('huge'), stat: hollow, old: undefined }, (entry) =>
-      entries.push(entry),
+    saver.save(
+      { path, name: bytesOfText('huge'), stat: hollow, directory: undefined, old: undefined },
+      (entry) => entries.push(entry),
     );
     batcher.flush();
     return { jobs, tally, entries };

@@ -1,7 +1,7 @@
 /** Which commands of root are about the agent of the machine. */
 import { expect, test } from 'vitest';
 import { wordOf } from '../../../src/cli/command-words.ts';
-import { isAbout } from '../../../src/cli/install/machine-agent.ts';
+import { isAbout, powersFor } from '../../../src/cli/install/machine-agent.ts';
 
 const places = { state: '/var/lib/holdfast', config: '/etc/holdfast/config.json' };
 const about = (line: string, env: Record<string, string> = {}): boolean =>
@@ -48,4 +48,26 @@ test('an option is found in whichever way it is written, the last one counts', (
   expect(wordOf(['ls', '-rb'], names)).toBe('b');
   expect(wordOf(['ls', '--', '-r', 'a'], names)).toBeUndefined();
   expect(wordOf(['ls', '-r'], names)).toBeUndefined();
+});
+
+test('what writes where root says has the powers for it, and nothing else has', () => {
+  for (const line of [
+    'restore /etc -y',
+    'keys add --write-only /root/key',
+    'doctor --bundle /root/b',
+    'doctor --bundle=/root/b',
+  ])
+    expect(powersFor(line.split(' ')), line).toContain('dac_override');
+  for (const line of [
+    'snapshots',
+    'status',
+    'backup',
+    'prune',
+    'doctor',
+    'config set plan pro',
+    'ls /',
+    '-v jobs',
+    'check',
+  ])
+    expect(powersFor(line.split(' ')), line).toEqual(['dac_read_search']);
 });

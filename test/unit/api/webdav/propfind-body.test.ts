@@ -83,3 +83,16 @@ describe('the body of a PROPFIND', () => {
     expect(performance.now() - beganMs).toBeLessThan(2_000);
   });
 });
+
+test.each([
+  ['a prefix that stands for nothing', 'xmlns:bar=""'],
+  ['a prefix that stands for two things', 'xmlns:bar="a" xmlns:bar="b"'],
+  ['two namespaces of its own', 'xmlns="DAV:" xmlns="DAV:"'],
+  ['the prefix of prefixes', 'xmlns:xmlns="a"'],
+  ['the namespace of prefixes', 'xmlns:bar="http://www.w3.org/2000/xmlns/"'],
+  ['another meaning of xml', 'xmlns:xml="a"'],
+  ['the namespace of xml by another name', 'xmlns:bar="http://www.w3.org/XML/1998/namespace"'],
+])('an element with %s makes it no body of a PROPFIND', (_what, attributes) => {
+  const text = `<D:propfind xmlns:D="DAV:"><D:prop><foo ${attributes}/></D:prop></D:propfind>`;
+  expect(parsePropfind(text)).toBeUndefined();
+});

@@ -1,0 +1,64 @@
+/** Who a request comes from, as far as that tells clients apart that have said nothing of themselves. */
+import type { Socket } from 'node:net';
+import { peerUser, peerUsers } from './page-peer.ts';
+
+/** By what requests without credentials are counted. */
+export interface Client {
+  readonly address: string;
+  /** Of this machine, where the system tells: asked only when others have used up what the address has. */
+  readonly user: () => Promise<User | undefined>;
+}
+
+export interface User {
+  readonly name: string;
+  /** Another one than the agent's own, or root, or one who has credentials. */
+  readonly isStranger: boolean;
+}
+
+export interface Clients {
+  of(socket: Socket, address: string | undefined): Client;
+  /** Whose connections these are. */
+  ownersOf(sockets: readonly Socket[]): Promise<readonly string[]>;
+  /** Somebody has shown over this connection that they may use the agent. */
+  vouchFor(socket: Socket): void;
+  isKnown(owner: string): boolean;
+}
+
+/** Where nobody can tell users apart, all programs of this machine are one. */
+const UNKNOWN = 'somebody';
+
+/** Users of this machine are clients of their own: one of them does not use up what is for another. */
+export function createClients(ownUser = process.getuid?.()): Clients {
+  const names = new WeakMap<Socket, Promise<string>>();
+  const known = new Set([ownUser, 0].filter((user) => user !== undefined).map(nameOf));
+
+  const nameOfPeer = async (socket: Socket): Promise<string> => {
+    const name = names.get(socket) ?? peerUser(socket).then(nameOf);
+    names.set(socket, name);
+    return await name;
+  };
+
+  return {
+    of: (socket, address) => ({
+      ...clientAt(address),
+      user: async () => {
+        const name = await nameOfPeer(socket);
+        return name === UNKNOWN ? undefined : { name, isStranger: !known.has(name) };
+      },
+    }),
+    ownersOf: async (sockets) => (await peerUsers(sockets)).map(nameOf),
+    vouchFor(socket) {
+      void nameOfPeer(socket).then((name) => known.add(name));
+    },
+    isKnown: (owner) => known.has(owner),
+  };
+}
+
+/** Of which nothing is known but its address. */
+export function clientAt(address = 'unknown'): Client {
+  return { address: address.replace(/^::ffff:/, ''), user: async () => await Promise.resolve(undefined) };
+}
+
+function nameOf(user: number | undefined): string {
+  return user === undefined ? UNKNOWN : `user ${user}`;
+}

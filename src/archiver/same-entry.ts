@@ -1,0 +1,58 @@
+/** Whether what was opened is what had been looked at, where somebody may have put another thing in its place. */
+import { statfsSync } from 'node:fs';
+import type { ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
+import { isMountPoint } from '../system/mount-table.ts';
+import { REPLACED_CODE } from './messages.ts';
+import type { SourceStat } from './source-stat.ts';
+
+/** By which statfs(2) names file systems of this machine that keep a ctime and an inode for as long as a file is there. */
+export const KEEP_INODES: ReadonlySet<number> = new Set([
+  0xef53, // ext2, ext3, ext4
+  0x58465342, // XFS
+  0x9123683e, // Btrfs
+  0x2fc12fc1, // ZFS
+  0xf2f52010, // F2FS
+  0xca451a4e, // bcachefs
+  0x01021994, // tmpfs
+  0x858458f6, // ramfs
+  0x3153464a, // JFS
+  0x52654973, // ReiserFS
+  0x3434, // NILFS
+  0x7366746e, // NTFS by the kernel
+  0x24051905, // UBIFS
+  0x72b6, // JFFS2
+]);
+
+type Identity = Pick<SourceStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
+
+/**
+ * The same by device and inode. Something else stands for it where a disk was mounted at its path meanwhile, which takes
+ * root, and where inodes are numbers of the moment (FAT, FUSE, some networks and layers) if it is as open to others.
+ */
+export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity, path: ByteString): boolean {
+  if (opened.ino === seen.ino && opened.dev === seen.dev) return true;
+  if (isMountPoint(path)) return true;
+  if (keepsInodes(fd)) return false;
+  return opened.mode === seen.mode && opened.uid === seen.uid && opened.gid === seen.gid;
+}
+
+/** Unknown without /proc: then it counts as keeping them. */
+export function keepsInodes(fd: number): boolean {
+  if (process.platform !== 'linux') return true;
+  try {
+    return KEEP_INODES.has(statfsSync(`/proc/self/fd/${fd}/`).type);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
+/** Another thing stands in the place of the one that was met. */
+export function replacedError(path: ByteString): Error {
+  return Object.assign(new Error(`${path} was replaced`), { code: REPLACED_CODE, syscall: 'open', path });
+}
+
+export function isReplaced(error: unknown): boolean {
+  return errnoOf(error) === REPLACED_CODE;
+}

@@ -1,0 +1,58 @@
+/** What a walk works with, and how it goes from one directory to the next. */
+import type { ByteString } from '../base/byte-path.ts';
+import type { DirectoryEntry } from '../format/tree.ts';
+import type { ChangeSet } from './change-set.ts';
+import type { ExcluderFor, RulesInside } from './entry-rules.ts';
+import type { FileSaver } from './file-saver.ts';
+import type { CleanTest, TreeNotes } from './known-tree.ts';
+import type { UnchangedContent } from './noted-files.ts';
+import type { Parent } from './parent.ts';
+import type { StoredDirectory } from './pending-directory.ts';
+import type { SourceOutcomes } from './source-outcomes.ts';
+import type { ListedDirectory, SourceStat } from './source-stat.ts';
+import type { Tally } from './tally.ts';
+
+export interface WalkParts {
+  readonly parent: Parent | undefined;
+  readonly changes: ChangeSet | undefined;
+  /** When set, the tally begins with the parent's counts. */
+  readonly clean: CleanTest | undefined;
+  /** Gathers what the next run needs to know. */
+  readonly notes: TreeNotes | undefined;
+  /** Names of files in the tree that hold exclude rules for everything below their directory. */
+  readonly ruleFiles: ReadonlySet<ByteString>;
+  readonly files: Pick<FileSaver, 'save' | 'keep'>;
+  /** Where there is no parent: the content of a file that has not changed since it was noted. */
+  readonly unchanged?: (path: ByteString, stat: SourceStat) => UnchangedContent | undefined;
+  readonly tally: Tally;
+  readonly outcomes: SourceOutcomes;
+  /** A look at the directory that was taken earlier in this run, if any. */
+  readonly seen: (path: ByteString) => ListedDirectory | undefined;
+  /** The directory, with these names in it, is the repository that the run stores in, wherever it is seen. */
+  readonly isOwnRepository: (directory: ByteString, names: readonly ByteString[]) => boolean;
+  readonly storeChunk: (chunk: Buffer) => Buffer;
+  readonly excluderFor: ExcluderFor;
+  /** Called in every directory: reports progress and waits while the readers are behind. */
+  readonly pace: (path: ByteString) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A directory on the walker's way: what is above it has been seen. */
+export interface Visit {
+  readonly path: ByteString;
+  readonly depth: number;
+  readonly old: DirectoryEntry | undefined;
+  readonly oldRoot: Buffer | undefined;
+  readonly stat: SourceStat | undefined;
+  readonly inside: RulesInside;
+  /** A file with exclude rules has changed further up: other entries than before may be left out here. */
+  readonly rulesChanged: boolean;
+}
+
+/** A directory that is to be walked next, and whom to tell of it. */
+export interface Descent {
+  readonly visit: Visit;
+  readonly completed: (stored: StoredDirectory) => void;
+  /** Set when it stands as it was and may be passed over, unless a file with exclude rules has changed. */
+  readonly clean: DirectoryEntry | undefined;
+}
