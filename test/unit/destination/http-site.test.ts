@@ -35,7 +35,11 @@ async function siteOf(
 
 async function ask(site: HttpSite, request: Partial<HttpRequest> = {}, signal = live): Promise<string> {
   const whole = { method: 'GET', path: '/', op: 'read', key: 'a', accepts: [200], ...request };
-  return await site.ask(whole, signal, async (reply, moving) => await textOf(reply, moving, 64 * 1024 * 1024));
+  return await site.ask(
+    whole,
+    signal,
+    async (reply, moving) => await textOf(reply, moving, 64 * 1024 * 1024),
+  );
 }
 
 async function failureOf(call: Promise<unknown>): Promise<DestinationError> {
