@@ -28,11 +28,13 @@ const live = new AbortController().signal;
 const MIB = 1024 * 1024;
 /** What the sockets of both sides may hold, and has been sent when nobody reads any more. */
 const UNDER_WAY = 24 * MIB;
-const STALL_MS = 300;
+/** Of bodies that come byte by byte; the others come as fast as this machine lets them. */
+const SHORT_MS = 300;
+const LONG_MS = 60_000;
 
 interface Kind {
   readonly name: string;
-  open(endpoint: string): Promise<Destination>;
+  open(endpoint: string, stallMs?: number): Promise<Destination>;
   /** With each answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly type: string;
@@ -54,11 +56,11 @@ const AT_ONCE = {
 const KINDS: readonly Kind[] = [
   {
     name: 'S3',
-    open: async (endpoint) =>
+    open: async (endpoint, stallMs = LONG_MS) =>
       await openS3Destination(
         { kind: 's3', bucket: 'bucket', prefix: 'p', endpoint, region: 'eu', pathStyle: true },
         { accessKeyId: 'key', secretAccessKey: 'secret' },
-        { stallMs: STALL_MS, patience: AT_ONCE },
+        { stallMs, patience: AT_ONCE },
       ),
     headers: { 'x-amz-request-id': '1' },
     before: ({ url = '', method }, response) => {
@@ -77,11 +79,11 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'Azure',
-    open: async (endpoint) =>
+    open: async (endpoint, stallMs = LONG_MS) =>
       await openAzureDestination(
         { kind: 'azblob', container: 'box', prefix: 'p', account: 'me', endpoint: `${endpoint}/me` },
         { accountKey: key },
-        { stallMs: STALL_MS },
+        { stallMs },
       ),
     headers: { 'x-ms-request-id': '1', 'x-ms-version': '2025-01-05' },
     type: 'application/xml',
@@ -93,12 +95,8 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'Google',
-    open: async (endpoint) =>
-      await openGoogleDestination(
-        { kind: 'gs', bucket: 'bucket', prefix: 'p', endpoint },
-        {},
-        { stallMs: STALL_MS },
-      ),
+    open: async (endpoint, stallMs = LONG_MS) =>
+      await openGoogleDestination({ kind: 'gs', bucket: 'bucket', prefix: 'p', endpoint }, {}, { stallMs }),
     headers: {},
     type: 'application/json',
     list: ['{"kind":"storage#objects","items":[', '{"kind":"storage#object","name":"p/a","size":"1"},'],
@@ -202,7 +200,7 @@ describe.each(KINDS)(
         response.write(begin);
         timers.push(setInterval(() => response.write(' '), 20));
       });
-      const error = await failureOf(use(open(server.endpoint)));
+      const error = await failureOf(use(open(server.endpoint, SHORT_MS)));
       for (const timer of timers) clearInterval(timer);
       expect(error).toMatchObject({ kind: 'unreachable', details: { stalled: true } });
     });
@@ -215,7 +213,9 @@ describe.each(KINDS)(
         response.end(bomb);
       });
       const held = process.memoryUsage().arrayBuffers;
-      await failureOf(use(open(server.endpoint)));
+      const { message } = await failureOf(use(open(server.endpoint)));
+      // What it is read by has no way to unpack.
+      if (!isPatient) expect(message).toContain('the answer is compressed');
       expect(process.memoryUsage().arrayBuffers - held).toBeLessThan(32 * MIB);
     });
 
@@ -253,7 +253,8 @@ describe('pages without end', () => {
         size: 1,
         modifiedMs: 1,
       }));
-      return { objects, next: String(from + 1_000) };
+      // Should nobody stop it, the test does.
+      return { objects, next: from > 1_000_000 ? undefined : String(from + 1_000) };
     });
 
   test.each([
