@@ -5,12 +5,15 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  closeSync,
   cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
+  readSync,
   readdirSync,
   rmSync,
   writeFileSync,
@@ -28,6 +31,9 @@ const RUNTIME = `${HOME}/bin/node`;
 const PROGRAM = `${HOME}/service/bin/holdfast.js`;
 const CONFIG = '/etc/holdfast/config.json';
 const MAINTAINER = 'The Holdfast authors <holdfast@example.org>';
+
+const SCRIPTS = ['postinst', 'prerm', 'postrm'];
+const EXECUTABLE = [RUNTIME, '/usr/bin/holdfast', ...SCRIPTS.map((name) => `/DEBIAN/${name}`)];
 
 const { values } = parseArgs({
   options: {
@@ -78,8 +84,10 @@ function stageProgram(): void {
     `${HOME}/dist`,
     (name) => /\.(?:c?js|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
   );
-  for (const place of neededPackages(root)) copyTree(place, `${HOME}/${place}`, isWanted);
-  put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js')), 0o755);
+  for (const place of neededPackages(root))
+    copyTree(place, `${HOME}/${place}`, (name) => isWanted(name) && !isProgram(path.join(root, place, name)));
+  // Run by the private runtime, and by nothing that its first line would name.
+  put(PROGRAM, readFileSync(path.join(root, 'service', 'bin', 'holdfast.js'), 'utf8').replace(/^#!.*\n/, ''));
   const beside = path.join('service', 'bin', 'runtime.js');
   put(`${HOME}/${beside}`, readFileSync(path.join(root, beside)));
   const { name, description, license, type } = readManifest(root);
@@ -91,6 +99,19 @@ function stageProgram(): void {
   );
   // Below the directory of the state, compiled code and settings are those of the service.
   put('/usr/bin/holdfast', readFileSync(path.join(import.meta.dirname, 'launcher.sh')), 0o755);
+}
+
+/** For a command line: nothing of ours loads it. */
+function isProgram(file: string): boolean {
+  if (!lstatSync(file).isFile()) return false;
+  const fd = openSync(file, 'r');
+  try {
+    const start = Buffer.alloc(2);
+    readSync(fd, start);
+    return start.toString('latin1') === '#!';
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Names of functions that only debuggers look for: a good part of the size. */
@@ -164,14 +185,22 @@ function stageDocuments(): void {
   put(`${home}/copyright`, copyright());
   const changes = `holdfast (${values.version}) stable; urgency=medium\n\n  * See README.md.\n\n -- ${MAINTAINER}  Thu, 01 Jan 2026 00:00:00 +0000\n`;
   put(`${home}/changelog.gz`, gzipSync(changes, { level: 9 }));
+  const manual = readFileSync(path.join(import.meta.dirname, 'holdfast.1'));
+  put('/usr/share/man/man1/holdfast.1.gz', gzipSync(manual, { level: 9 }));
+  put(
+    '/usr/share/lintian/overrides/holdfast',
+    readFileSync(path.join(import.meta.dirname, 'lintian-overrides')),
+  );
 }
 
 function copyright(): string {
-  const license = readFileSync(path.join(root, 'docs', 'LICENSE.md'), 'utf8');
-  return `Holdfast is under the Apache License 2.0. The packages that it uses have theirs beside them, below
-${HOME}/node_modules, and the runtime below ${HOME}/bin.
+  return `Copyright: 2026 ${MAINTAINER}
+License: Apache-2.0
 
-${license}`;
+Holdfast is under the Apache License 2.0, which is on Debian systems in /usr/share/common-licenses/Apache-2.0.
+The packages that it uses have their licenses beside them, below ${HOME}/node_modules, and the runtime below
+${HOME}/bin.
+`;
 }
 
 function stageControl(): void {
@@ -186,7 +215,7 @@ function stageControl(): void {
     '/DEBIAN/control',
     fill(control, fields, (text) => text),
   );
-  for (const name of ['postinst', 'prerm', 'postrm'])
+  for (const name of SCRIPTS)
     put(`/DEBIAN/${name}`, readFileSync(path.join(import.meta.dirname, name)), 0o755);
 }
 
@@ -196,13 +225,12 @@ function sizeOf(directory: string): number {
     .reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 4096), 0);
 }
 
-/** Whatever the umask of whoever builds. */
+/** Whatever the umask of whoever builds, and what packages say. */
 function makeModesPlain(directory: string): void {
   for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
     const full = path.join(entry.parentPath, entry.name);
-    const { mode } = lstatSync(full);
-    if (entry.isDirectory()) chmodSync(full, 0o755);
-    else chmodSync(full, (mode & 0o100) === 0 ? 0o644 : 0o755);
+    const runs = entry.isDirectory() || EXECUTABLE.some((name) => full === at(name));
+    chmodSync(full, runs ? 0o755 : 0o644);
   }
 }
 

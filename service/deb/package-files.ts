@@ -51,17 +51,17 @@ function resolvePackage(root: string, from: string, name: string): string | unde
 const NEVER_DIRECTORIES =
   /(?:^|\/)(?:node_modules|\.github|\.vscode|tests?|__tests__|benchmarks?|bench|examples?|docs?|coverage|deps|obj\.target|\.deps)(?:\/|$)/;
 const NEVER_FILES =
-  /(?:\.map|\.[cm]?ts|\.tsx|\.flow|\.md|\.markdown|\.gypi?|\.cc?|\.cpp|\.hh?|\.hpp|\.o|\.a|\.d|\.mk|\.ya?ml|\.tsbuildinfo|Makefile|binding\.gyp)$/i;
+  /(?:\.map|\.[cm]?ts|\.tsx|\.flow|\.md|\.markdown|\.gypi?|\.cc?|\.cpp|\.hh?|\.hpp|\.o|\.a|\.d|\.mk|\.ya?ml|\.tsbuildinfo|\.html?|Makefile|binding\.gyp)$/i;
 /** Of whoever works on the package: what tools find by a name that begins with a dot, and their settings. */
 const NEVER_NAMED =
-  /(?:^|\/)(?:\.[^/]+|[^/]*\.config\.[cm]?js|eslint[^/]*|tsconfig[^/]*|CHANGELOG[^/]*|AUTHORS|PATENTS)$/i;
+  /(?:^|\/)(?:\.[^/]+(?:\/.*)?|[^/]*\.config\.[cm]?js|eslint[^/]*|tsconfig[^/]*|CHANGELOG[^/]*|AUTHORS|PATENTS)$/i;
 const KEPT_FILES = /(?:^|\/)(?:licen[cs]e|copying|notice)[^/]*$/i;
 
 /** Whether a file of a package is of use while the program runs on linux-x64. `name` is below the package. */
 export function isWanted(name: string): boolean {
   if (NEVER_DIRECTORIES.test(path.dirname(name) === '.' ? '' : `${path.dirname(name)}/`)) return false;
   if (KEPT_FILES.test(name)) return true;
-  if (NEVER_FILES.test(name) || NEVER_NAMED.test(name) || /(?:^|\/)\./.test(path.dirname(name))) return false;
+  if (NEVER_FILES.test(name) || NEVER_NAMED.test(name)) return false;
   return !isForeign(name);
 }
 
