@@ -2,8 +2,6 @@
  * Who stored a snapshot. Full keys are trusted; whoever has a write-only key says what he likes in what he stores: host,
  * paths, times. So what each such key stored is a group of its own, and stands for nothing that others stored.
  */
-import { RequestError } from './errors.ts';
-
 export type StoredBy = typeof FULL_KEYS | StoredByWriteOnlyKey;
 
 export interface StoredByWriteOnlyKey {
@@ -46,19 +44,11 @@ export function storeChoice(by: StoredBy): string {
 /** Which groups are meant: `full`, the number of a write-only key, or a key as `storeKey` names it. */
 const STORE_CHOICE = /^(?:full|([1-9]\d{0,9})(?:@([0-9a-f]{8}|unknown))?)$/;
 
-/** @throws {RequestError} USAGE */
-export function requireStoreChoice(text: string): string {
-  if (STORE_CHOICE.test(text)) return text;
-  throw new RequestError('USAGE', `"${text}" names nobody who stores snapshots`, {
-    hint: 'Give full, the number of a write-only key (3), or a key as it is listed (3@1a2b3c4d).',
-  });
-}
-
 export function isStoreChoice(text: string): boolean {
   return STORE_CHOICE.test(text);
 }
 
-/** @param choices as `requireStoreChoice` lets them pass; all groups are meant where there are none */
+/** @param choices as `isStoreChoice` lets them pass; all groups are meant where there are none */
 export function isStoredByAny(by: StoredBy, choices: readonly string[]): boolean {
   if (choices.length === 0) return true;
   const key = storeKey(by);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { hasNothingToSee, isOneLine } from '../base/one-line.ts';
-import { requireStoreChoice } from '../base/stored-by.ts';
+import { isStoreChoice } from '../base/stored-by.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
 import { printable } from './terminal.ts';
 
@@ -28,7 +28,7 @@ export interface FilterOptions {
   readonly host?: readonly string[];
   readonly tag?: readonly string[];
   readonly path?: readonly string[];
-  /** As `requireStoreChoice` lets it pass. */
+  /** As `isStoreChoice` lets it pass. */
   readonly storedBy?: readonly string[];
 }
 
@@ -83,7 +83,11 @@ export function collect(value: string, previous: readonly string[] = []): readon
 }
 
 function collectStores(value: string, previous?: readonly string[]): readonly string[] {
-  return collect(requireStoreChoice(value), previous);
+  if (isStoreChoice(value)) return collect(value, previous);
+  throw usage(
+    `"${printable(value)}" names nobody who stores snapshots`,
+    'Give full, the number of a write-only key (3), or a key as it is listed (3@1a2b3c4d).',
+  );
 }
 
 /** A name, a label: what it seems to say, in one line. @throws {RequestError} */
