@@ -1,5 +1,6 @@
 /** A restore as a job. */
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { loadForReading } from '../repository/index-for.ts';
 import { resolveSnapshot } from '../repository/resolve-snapshot.ts';
@@ -107,6 +108,10 @@ function outcomeOfRestore(
   dryRun: boolean,
 ): EngineOutcome {
   const { report } = parts;
+  if (!isFull(snapshot.storedBy))
+    report.note(
+      `The snapshot was stored by ${storedByText(snapshot.storedBy)}, which chose its host, paths and times.`,
+    );
   for (const { kind, count, reason } of summary.omissions)
     report.note(`Not restored: ${kind} of ${count} entries, because ${reason}`);
   if (summary.directoriesUnread > 0)
@@ -132,6 +137,7 @@ function outcomeOfRestore(
     progress: report.finished(moment),
     facts: {
       dry_run: dryRun,
+      stored_by: storeKey(snapshot.storedBy),
       files_unchanged: filesUnchanged,
       files_failed: filesFailed,
       directories: summary.directories,

@@ -1,3 +1,4 @@
+import { isFull } from '../base/stored-by.ts';
 import { readNewestHeads, type Head } from './chain.ts';
 import type { Repository } from './repository.ts';
 import { listSnapshots, type SnapshotList } from './snapshots.ts';
@@ -6,7 +7,7 @@ import { verifyChains } from './verify-chains.ts';
 
 /**
  * Whether an empty list is what is left of a longer one: a directory that was moved away looks like one that nothing was
- * saved in. The heads of writers, which stand elsewhere, tell. A list that is not empty is left to check: this costs a list
+ * saved in; and so does one in which a write-only key alone goes on storing. The heads of writers, which stand elsewhere, tell. A list with something of full keys is left to check: this costs a list
  * and a request for each writer.
  */
 export async function haveAllVanished(
@@ -14,12 +15,16 @@ export async function haveAllVanished(
   list: SnapshotList,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (list.live.length > 0) return false;
+  if (hasFull(list)) return false;
   const heads = await readNewestHeads(repository, signal);
   if (!isAnyMissing(repository, list, heads)) return false;
   // What was stored after that list was read looks missing. In one that is read after the heads it is there.
   const later = await listSnapshots(repository, signal);
-  return later.live.length === 0 && isAnyMissing(repository, later, heads);
+  return !hasFull(later) && isAnyMissing(repository, later, heads);
+}
+
+function hasFull({ live }: SnapshotList): boolean {
+  return live.some(({ storedBy }) => isFull(storedBy));
 }
 
 function isAnyMissing(repository: Repository, list: SnapshotList, heads: readonly Head[]): boolean {

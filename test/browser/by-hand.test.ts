@@ -59,7 +59,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     const hands = handsOf(shown);
     const { page } = shown;
     await site.visit(shown, '/settings/account');
-    await page.getByText('A source looks damaged.').waitFor();
+    await page.getByText('An alarm waits for an answer.').waitFor();
     await hands.press(page.getByRole('link', { name: 'Look at it' }));
     await page.getByRole('heading', { level: 1, name: 'Alarms' }).waitFor();
     await page.getByText('Not one file is left').waitFor();

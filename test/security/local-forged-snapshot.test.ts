@@ -14,6 +14,7 @@ import { snapshotOfJob } from '../../src/engine/job-parts.ts';
 import { planForgetting } from '../../src/repository/forgetting.ts';
 import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
 import { resolveNamed } from '../../src/repository/resolve-snapshot.ts';
+import { haveAllVanished } from '../../src/repository/vanished.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
@@ -86,6 +87,14 @@ describe('a forged snapshot', () => {
     const drawn = newestOfEachSource(all).map((group) => group.map(({ id }) => id));
     expect(drawn[0]).toEqual([genuine.id]);
     expect(drawn).toHaveLength(2);
+  });
+
+  test('does not hide that all that full keys stored is gone', async () => {
+    await forge();
+    await engine.calls.delete([`snapshots/${genuine.id}`], never);
+    const list = await listSnapshots(thief.full, never);
+    expect(list.live).toHaveLength(1);
+    expect(await haveAllVanished(thief.full, list, never)).toBe(true);
   });
 
   test('bears its own times and orders nothing by them', async () => {

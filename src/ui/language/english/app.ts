@@ -15,7 +15,7 @@ export const app = {
   noSuchPage: 'There is no such page',
   toOverview: 'Go to the overview',
   alarmsOpen: (count: number) =>
-    count === 1 ? 'A source looks damaged.' : `${count} alarms: sources look damaged.`,
+    count === 1 ? 'An alarm waits for an answer.' : `${count} alarms wait for an answer.`,
   alarmsLook: 'Look at it',
   kitUnsaved:
     'The recovery kit is only on this machine. Without it nobody can read the backups once the machine is lost.',

@@ -18,7 +18,7 @@ export const app: Texts['app'] = {
   noSuchPage: 'Diese Seite gibt es nicht',
   toOverview: 'Zum Überblick',
   alarmsOpen: (count) =>
-    count === 1 ? 'Eine Quelle sieht beschädigt aus.' : `${count} Alarme: Quellen sehen beschädigt aus.`,
+    count === 1 ? 'Ein Alarm wartet auf eine Antwort.' : `${count} Alarme warten auf eine Antwort.`,
   alarmsLook: 'Ansehen',
   kitUnsaved:
     'Das Notfallblatt liegt nur auf diesem Rechner. Ohne es kann niemand die Sicherungen lesen, wenn der Rechner verloren ist.',
