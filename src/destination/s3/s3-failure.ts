@@ -55,6 +55,13 @@ const REGION = meaning(
   'the bucket is in another region',
   'Add ?region=NAME to its URL.',
 );
+/** It could send keys and data to anybody. */
+const REDIRECTED = meaning(
+  'unsupported',
+  'never',
+  'the store sends to another address, which is not followed',
+  'Name the host and the region that the bucket really has in the URL of the destination.',
+);
 const BUSY = meaning('unreachable', 'now', 'another change of the same object is under way', 'Try again.');
 
 const NOT_SAID_BY_THE_STORE = meaning(
@@ -99,6 +106,8 @@ const MEANINGS = {
   EntityTooLarge: TOO_LARGE,
   MaxMessageLengthExceeded: TOO_LARGE,
   InvalidObjectState: ARCHIVED,
+  TemporaryRedirect: REDIRECTED,
+  Redirect: REDIRECTED,
   PermanentRedirect: REGION,
   AuthorizationHeaderMalformed: REGION,
   IllegalLocationConstraintException: REGION,
@@ -114,6 +123,9 @@ export function s3Failure(error: unknown, action: WebAction): unknown {
   if (isNotFound(error) && answerOf(error)?.code === undefined) return notSaidByTheStore(action, error);
   const region = regionOf(error);
   if (region !== undefined) return failure(elsewhere(region), action, error, answerOf(error));
+  const answer = answerOf(error);
+  if (answer?.code === undefined && isRedirect(answer?.status))
+    return failure(REDIRECTED, action, error, answer);
   return webFailure(error, action, answerOf, MEANINGS);
 }
 
@@ -127,8 +139,12 @@ function isOfSomebodyElse(error: unknown): boolean {
   const headers = headersOf(error);
   if (Object.keys(headers).some((name) => name.startsWith('x-amz-'))) return false;
   const { status } = answer;
-  if (status >= 300 && status < 400) return true;
+  if (isRedirect(status)) return true;
   return (status === 401 || status === 403) && /html/i.test(headers['content-type'] ?? '');
+}
+
+function isRedirect(status: number | undefined): boolean {
+  return status !== undefined && status >= 300 && status < 400;
 }
 
 /** The region that the store names in place of the one that was asked; undefined for any other failure. */

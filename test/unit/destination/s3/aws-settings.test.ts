@@ -93,3 +93,14 @@ test.each([
     hint: expect.stringContaining('?region=garage') as unknown,
   });
 });
+
+test.each([
+  [{ name: 'UnknownError', $response: { headers: { 'x-amz-request-id': '1' } } }, 302],
+  [{ name: '301', $response: { headers: { 'x-amz-request-id': '1' } } }, 301],
+  [{ name: 'TemporaryRedirect', $response: { headers: {} } }, 307],
+])('a redirect is told as one, and what to do about it: %j', (facts, httpStatusCode) => {
+  const error = Object.assign(new Error('UnknownError'), { $metadata: { httpStatusCode } }, facts);
+  const { message } = s3Failure(error, { op: 'list', url: 's3://b' }) as Error;
+  expect(message).toContain('the store sends to another address');
+  expect(message).not.toContain('UnknownError');
+});
