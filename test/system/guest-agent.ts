@@ -36,6 +36,7 @@ export interface ShownSnapshot {
 }
 
 const PATIENCE_MS = 300_000;
+const POLL_MS = 1_500;
 
 export class GuestAgent {
   readonly guest: Guest;
@@ -92,6 +93,10 @@ export class GuestAgent {
       this.#token = undefined;
       return await this.ask(method, path, body);
     }
+    if (status === 429) {
+      await sleep(5_000);
+      return await this.ask(method, path, body);
+    }
     return { status, body: JSON.parse(out.slice(0, at)) as unknown };
   }
 
@@ -117,7 +122,7 @@ export class GuestAgent {
       if (shown.finished_at !== null && shown.status !== 'queued') return shown;
       if (performance.now() > untilMs)
         throw new Error(`${kind} ${id} is still ${JSON.stringify(shown).slice(0, 600)}`);
-      await sleep(700);
+      await sleep(POLL_MS);
     }
   }
 

@@ -8,12 +8,13 @@ import { removeTree } from '../support/remove-tree.ts';
 import { Bench, type Packages, type Part, type Settings } from './bench.ts';
 import { requirePrograms } from './host.ts';
 import { debianImage } from './image.ts';
+import { KeptFigures, type PartRecord } from './kept-figures.ts';
 import { PARTS } from './parts.ts';
 import { booted, installed, type Frozen } from './stages.ts';
 
 const USAGE = `usage: npm run test:system -- [options] [part …]
   --list         the parts, and how long each may take
-  --cuts N       power cuts of each kind (default: as many as the figures in docs/reliability.md)
+  --cuts N       power cuts on each file system (default: as many as the figures in docs/reliability.md)
   --seed N       another choice of moments (default: by the clock)
   --scratch DIR  where the disks of the machines go (default: the system's)
   --json FILE    where all figures and checks go
@@ -77,6 +78,12 @@ function isWell({ failure, bench }: Result): boolean {
   return failure === '' && bench.checks.every(({ ok }) => ok);
 }
 
+function recordOf(result: Result): PartRecord {
+  const { part, seconds, bench } = result;
+  const day = new Date().toISOString().slice(0, 10);
+  return { part, day, passed: isWell(result), seconds, checks: bench.checks.length, figures: bench.figures };
+}
+
 function tell(results: readonly Result[]): string {
   const lines = results.flatMap((result) => {
     const { part, seconds, failure, bench } = result;
@@ -106,30 +113,39 @@ async function main(words: string[]): Promise<void> {
       help: { type: 'boolean', default: false },
     },
   });
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const print = (text: string): void => void process.stdout.write(`${text}\n`);
+  // Seconds since the start.
+  const say = (line: string): void =>
+    print(`${String(Math.round(performance.now() / 1000)).padStart(5)} ${line}`);
   if (values.help) return void process.stdout.write(USAGE);
   const parts = chosenParts(positionals);
   if (values.list)
     return parts.forEach(({ name, minutes, purpose }) =>
-      say(`${name.padEnd(12)} ${String(minutes).padStart(3)} min  ${purpose}`),
+      print(`${name.padEnd(12)} ${String(minutes).padStart(3)} min  ${purpose}`),
     );
   mkdirSync(values.scratch, { recursive: true });
   const scratch = mkdtempSync(path.join(values.scratch, 'holdfast-system-'));
   const cuts = values.cuts === undefined ? undefined : Number(values.cuts);
-  const settings: Settings = { seed: Number(values.seed), cuts, scratch, say };
-  say(`seed ${settings.seed}, in ${scratch}`);
+  const seed = Number(values.seed);
+  say(`seed ${seed}, in ${scratch}`);
   await requirePrograms();
   const image = await debianImage(say);
   const bare = await booted(image, say);
   const made = packages(scratch);
+  const kept = new KeptFigures(made.current);
+  const settings: Settings = { seed, cuts, scratch, kept, say };
   let ready: Promise<Frozen> | undefined;
   const stages = {
     booted: bare,
     installed: async () => await (ready ??= installed(bare, made.current, say)),
   };
   const results: Result[] = [];
-  for (const part of parts) results.push(await runPart(part, new Bench(part.name, settings, made, stages)));
-  say(`\n${tell(results)}`);
+  for (const part of parts) {
+    const result = await runPart(part, new Bench(part.name, settings, made, stages));
+    results.push(result);
+    kept.addPart(recordOf(result));
+  }
+  print(`\n${tell(results)}\n${kept.tell()}\n`);
   if (values.json !== undefined)
     writeFileSync(
       values.json,
@@ -137,7 +153,7 @@ async function main(words: string[]): Promise<void> {
     );
   const allWell = results.every(isWell);
   if (!values.leave && allWell) removeTree(scratch);
-  else say(`left in ${scratch}`);
+  else print(`left in ${scratch}`);
   process.exitCode = allWell ? 0 : 1;
 }
 
