@@ -66,11 +66,12 @@ export class GuestAgent {
   }
 
   async ready(withinMs = PATIENCE_MS): Promise<void> {
-    await this.guest.until(`curl -fsS -m 20 http://127.0.0.1:${this.place.port}/readyz`, withinMs);
+    await this.guest.until(`curl -fsS -m 20 http://127.0.0.1:${this.place.port}/readyz`, withinMs, 2_000);
   }
 
-  /** Makes what signs in to the Desktop API; kept in a file of the machine, so that it is there after the next start. */
+  /** What signs in to the Desktop API, made once; in a file of the machine, so that it is there after the next start. */
   async credential(): Promise<void> {
+    if ((await this.guest.try(`test -s ${this.#file}`)).code === 0) return;
     const made = await this.run('credentials create --name system-test --json');
     const { api_key, secret } = JSON.parse(made) as { api_key: string; secret: string };
     await this.guest.write(this.#file, JSON.stringify({ api_key, secret }), '0600');

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '../servers/run-command.ts';
+import { GuestAgent } from './guest-agent.ts';
 import { acceleration } from './host.ts';
 import type { Image } from './image.ts';
 import { MACHINE, Machine, USUAL_MIB, layerAbove, type Start } from './machine.ts';
@@ -53,7 +54,7 @@ export async function booted(image: Image, say: Say): Promise<Frozen> {
 
 /** With the package installed, its service running, and nothing to back up yet. */
 export async function installed(from: Frozen, deb: string, say: Say): Promise<Frozen> {
-  const directory = stageOf(from.image, 'installed', [from.root, readFileSync(deb), 'plan business']);
+  const directory = stageOf(from.image, 'installed', [from.root, readFileSync(deb), 'with a credential']);
   return await frozenAt(directory, from.image, async (growing) => {
     say('installing the package');
     const root = await layerAbove(from.root, path.join(growing, 'root.qcow2'));
@@ -73,7 +74,9 @@ export async function installed(from: Frozen, deb: string, say: Say): Promise<Fr
       'cd / && runuser -u holdfast -- holdfast config set plan business && systemctl restart holdfast.service',
       { withinMs: 300_000 },
     );
-    await machine.guest.until('curl -fsS -m 20 http://127.0.0.1:7390/readyz', 300_000);
+    const agent = new GuestAgent(machine.guest);
+    await agent.ready();
+    await agent.credential();
     await machine.guest.run('sync');
     await machine.freeze(path.join(growing, 'memory'));
     return { installMs, readyMs };

@@ -4,15 +4,7 @@
  * program: each cut goes on from there.
  */
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from '../../servers/run-command.ts';
@@ -92,7 +84,7 @@ async function freezeAtWork(
     await guest.run(`mkdir -p /mnt/${name} && mount ${deviceOf(name)} /mnt/${name}`, { withinMs: 200_000 });
   await guest.run(
     `chown -R holdfast:holdfast /mnt/state/agent /mnt/*/repository /mnt/partner/state
-sed -e 's#^ExecStart=.*#ExecStart=/usr/lib/holdfast/bin/node /usr/lib/holdfast/service/bin/holdfast.js start#' -e 's#^Environment=HOLDFAST_STATE_DIR=.*#Environment=HOLDFAST_STATE_DIR=/mnt/state/agent#' -e 's#%C/holdfast#%C/holdfast-cut#' -e 's#^CacheDirectory=.*#CacheDirectory=holdfast-cut#' -e '/^\\(StateDirectory\\|Nice\\|CPUWeight\\|IOScheduling\\)/d' -e 's#^ReadWritePaths=.*#ReadWritePaths=/mnt/state /mnt/store /mnt/grown /mnt/fresh#' /lib/systemd/system/holdfast.service >/etc/systemd/system/holdfast-cut.service
+sed -e 's#^ExecStart=.*#ExecStart=/usr/lib/holdfast/bin/node /usr/lib/holdfast/service/bin/holdfast.js start#' -e 's#^Environment=HOLDFAST_STATE_DIR=.*#Environment=HOLDFAST_STATE_DIR=/mnt/state/agent#' -e '/^\\(StateDirectory\\|Nice\\|CPUWeight\\|IOScheduling\\)/d' -e 's#^ReadWritePaths=.*#ReadWritePaths=/mnt/state /mnt/store /mnt/grown /mnt/fresh#' /lib/systemd/system/holdfast.service >/etc/systemd/system/holdfast-cut.service
 systemctl daemon-reload && systemctl start holdfast-cut.service`,
     { withinMs: 400_000 },
   );
@@ -102,9 +94,14 @@ systemctl daemon-reload && systemctl start holdfast-cut.service`,
   await guest.write(`/root/credential-${PORT}.json`, JSON.stringify(made.credential), '0600');
   const token = await agent.token();
   await guest.run(
-    `systemd-run --unit=partner-cut --uid=holdfast --setenv=HOLDFAST_STATE_DIR=/mnt/partner/state --setenv=HOME=/tmp holdfast partner --config /mnt/partner/state/partner/partner.json`,
+    `systemd-run --unit=partner-cut --uid=holdfast --setenv=HOLDFAST_STATE_DIR=/mnt/partner/state --setenv=HOME=/tmp --setenv=XDG_CACHE_HOME=/var/cache/holdfast holdfast partner --config /mnt/partner/state/partner/partner.json`,
   );
-  await guest.until(`curl -fsS -m 20 http://127.0.0.1:${PARTNER_PORT}/readyz`, 300_000);
+  // What it says is seen where it does not come so far.
+  await guest.until(
+    `curl -fsS -m 20 http://127.0.0.1:${PARTNER_PORT}/readyz || { journalctl --no-pager -u partner-cut | tail -20; false; }`,
+    400_000,
+    3_000,
+  );
   const { devices } = made.partner;
   const seed = bench.settings.seed + FILE_SYSTEMS.indexOf(kind);
   const work = { port: PORT, token, partnerPort: PARTNER_PORT, devices, seed };

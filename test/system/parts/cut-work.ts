@@ -1,11 +1,5 @@
 /** What runs in a machine whose power will go, and what it notes on a way that no cut takes back. */
-import {
-  FIRST,
-  LATER,
-  REPOSITORIES,
-  type DiskName,
-  type RepositoryName,
-} from '../disks/mounted-disk.ts';
+import { FIRST, LATER, REPOSITORIES, type DiskName, type RepositoryName } from '../disks/mounted-disk.ts';
 import { seededRandom } from '../../support/seeded-random.ts';
 
 export type JobIds = Readonly<Record<RepositoryName, string>>;

@@ -159,7 +159,11 @@ async function ofAnna(bench: Bench): Promise<void> {
   await guest.run(
     `install -d -o anna -g anna /home/anna/.local /home/anna/.local/state; install -d -m 0700 -o anna -g anna ${place.state}`,
   );
-  await guest.write(`${place.state}/config.json`, '{ "listen": { "port": 7391 }, "plan": "business" }\n', '0600');
+  await guest.write(
+    `${place.state}/config.json`,
+    '{ "listen": { "port": 7391 }, "plan": "business" }\n',
+    '0600',
+  );
   await guest.run(`chown anna:anna ${place.state}/config.json`);
   await anotherPersonsDisk(bench, machine, guest);
   const made = await guest.try('holdfast service install --for anna --timeout 300', { withinMs: 400_000 });

@@ -4,7 +4,7 @@
  * the programs in disks/. One counts when its repository had grown, or that of the prune had shrunk, and its job was not over;
  * the service when it had answered reports since the machine went on.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '../../servers/run-command.ts';
 import { seededRandom, type SeededRandom } from '../../support/seeded-random.ts';
@@ -23,6 +23,8 @@ const USUAL_ROUNDS = 8;
 /** Answered since the machine went on, before a cut of the service counts. */
 const LEAST_REPORTS = 3;
 const LONGEST_MS = 20_000;
+/** So long holds the right to prune that a cut leaves behind; it passes while the next machine comes to work. */
+const LEASE_MS = 300_000;
 /** What forgotten backups leave to be removed. */
 const DELETED_KIB = (BACKUPS - 1) * MEBIBYTES * 1_024;
 
@@ -37,19 +39,13 @@ export const powercut: Part = {
     if (kinds.length < FILE_SYSTEMS.length) bench.say(`tried here: ${kinds.join(' ') || 'none'}`);
     const random = seededRandom(bench.settings.seed);
     const cuts: CutRecord[] = [];
-    const works: AtWork[] = [];
-    for (const kind of kinds) works.push(await machineAtWork(bench, kind));
-    // What one cut has left is looked at while the machine runs to the next.
-    let judging: Promise<unknown> = Promise.resolve();
-    for (let round = 0; round < (bench.settings.cuts ?? USUAL_ROUNDS); round += 1)
-      for (const work of works) {
-        const left = await cut(bench, work, random, round);
-        await judging;
-        judging = judge(bench, work, left, cuts);
-        // Whoever waits for it is told.
-        judging.catch(() => undefined);
-      }
-    await judging;
+    const waiting: AtWork[] = [];
+    for (const kind of kinds) {
+      waiting.push(await machineAtWork(bench, kind));
+      while (waiting[0] !== undefined && ageMs(waiting[0]) > LEASE_MS)
+        await cutAndJudge(bench, waiting.shift(), random, cuts);
+    }
+    while (waiting.length > 0) await cutAndJudge(bench, waiting.shift(), random, cuts);
     for (const line of tellCuts(cuts)) bench.say(line.trim());
     for (const kind of Object.values(KINDS)) {
       const counted = cuts.filter((one) => one.kind === kind && one.counted).length;
@@ -58,6 +54,30 @@ export const powercut: Part = {
     }
   },
 };
+
+/** Since it was frozen. */
+function ageMs({ directory }: AtWork): number {
+  return Date.now() - statSync(path.join(directory, 'memory')).mtimeMs;
+}
+
+async function cutAndJudge(
+  bench: Bench,
+  work: AtWork | undefined,
+  random: SeededRandom,
+  cuts: CutRecord[],
+): Promise<void> {
+  if (work === undefined) return;
+  // What one cut has left is looked at while the machine runs to the next.
+  let judging: Promise<unknown> = Promise.resolve();
+  for (let round = 0; round < (bench.settings.cuts ?? USUAL_ROUNDS); round += 1) {
+    const left = await cut(bench, work, random, round);
+    await judging;
+    judging = judge(bench, work, left, cuts);
+    // Whoever waits for it is told.
+    judging.catch(() => undefined);
+  }
+  await judging;
+}
 
 /** The disks after a cut. */
 interface Left {
