@@ -32,6 +32,8 @@ export interface Settings {
   readonly seed: number;
   /** Power cuts on each file system; undefined for as many as the part makes by itself. */
   readonly cuts: number | undefined;
+  /** Where the power goes; undefined for all that can be tried. */
+  readonly fileSystems: readonly string[] | undefined;
   readonly scratch: string;
   readonly kept: KeptFigures;
   readonly say: (line: string) => void;

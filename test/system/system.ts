@@ -15,8 +15,10 @@ import { booted, installed, type Frozen } from './stages.ts';
 const USAGE = `usage: npm run test:system -- [options] [part …]
   --list         the parts, and how long each may take
   --cuts N       power cuts on each file system (default: as many as the figures in docs/reliability.md)
+  --on NAMES     power cuts on these file systems alone, as in xfs,btrfs
   --seed N       another choice of moments (default: by the clock)
   --scratch DIR  where the disks of the machines go (default: the system's)
+  --deb FILE     the package to try (default: that of this tree)
   --json FILE    where all figures and checks go
   --leave        keep the disks afterwards
 `;
@@ -66,10 +68,10 @@ function debian(directory: string, version: readonly string[]): string {
   return made.trim();
 }
 
-function packages(scratch: string): Packages {
+function packages(scratch: string, current: string | undefined): Packages {
   let next: string | undefined;
   return {
-    current: debian(path.join(scratch, 'current'), []),
+    current: current ?? debian(path.join(scratch, 'current'), []),
     next: () => (next ??= debian(path.join(scratch, 'next'), ['--version', '0.1.1'])),
   };
 }
@@ -106,8 +108,10 @@ async function main(words: string[]): Promise<void> {
     options: {
       list: { type: 'boolean', default: false },
       cuts: { type: 'string' },
+      on: { type: 'string' },
       seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000_000)) },
       scratch: { type: 'string', default: tmpdir() },
+      deb: { type: 'string' },
       json: { type: 'string' },
       leave: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -131,9 +135,10 @@ async function main(words: string[]): Promise<void> {
   await requirePrograms();
   const image = await debianImage(say);
   const bare = await booted(image, say);
-  const made = packages(scratch);
+  const made = packages(scratch, values.deb);
   const kept = new KeptFigures(made.current);
-  const settings: Settings = { seed, cuts, scratch, kept, say };
+  const fileSystems = values.on?.split(',');
+  const settings: Settings = { seed, cuts, fileSystems, scratch, kept, say };
   let ready: Promise<Frozen> | undefined;
   const stages = {
     booted: bare,

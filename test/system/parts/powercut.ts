@@ -22,7 +22,7 @@ import { FILE_SYSTEMS } from './mounts.ts';
 const USUAL_ROUNDS = 8;
 /** Answered since the machine went on, before a cut of the service counts. */
 const LEAST_REPORTS = 3;
-const LONGEST_MS = 20_000;
+const LONGEST_MS = 30_000;
 /** So long holds the right to prune that a cut leaves behind; it passes while the next machine comes to work. */
 const LEASE_MS = 300_000;
 /** What forgotten backups leave to be removed. */
@@ -34,7 +34,8 @@ export const powercut: Part = {
     'the power goes in first and later backups, in prunes that delete and in a Partner service, on ext4, XFS and btrfs',
   minutes: 90,
   run: async (bench) => {
-    const kinds = mountableHere(FILE_SYSTEMS);
+    const { fileSystems } = bench.settings;
+    const kinds = mountableHere(FILE_SYSTEMS.filter((one) => fileSystems?.includes(one) ?? true));
     bench.check('this kernel can look at the disks of the machine, as root', kinds.length > 0);
     if (kinds.length < FILE_SYSTEMS.length) bench.say(`tried here: ${kinds.join(' ') || 'none'}`);
     const random = seededRandom(bench.settings.seed);
@@ -95,8 +96,10 @@ async function cut(bench: Bench, work: AtWork, random: SeededRandom, round: numb
     const { store } = changesIn(text);
     if (store === undefined) return false;
     beganMs ??= performance.now();
+    const elapsedMs = performance.now() - beganMs;
+    if (answeredIn(text).count < LEAST_REPORTS && elapsedMs < 2 * LONGEST_MS) return false;
     // One that changes no more is over, or soon will be.
-    return -store >= removed || performance.now() - beganMs > lastsMs;
+    return -store >= removed || elapsedMs > lastsMs;
   });
   await machine.cutPower();
   return { place, layers, notes };
