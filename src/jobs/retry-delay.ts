@@ -19,7 +19,9 @@ export const RETRY_TIMES = {
 /** What a job waits for after an error of this code. */
 const PASSING: Readonly<Record<string, string>> = {
   DESTINATION_UNREACHABLE: 'The destination cannot be reached; it is tried again.',
-  REPOSITORY_LOCKED: 'Another program has locked the repository; it is tried again.',
+  // The right to prune outlives a process, and a machine whose power went, by five minutes.
+  REPOSITORY_LOCKED:
+    'The repository is locked, by another program or by a run that was broken off; it is tried again.',
 };
 
 /**

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { removeTree } from '../support/remove-tree.ts';
+import type { KeptFigures } from './kept-figures.ts';
 import { Machine, type Start } from './machine.ts';
 import { bootFrom, goOn, type Frozen } from './stages.ts';
 
@@ -29,9 +30,12 @@ export interface Packages {
 
 export interface Settings {
   readonly seed: number;
-  /** Cuts of each kind; undefined for as many as the part makes by itself. */
+  /** Power cuts on each file system; undefined for as many as the part makes by itself. */
   readonly cuts: number | undefined;
+  /** Where the power goes; undefined for all that can be tried. */
+  readonly fileSystems: readonly string[] | undefined;
   readonly scratch: string;
+  readonly kept: KeptFigures;
   readonly say: (line: string) => void;
 }
 

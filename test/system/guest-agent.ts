@@ -36,6 +36,7 @@ export interface ShownSnapshot {
 }
 
 const PATIENCE_MS = 300_000;
+const POLL_MS = 1_500;
 
 export class GuestAgent {
   readonly guest: Guest;
@@ -65,11 +66,12 @@ export class GuestAgent {
   }
 
   async ready(withinMs = PATIENCE_MS): Promise<void> {
-    await this.guest.until(`curl -fsS -m 20 http://127.0.0.1:${this.place.port}/readyz`, withinMs);
+    await this.guest.until(`curl -fsS -m 20 http://127.0.0.1:${this.place.port}/readyz`, withinMs, 2_000);
   }
 
-  /** Makes what signs in to the Desktop API; kept in a file of the machine, so that it is there after the next start. */
+  /** What signs in to the Desktop API, made once; in a file of the machine, so that it is there after the next start. */
   async credential(): Promise<void> {
+    if ((await this.guest.try(`test -s ${this.#file}`)).code === 0) return;
     const made = await this.run('credentials create --name system-test --json');
     const { api_key, secret } = JSON.parse(made) as { api_key: string; secret: string };
     await this.guest.write(this.#file, JSON.stringify({ api_key, secret }), '0600');
@@ -90,6 +92,10 @@ export class GuestAgent {
     const status = Number(out.slice(at + 1));
     if (status === 401) {
       this.#token = undefined;
+      return await this.ask(method, path, body);
+    }
+    if (status === 429) {
+      await sleep(5_000);
       return await this.ask(method, path, body);
     }
     return { status, body: JSON.parse(out.slice(0, at)) as unknown };
@@ -117,7 +123,7 @@ export class GuestAgent {
       if (shown.finished_at !== null && shown.status !== 'queued') return shown;
       if (performance.now() > untilMs)
         throw new Error(`${kind} ${id} is still ${JSON.stringify(shown).slice(0, 600)}`);
-      await sleep(700);
+      await sleep(POLL_MS);
     }
   }
 

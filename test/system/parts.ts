@@ -2,7 +2,6 @@
 import type { Part } from './bench.ts';
 import { clock, fullDisk, memory, suspend, watches } from './parts/conditions.ts';
 import { install } from './parts/install.ts';
-import { partner } from './parts/partner.ts';
 import { powercut } from './parts/powercut.ts';
 import { mounts } from './parts/mounts.ts';
 import { remove, upgrade } from './parts/package.ts';
@@ -20,5 +19,4 @@ export const PARTS: readonly Part[] = [
   fullDisk,
   watches,
   powercut,
-  partner,
 ];

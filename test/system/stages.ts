@@ -13,9 +13,10 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { runCommand } from '../servers/run-command.ts';
+import { GuestAgent } from './guest-agent.ts';
 import { acceleration } from './host.ts';
 import type { Image } from './image.ts';
-import { Machine, layerAbove, type Start } from './machine.ts';
+import { MACHINE, Machine, USUAL_MIB, layerAbove, type Start } from './machine.ts';
 
 /** Disk and memory of a machine that stands still. Neither is ever written to again. */
 export interface Frozen {
@@ -30,7 +31,7 @@ type Say = (line: string) => void;
 /** Booted, and nothing else. */
 export async function booted(image: Image, say: Say): Promise<Frozen> {
   const version = execFileSync('qemu-system-x86_64', ['--version'], { encoding: 'utf8' });
-  const directory = stageOf(image, 'booted', [version, ...acceleration()]);
+  const directory = stageOf(image, 'booted', [version, ...acceleration(), ...MACHINE, String(USUAL_MIB)]);
   return await frozenAt(directory, image, async (growing) => {
     say('booting the image for the first time');
     const root = await layerAbove(image.disk, path.join(growing, 'root.qcow2'), 'raw');
@@ -53,7 +54,7 @@ export async function booted(image: Image, say: Say): Promise<Frozen> {
 
 /** With the package installed, its service running, and nothing to back up yet. */
 export async function installed(from: Frozen, deb: string, say: Say): Promise<Frozen> {
-  const directory = stageOf(from.image, 'installed', [from.root, readFileSync(deb)]);
+  const directory = stageOf(from.image, 'installed', [from.root, readFileSync(deb), 'with a credential']);
   return await frozenAt(directory, from.image, async (growing) => {
     say('installing the package');
     const root = await layerAbove(from.root, path.join(growing, 'root.qcow2'));
@@ -68,6 +69,14 @@ export async function installed(from: Frozen, deb: string, say: Say): Promise<Fr
       300_000,
     );
     const readyMs = Math.round(performance.now() - beganMs);
+    // A test asks more often than the smallest plan allows.
+    await machine.guest.run(
+      'cd / && runuser -u holdfast -- holdfast config set plan business && systemctl restart holdfast.service',
+      { withinMs: 300_000 },
+    );
+    const agent = new GuestAgent(machine.guest);
+    await agent.ready();
+    await agent.credential();
     await machine.guest.run('sync');
     await machine.freeze(path.join(growing, 'memory'));
     return { installMs, readyMs };

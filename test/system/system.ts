@@ -8,14 +8,17 @@ import { removeTree } from '../support/remove-tree.ts';
 import { Bench, type Packages, type Part, type Settings } from './bench.ts';
 import { requirePrograms } from './host.ts';
 import { debianImage } from './image.ts';
+import { KeptFigures, type PartRecord } from './kept-figures.ts';
 import { PARTS } from './parts.ts';
 import { booted, installed, type Frozen } from './stages.ts';
 
 const USAGE = `usage: npm run test:system -- [options] [part …]
   --list         the parts, and how long each may take
-  --cuts N       power cuts of each kind (default: as many as the figures in docs/reliability.md)
+  --cuts N       power cuts on each file system (default: as many as the figures in docs/reliability.md)
+  --on NAMES     power cuts on these file systems alone, as in xfs,btrfs
   --seed N       another choice of moments (default: by the clock)
   --scratch DIR  where the disks of the machines go (default: the system's)
+  --deb FILE     the package to try (default: that of this tree)
   --json FILE    where all figures and checks go
   --leave        keep the disks afterwards
 `;
@@ -65,16 +68,22 @@ function debian(directory: string, version: readonly string[]): string {
   return made.trim();
 }
 
-function packages(scratch: string): Packages {
+function packages(scratch: string, current: string | undefined): Packages {
   let next: string | undefined;
   return {
-    current: debian(path.join(scratch, 'current'), []),
+    current: current ?? debian(path.join(scratch, 'current'), []),
     next: () => (next ??= debian(path.join(scratch, 'next'), ['--version', '0.1.1'])),
   };
 }
 
 function isWell({ failure, bench }: Result): boolean {
   return failure === '' && bench.checks.every(({ ok }) => ok);
+}
+
+function recordOf(result: Result): PartRecord {
+  const { part, seconds, bench } = result;
+  const day = new Date().toISOString().slice(0, 10);
+  return { part, day, passed: isWell(result), seconds, checks: bench.checks.length, figures: bench.figures };
 }
 
 function tell(results: readonly Result[]): string {
@@ -99,37 +108,49 @@ async function main(words: string[]): Promise<void> {
     options: {
       list: { type: 'boolean', default: false },
       cuts: { type: 'string' },
+      on: { type: 'string' },
       seed: { type: 'string', default: String(1 + (Date.now() % 1_000_000_000)) },
       scratch: { type: 'string', default: tmpdir() },
+      deb: { type: 'string' },
       json: { type: 'string' },
       leave: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
-  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const print = (text: string): void => void process.stdout.write(`${text}\n`);
+  // Seconds since the start.
+  const say = (line: string): void =>
+    print(`${String(Math.round(performance.now() / 1000)).padStart(5)} ${line}`);
   if (values.help) return void process.stdout.write(USAGE);
   const parts = chosenParts(positionals);
   if (values.list)
     return parts.forEach(({ name, minutes, purpose }) =>
-      say(`${name.padEnd(12)} ${String(minutes).padStart(3)} min  ${purpose}`),
+      print(`${name.padEnd(12)} ${String(minutes).padStart(3)} min  ${purpose}`),
     );
   mkdirSync(values.scratch, { recursive: true });
   const scratch = mkdtempSync(path.join(values.scratch, 'holdfast-system-'));
   const cuts = values.cuts === undefined ? undefined : Number(values.cuts);
-  const settings: Settings = { seed: Number(values.seed), cuts, scratch, say };
-  say(`seed ${settings.seed}, in ${scratch}`);
+  const seed = Number(values.seed);
+  say(`seed ${seed}, in ${scratch}`);
   await requirePrograms();
   const image = await debianImage(say);
   const bare = await booted(image, say);
-  const made = packages(scratch);
+  const made = packages(scratch, values.deb);
+  const kept = new KeptFigures(made.current);
+  const fileSystems = values.on?.split(',');
+  const settings: Settings = { seed, cuts, fileSystems, scratch, kept, say };
   let ready: Promise<Frozen> | undefined;
   const stages = {
     booted: bare,
     installed: async () => await (ready ??= installed(bare, made.current, say)),
   };
   const results: Result[] = [];
-  for (const part of parts) results.push(await runPart(part, new Bench(part.name, settings, made, stages)));
-  say(`\n${tell(results)}`);
+  for (const part of parts) {
+    const result = await runPart(part, new Bench(part.name, settings, made, stages));
+    results.push(result);
+    kept.addPart(recordOf(result));
+  }
+  print(`\n${tell(results)}\n${kept.tell()}\n`);
   if (values.json !== undefined)
     writeFileSync(
       values.json,
@@ -137,7 +158,7 @@ async function main(words: string[]): Promise<void> {
     );
   const allWell = results.every(isWell);
   if (!values.leave && allWell) removeTree(scratch);
-  else say(`left in ${scratch}`);
+  else print(`left in ${scratch}`);
   process.exitCode = allWell ? 0 : 1;
 }
 

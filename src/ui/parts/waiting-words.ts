@@ -19,7 +19,7 @@ const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
   [/^It waits for the same job from before/, 'earlier'],
   [/^It waits for its turn/, 'turn'],
   [/^The destination cannot be reached/, 'unreachable'],
-  [/^Another program has locked the repository/, 'locked'],
+  [/^The repository is locked/, 'locked'],
   [/^Waiting for (the store|the file system|rclone) \((.+)\), again in (\d+ (?:s|min))\./, 'again'],
   [/^Waiting for (the store|the file system|rclone): no answer for (\d+ (?:s|min))/, 'silent'],
   [/^Holdfast cannot write in its state directory/, 'unwritable'],

@@ -12,6 +12,7 @@ export const upgrade: Part = {
   purpose: 'a package of a higher version is installed while a backup runs',
   minutes: 25,
   run: async (bench) => {
+    const next = bench.packages.next();
     const machine = await bench.machine();
     const { guest } = machine;
     const agent = new GuestAgent(guest);
@@ -19,7 +20,6 @@ export const upgrade: Part = {
     await makeTree(guest, '/srv/papers', 1, 120);
     const { id } = await agent.submit('backup', { source: '/srv/papers' });
     await untilStored(agent, 4_000);
-    const next = bench.packages.next();
     await withPackages(machine, bench.place('next'), [next], async (place) => {
       const during = await agent.job('backup', id);
       const beganMs = performance.now();
@@ -39,6 +39,7 @@ export const upgrade: Part = {
     );
     const ended = await agent.finished('backup', id);
     bench.check('the job that was hit completes', ended.status === 'completed', ended);
+    bench.figures['attempts that it took'] = ended.attempt;
     const alike = await restoredAlike(guest, agent, `${ended.snapshot_id}`, '/srv/papers', '');
     bench.check('and restores to what stood there', alike === '', alike);
     const checked = await agent.try('check --read-data');

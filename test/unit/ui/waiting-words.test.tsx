@@ -65,6 +65,12 @@ describe('why a job waits', () => {
     expect(new Set(said.map((reason) => waitingWords(reason ?? ''))).size).toBe(said.length);
   });
 
+  test('is not another program alone where a run was broken off, as by a power cut', () => {
+    const said = passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? '';
+    for (const words of [said, waitingWords(said), english.problems.REPOSITORY_LOCKED])
+      expect(words).toContain('broken off');
+  });
+
   test('is what the agent says where it is not known', () => {
     expect(waitingWords('The moon is full.')).toBe('The moon is full.');
   });

@@ -36,7 +36,8 @@ export const parts = {
       turn: () => 'Another job uses the same folder or the same place for backups. It starts after that one.',
       earlier: () => 'The same job from before is being tried again. It starts after that one.',
       unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
-      locked: () => 'Another program has locked the repository. It is tried again by itself.',
+      locked: () =>
+        'The repository is locked, by another program or by a run that was broken off. It is tried again by itself.',
       again: (whom: string, why: string, time: string) => `Waiting for ${whom} (${why}), again in ${time}.`,
       silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
       unwritable: () =>

@@ -20,7 +20,7 @@ export const problems = {
   QUOTA_EXCEEDED: 'The plan has no room left for this.',
   ENCRYPTION_REQUIRED: 'The settings allow encrypted backups only. Run it with encryption.',
   REPOSITORY_LOCKED:
-    'Another program works on the repository and has locked it. Wait until it has ended, then run it again.',
+    'The repository is locked: another program works on it, or one was broken off less than five minutes ago. Wait a little, then run it again.',
   DESTINATION_ERROR:
     'The storage failed, or is not the one that was there before. Test the destination in the settings.',
   DESTINATION_UNREACHABLE:

@@ -45,7 +45,8 @@ export const parts: Texts['parts'] = {
         'Ein anderer Auftrag benutzt denselben Ordner oder denselben Sicherungsort. Er beginnt danach.',
       earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
       unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
-      locked: () => 'Ein anderes Programm hat das Repository gesperrt. Es wird von selbst wieder versucht.',
+      locked: () =>
+        'Das Repository ist gesperrt, von einem anderen Programm oder von einem abgebrochenen Lauf. Es wird von selbst wieder versucht.',
       again: (whom, why, time) => `Wartet auf ${inGerman(whom)} (${why}), wieder in ${time}.`,
       silent: (whom, time) => `Wartet auf ${inGerman(whom)}: seit ${time} keine Antwort.`,
       unwritable: () =>

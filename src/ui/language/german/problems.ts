@@ -25,7 +25,7 @@ export const problems: Texts['problems'] = {
   ENCRYPTION_REQUIRED:
     'Die Einstellungen erlauben nur verschlüsselte Sicherungen. Sichern Sie mit Verschlüsselung.',
   REPOSITORY_LOCKED:
-    'Ein anderes Programm arbeitet am Repository und hat es gesperrt. Warten Sie, bis es fertig ist, und führen Sie den Auftrag noch einmal aus.',
+    'Das Repository ist gesperrt: Ein anderes Programm arbeitet daran, oder eines wurde vor weniger als fünf Minuten abgebrochen. Warten Sie ein wenig, und führen Sie den Auftrag noch einmal aus.',
   DESTINATION_ERROR:
     'Der Speicher versagte oder ist nicht mehr derselbe wie zuvor. Prüfen Sie das Ziel in den Einstellungen.',
   DESTINATION_UNREACHABLE:

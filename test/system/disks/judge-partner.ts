@@ -1,10 +1,8 @@
 /** What a power cut has left of a Partner service: its store is whole, and every report that it answered is in there, once. */
-import { cpSync, existsSync, mkdirSync } from 'node:fs';
-import path from 'node:path';
-import Sqlite from 'better-sqlite3';
-import type { MadePartnerDisk } from './make-partner-disk.ts';
-import { given, mountDisk, shell, unmountDisk, type DiskFacts } from './mounted-disk.ts';
-import { openPartnerDisk } from './partner-disk.ts';
+import { examine } from './databases.ts';
+import type { MadePartner } from './make-partner.ts';
+import { given, mountDisks, shell, unmountDisks, type DiskFacts } from './mounted-disk.ts';
+import { PARTNER_PLACE, PARTNER_STATE, openPartnerDisk } from './partner-disk.ts';
 
 export interface PartnerVerdict {
   readonly violations: readonly string[];
@@ -13,27 +11,20 @@ export interface PartnerVerdict {
 }
 
 export interface JudgedPartner extends DiskFacts {
-  readonly made: MadePartnerDisk;
+  readonly made: MadePartner;
   /** The last report of each device that was answered, as the machine has noted it. */
   readonly answered: readonly number[];
 }
 
 const facts = given() as JudgedPartner;
 const violations: string[] = [];
-const mount = mountDisk(facts);
-shell(`chown -R 0:0 ${mount}/state`);
-mkdirSync('/mnt/databases');
-for (const ending of ['', '-wal', '-shm']) {
-  const from = path.join(mount, 'state', 'partner', `partner.sqlite${ending}`);
-  if (existsSync(from)) cpSync(from, `/mnt/databases/partner.sqlite${ending}`);
-}
-const database = new Sqlite('/mnt/databases/partner.sqlite');
-const said = JSON.stringify(database.pragma('integrity_check'));
-if (said !== '[{"integrity_check":"ok"}]') violations.push(said.slice(0, 500));
-database.close();
+mountDisks(facts, ['partner']);
+shell(`chown -R 0:0 ${PARTNER_STATE}`);
+const said = examine(`${PARTNER_PLACE}/partner.sqlite`);
+if (said !== '') violations.push(said);
 let reports = 0;
 {
-  await using stores = await openPartnerDisk(mount);
+  await using stores = await openPartnerDisk();
   for (const [number, key] of facts.made.devices.entries()) {
     const known = (await stores.devices.verify(key))?.device.reportSeq ?? -1;
     const answered = facts.answered[number] ?? 0;
@@ -49,5 +40,5 @@ let reports = 0;
   if (totals.backupsCompleted !== reports)
     violations.push(`${reports} reports, and ${totals.backupsCompleted} backups counted`);
 }
-unmountDisk(mount);
+unmountDisks(['partner']);
 process.stdout.write(JSON.stringify({ violations, reports } satisfies PartnerVerdict));
