@@ -1,0 +1,84 @@
+/** Counts what a deed asks of the storage, and stops one that asks for more than what is stored explains. */
+import type { ObjectStorage } from '../simulator/storage.ts';
+import type { World } from '../simulator/world.ts';
+import { Broken } from './promises.ts';
+import type { CallWatch, NetworkFault } from './storage-view.ts';
+
+/** Calls for each object that is stored, and beside them: an honest deed without an attack takes a tenth. */
+const CALLS = { each: 12, more: 1_200 };
+/** Bytes read for each that is stored, and beside them. */
+const BYTES = { each: 12, more: 4_000_000 };
+/** Bytes of heap, as far as they have not been collected: garbage of young objects is within it. */
+const HEAP = 400_000_000;
+/** Of processor time. */
+const MOST_MS = 5_000;
+
+export interface CallParts {
+  readonly fault: () => NetworkFault | undefined;
+  readonly meanwhile: (call: number) => void;
+  readonly stored: (key: string) => void;
+}
+
+/** Taken before anything replaces it. */
+const { memoryUsage, cpuUsage } = process;
+
+export class CallCounter implements CallWatch {
+  /** What was found when a call could not throw it. */
+  broken: Broken | undefined;
+  readonly #world: World;
+  readonly #storage: ObjectStorage;
+  readonly #parts: CallParts;
+  #what = '';
+  #calls = 0;
+  #bytes = 0;
+  #heap = 0;
+  #cpu = cpuUsage.call(process);
+
+  constructor(world: World, storage: ObjectStorage, parts: CallParts) {
+    this.#world = world;
+    this.#storage = storage;
+    this.#parts = parts;
+  }
+
+  begin(what: string): void {
+    this.#what = what;
+    this.#calls = 0;
+    this.#bytes = 0;
+    this.#heap = memoryUsage().heapUsed;
+    this.#cpu = cpuUsage.call(process);
+  }
+
+  /** @throws {Broken} */
+  end(): void {
+    const { user } = cpuUsage.call(process, this.#cpu);
+    const heap = memoryUsage().heapUsed - this.#heap;
+    if (user / 1_000 > MOST_MS) throw new Broken('bounded', `${this.#what} took ${Math.round(user / 1_000)} ms`);
+    if (heap > HEAP) throw new Broken('bounded', `${this.#what} took ${heap} bytes of memory`);
+  }
+
+  called(host: string, method: string, key: string): NetworkFault | undefined {
+    this.#calls += 1;
+    this.#parts.meanwhile(this.#calls);
+    const objects = this.#storage.keys().length;
+    if (this.#calls > objects * CALLS.each + CALLS.more)
+      this.#fail(`${this.#what} of ${host} makes more than ${this.#calls} calls with ${objects} objects (${method} ${key})`);
+    return this.#parts.fault();
+  }
+
+  stored(_: string, key: string): void {
+    this.#parts.stored(key);
+  }
+
+  deleted(): void {}
+
+  read(bytes: number): void {
+    this.#bytes += bytes;
+    if (this.#bytes > BYTES.more * BYTES.each) this.#fail(`${this.#what} reads more than ${this.#bytes} bytes`);
+  }
+
+  #fail(what: string): never {
+    this.broken ??= new Broken('bounded', what);
+    void this.#world;
+    throw this.broken;
+  }
+}

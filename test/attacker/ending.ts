@@ -1,0 +1,70 @@
+/** What docs/security.md tells the administrator to do once a machine was taken over, in its order, and that all goes on after it. */
+import { SILENT_CHECK } from '../../src/repository/check-report.ts';
+import { check } from '../../src/repository/check.ts';
+import { listKeys, removeKey } from '../../src/repository/keys.ts';
+import { packKey } from '../../src/repository/listing.ts';
+import { findLost, giveUpLost } from '../../src/repository/lost-records.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
+import { recover } from '../../src/repository/recover.ts';
+import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
+import type { Repository } from '../../src/repository/repository.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
+import { GRACE_MS, HOUR } from '../simulator/times.ts';
+import { storedBy } from './judged.ts';
+import type { Deed } from './plan.ts';
+import type { Power } from './powers.ts';
+import { Broken } from './promises.ts';
+import { THIEF_KEY, type Host } from './scene.ts';
+
+const { signal } = new AbortController();
+
+export interface EndingParts {
+  readonly power: Power;
+  readonly slotOfThief: string;
+  readonly pass: (ms: number) => void;
+  readonly as: (host: Host, name: string, work: (repository: Repository) => Promise<void>) => Promise<void>;
+  readonly deed: (host: Host, what: Deed) => Promise<void>;
+  /** The judge looks at everything. */
+  readonly look: () => Promise<void>;
+  /** What lost its data to the storage: a check names it, and the administrator forgets it. */
+  readonly lacking: () => Promise<readonly string[]>;
+  /** Whether the attacker has stored what stands under this key. */
+  readonly planted: (key: string) => boolean;
+}
+
+export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, planted }: EndingParts): Promise<void> {
+  // Leases that somebody has replayed a moment ago are over by then.
+  pass(HOUR);
+  await as('admin', 'keys remove', async (repository) => {
+    const keys = await listKeys(repository, signal);
+    if (keys.some(({ slot }) => slot === slotOfThief)) await removeKey(repository, slotOfThief, signal);
+  });
+  const lost = await lacking();
+  await as('admin', 'forget what was planted', async (repository) => {
+    const { live, damaged } = await listSnapshots(repository, signal);
+    const stored = live.filter((one) => storedBy(one) === THIEF_KEY || lost.includes(one.id));
+    const ids = [...stored, ...damaged].map(({ id }) => id);
+    await forgetSnapshots(repository, ids, 'planted', signal);
+  });
+  await as('admin', 'forget --lost', async (repository) => {
+    const records = await findLost(repository, signal);
+    if (records.length > 0) await giveUpLost(repository, records.map(({ record }) => record), signal);
+  });
+  await as('admin', 'keys rekey', async (repository) => void (await rekey(repository, {}, SILENT_REKEY, signal)));
+  await as('admin', 'recover', async (repository) => void (await recover(repository, signal)));
+  for (const host of ['admin', 'db1', 'web'] as const) await deed(host, 'backup');
+  await deed('db1', 'retention');
+  await as('db1', 'prune', async (repository) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
+  await look();
+  pass(GRACE_MS + HOUR);
+  await as('admin', 'prune', async (repository) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
+  await as('admin', 'check', async (repository) => {
+    const options = { readData: false, workers: 0 } as const;
+    const { findings } = await check(repository, options, SILENT_CHECK, signal);
+    // What is no pack anybody may have stored; it is left alone.
+    const isLeft = (object: string): boolean => planted(packKey(object.replace('pack ', '')));
+    const error = findings.find(({ severity, object }) => severity === 'error' && !isLeft(object));
+    if (error !== undefined) throw new Broken('usable-afterwards', `check: ${error.object}: ${error.what}`);
+  });
+  await look();
+}
