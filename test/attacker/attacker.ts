@@ -52,6 +52,13 @@ export class Attacker {
     return this.#tricks.takeSpoiled();
   }
 
+  /** Says that a backup is at work, with the key as it was. */
+  plantSession(): void {
+    const purpose = `session.${'cd'.repeat(8)}`;
+    const epoch = nextNumber(this.#parts.storage, `leases/${purpose}/`);
+    this.#add(leaseKey(purpose, epoch), this.sealing?.lease(leaseContext(purpose, epoch), 'cd'.repeat(8)));
+  }
+
   /** Says what was done. */
   act(step: AttackStep): string {
     const { storage } = this.#parts;

@@ -1,15 +1,14 @@
 /** Counts what a deed asks of the storage, and stops one that asks for more than what is stored explains. */
 import type { ObjectStorage } from '../simulator/storage.ts';
-import type { World } from '../simulator/world.ts';
 import { Broken } from './promises.ts';
 import type { CallWatch, NetworkFault } from './storage-view.ts';
 
 /** Calls for each object that is stored, and beside them: an honest deed without an attack takes a tenth. */
 const CALLS = { each: 12, more: 1_200 };
-/** Bytes read for each that is stored, and beside them. */
-const BYTES = { each: 12, more: 4_000_000 };
-/** Bytes of heap, as far as they have not been collected: garbage of young objects is within it. */
-const HEAP = 400_000_000;
+/** Read by one deed: all that is stored comes to less than half a megabyte. */
+const BYTES = 50_000_000;
+/** Bytes of heap after a call, what has not been collected of calls before it included. */
+const HEAP = 900_000_000;
 /** Of processor time. */
 const MOST_MS = 5_000;
 
@@ -25,17 +24,14 @@ const { memoryUsage, cpuUsage } = process;
 export class CallCounter implements CallWatch {
   /** What was found when a call could not throw it. */
   broken: Broken | undefined;
-  readonly #world: World;
   readonly #storage: ObjectStorage;
   readonly #parts: CallParts;
   #what = '';
   #calls = 0;
   #bytes = 0;
-  #heap = 0;
   #cpu = cpuUsage.call(process);
 
-  constructor(world: World, storage: ObjectStorage, parts: CallParts) {
-    this.#world = world;
+  constructor(storage: ObjectStorage, parts: CallParts) {
     this.#storage = storage;
     this.#parts = parts;
   }
@@ -44,14 +40,13 @@ export class CallCounter implements CallWatch {
     this.#what = what;
     this.#calls = 0;
     this.#bytes = 0;
-    this.#heap = memoryUsage().heapUsed;
     this.#cpu = cpuUsage.call(process);
   }
 
   /** @throws {Broken} */
   end(): void {
     const { user } = cpuUsage.call(process, this.#cpu);
-    const heap = memoryUsage().heapUsed - this.#heap;
+    const heap = memoryUsage().heapUsed;
     if (user / 1_000 > MOST_MS) throw new Broken('bounded', `${this.#what} took ${Math.round(user / 1_000)} ms`);
     if (heap > HEAP) throw new Broken('bounded', `${this.#what} took ${heap} bytes of memory`);
   }
@@ -73,12 +68,11 @@ export class CallCounter implements CallWatch {
 
   read(bytes: number): void {
     this.#bytes += bytes;
-    if (this.#bytes > BYTES.more * BYTES.each) this.#fail(`${this.#what} reads more than ${this.#bytes} bytes`);
+    if (this.#bytes > BYTES) this.#fail(`${this.#what} reads more than ${this.#bytes} bytes`);
   }
 
   #fail(what: string): never {
     this.broken ??= new Broken('bounded', what);
-    void this.#world;
     throw this.broken;
   }
 }

@@ -1,4 +1,6 @@
 /** What docs/security.md tells the administrator to do once a machine was taken over, in its order, and that all goes on after it. */
+import { archive } from '../../src/archiver/archive.ts';
+import { SILENT } from '../../src/archiver/observer.ts';
 import { SILENT_CHECK } from '../../src/repository/check-report.ts';
 import { check } from '../../src/repository/check.ts';
 import { listKeys, removeKey } from '../../src/repository/keys.ts';
@@ -9,11 +11,13 @@ import { recover } from '../../src/repository/recover.ts';
 import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
-import { GRACE_MS, HOUR } from '../simulator/times.ts';
+import { GRACE_MS, HOUR, MINUTE } from '../simulator/times.ts';
+import { requestOf } from './backup-request.ts';
 import { storedBy } from './judged.ts';
 import type { Deed } from './plan.ts';
 import type { Power } from './powers.ts';
 import { Broken } from './promises.ts';
+import type { QuickMachine } from './quick-machine.ts';
 import { THIEF_KEY, type Host } from './scene.ts';
 
 const { signal } = new AbortController();
@@ -22,17 +26,19 @@ export interface EndingParts {
   readonly power: Power;
   readonly slotOfThief: string;
   readonly pass: (ms: number) => void;
-  readonly as: (host: Host, name: string, work: (repository: Repository) => Promise<void>) => Promise<void>;
+  readonly as: (host: Host, name: string, work: (repository: Repository, machine: QuickMachine) => Promise<void>) => Promise<void>;
   readonly deed: (host: Host, what: Deed) => Promise<void>;
   /** The judge looks at everything. */
   readonly look: () => Promise<void>;
   /** What lost its data to the storage: a check names it, and the administrator forgets it. */
   readonly lacking: () => Promise<readonly string[]>;
+  /** With the key as the attacker had it, if it has one. */
+  readonly plantSession: () => void;
   /** Whether the attacker has stored what stands under this key. */
   readonly planted: (key: string) => boolean;
 }
 
-export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, planted }: EndingParts): Promise<void> {
+export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, plantSession, planted }: EndingParts): Promise<void> {
   // Leases that somebody has replayed a moment ago are over by then.
   pass(HOUR);
   await as('admin', 'keys remove', async (repository) => {
@@ -57,7 +63,17 @@ export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, pla
   await as('db1', 'prune', async (repository) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
   await look();
   pass(GRACE_MS + HOUR);
-  await as('admin', 'prune', async (repository) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
+  // Whoever has the removed key still says that a backup is at work: it holds nothing up any more.
+  plantSession();
+  await as('admin', 'forget and prune', async (repository, machine) => {
+    machine.sources.write(`${machine.sources.root}/unique`, machine.chance.bytes(1_000));
+    const { snapshot } = await archive(requestOf(repository, machine, 'to be forgotten'), SILENT, signal);
+    await forgetSnapshots(repository, [snapshot.id], 'by hand', signal);
+    await repository.clock.sleep(MINUTE, signal);
+    plantSession();
+    const { markedPacks } = await prune(repository, {}, SILENT_PRUNE, signal);
+    if (markedPacks === 0) throw new Broken('usable-afterwards', 'a session of the removed key holds prune up');
+  });
   await as('admin', 'check', async (repository) => {
     const options = { readData: false, workers: 0 } as const;
     const { findings } = await check(repository, options, SILENT_CHECK, signal);

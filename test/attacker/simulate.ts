@@ -61,6 +61,8 @@ class Play {
   #calm = false;
   #failure: Broken | undefined;
   #runs = 0;
+  /** By the attacker, when it opened the repository last. */
+  #ringsSeen = 0;
 
   constructor(plan: AttackPlan, scene: Scene, traced: boolean) {
     this.#plan = plan;
@@ -87,7 +89,7 @@ class Play {
     this.#judge = new Judge(scene.runs);
     const { world, storage, lies, kept } = { world: this.#world, storage: this.#storage, lies: this.#lies, kept: this.#kept };
     this.#attacker = new Attacker({ plan, world, storage, lies, kept, chunks: scene.chunks });
-    this.#calls = new CallCounter(this.#world, this.#storage, {
+    this.#calls = new CallCounter(this.#storage, {
       fault: () => this.#faultNow(),
       meanwhile: (call) => this.#actMeanwhile(call),
       stored: (key) => void this.#kept.set(key, this.#storage.get(key)?.body ?? Buffer.alloc(0)),
@@ -117,7 +119,9 @@ class Play {
 
   /** With a key it opens the repository as its machine does, and sees new generations for as long as the key is in use. */
   async #prepareAttacker(): Promise<void> {
-    if (!hasKey(this.#plan.power)) return;
+    const rings = this.#storage.keys().filter((key) => key.startsWith('keys/ring-')).length;
+    if (!hasKey(this.#plan.power) || rings === this.#ringsSeen) return;
+    this.#ringsSeen = rings;
     try {
       const opened = await this.#alone(this.#machine(THIEF), async () => await this.#openDirect(THIEF));
       this.#attacker.sealing = new Sealing(opened);
@@ -307,16 +311,17 @@ class Play {
       deed: async (host, what) => await this.#honest(host, what, this.#plan.seed),
       look: async () => await this.#look(),
       lacking: async () => (this.#spoiled ? await this.#judging(async (repository) => await this.#judge.lacking(repository)) : []),
+      plantSession: () => this.#attacker.plantSession(),
       planted: (key) => this.#attacker.added.has(key),
     });
   }
 
-  async #inCalm(host: Host, name: string, work: (repository: Repository) => Promise<void>): Promise<void> {
+  async #inCalm(host: Host, name: string, work: (repository: Repository, machine: QuickMachine) => Promise<void>): Promise<void> {
     const machine = this.#machine(host);
     this.#world.tell(host, `begins ${name}, afterwards`);
     try {
       await this.#inBounds(name, async () =>
-        await this.#alone(machine, async () => await asProcess(machine, this.#view(machine), work)),
+        await this.#alone(machine, async () => await asProcess(machine, this.#view(machine), async (repository) => await work(repository, machine))),
       );
     } catch (error) {
       if (error instanceof Broken) throw error;
