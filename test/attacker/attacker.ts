@@ -64,7 +64,8 @@ export class Attacker {
     const { storage } = this.#parts;
     const random = seededRandom(step.a * 4_096 + step.b);
     const pick = <T>(of: readonly T[]): T | undefined => of[random.below(Math.max(1, of.length))];
-    const pickFar = (next: number): number => (random.next() < 0.5 ? next + random.below(3) : (pick(FAR) ?? next));
+    const pickFar = (next: number): number =>
+      random.next() < 0.5 ? next + random.below(3) : (pick(FAR) ?? next);
     const { sealing } = this;
     switch (step.do) {
       case 'config-again':
@@ -92,14 +93,17 @@ export class Attacker {
       }
       case 'prune-lease':
       case 'session-lease': {
-        const sessions = storage.keys().flatMap((key) => /^leases\/(session\.[0-9a-f]{16})\//.exec(key)?.[1] ?? []);
+        const sessions = storage
+          .keys()
+          .flatMap((key) => /^leases\/(session\.[0-9a-f]{16})\//.exec(key)?.[1] ?? []);
         const own = `session.${random.bytes(8).toString('hex')}`;
         const purpose = step.do === 'prune-lease' ? 'prune' : (pick([own, ...sessions]) ?? own);
-        const epoch = pick([
-          nextNumber(storage, `leases/${purpose}/`) + random.below(4),
-          1_000_000_000,
-          999_999_999_999_999,
-        ]) ?? 1;
+        const epoch =
+          pick([
+            nextNumber(storage, `leases/${purpose}/`) + random.below(4),
+            1_000_000_000,
+            999_999_999_999_999,
+          ]) ?? 1;
         if (purpose !== 'prune') this.planted.add('session');
         const nonce = purpose === 'prune' ? own.slice(8) : purpose.slice(8);
         return this.#add(leaseKey(purpose, epoch), sealing?.lease(leaseContext(purpose, epoch), nonce));
@@ -115,7 +119,9 @@ export class Attacker {
           root: pick([random.bytes(24), ...this.roots]) ?? random.bytes(24),
           plain: random.next() < 0.1,
           ...(random.next() < 0.3 && victim !== undefined ? { original: victim.name } : {}),
-          ...(random.next() < 0.2 && victim !== undefined ? { run: { writer: victim.writer, seq: victim.seq } } : {}),
+          ...(random.next() < 0.2 && victim !== undefined
+            ? { run: { writer: victim.writer, seq: victim.seq } }
+            : {}),
           ...(random.next() < 0.1 ? { writeOnly: { number: 2, storedMs: 5 } } : {}),
           ...(random.next() < 0.1 ? { salt: undefined } : {}),
         });
@@ -134,7 +140,12 @@ export class Attacker {
       case 'plain-pack': {
         const claimed = random.next() < 0.8 ? pick(this.#parts.chunks) : undefined;
         const length = claimed?.length ?? 600;
-        const pack = sealing?.pack(random.bytes(length), claimed?.id ?? random.bytes(24), claimed?.kind ?? 'data', step.do === 'plain-pack');
+        const pack = sealing?.pack(
+          random.bytes(length),
+          claimed?.id ?? random.bytes(24),
+          claimed?.kind ?? 'data',
+          step.do === 'plain-pack',
+        );
         return this.#add(pack?.key ?? '', pack?.body);
       }
       case 'claimed-backup':
@@ -155,7 +166,11 @@ export class Attacker {
       case 'cut':
       case 'lost-reply':
       case 'delay':
-        this.fault = { kind: step.do, at: 1 + random.below(60), left: 1 + random.below(step.do === 'cut' ? 12 : 3) };
+        this.fault = {
+          kind: step.do,
+          at: 1 + random.below(60),
+          left: 1 + random.below(step.do === 'cut' ? 12 : 3),
+        };
         return `the network: ${step.do}, ${this.fault.left} times from call ${this.fault.at} on`;
       default:
         return this.#tricks.play(step.do, random);
@@ -166,7 +181,17 @@ export class Attacker {
     const { storage, kept } = this.#parts;
     const gone = [...kept].filter(([key]) => storage.get(key) === undefined);
     const some = random.next() < 0.6 ? gone : [...kept];
-    const kinds = ['leases/prune/', 'leases/session.', 'heads/', 'config/', 'keys/', 'trash/', 'snapshots/', 'packs/', 'index/'];
+    const kinds = [
+      'leases/prune/',
+      'leases/session.',
+      'heads/',
+      'config/',
+      'keys/',
+      'trash/',
+      'snapshots/',
+      'packs/',
+      'index/',
+    ];
     const kind = pick(kinds.filter((one) => some.some(([key]) => key.startsWith(one)))) ?? '';
     const [key, body] = pick(some.filter(([one]) => one.startsWith(kind))) ?? ['', undefined];
     if (kind === 'leases/prune/') this.planted.add('lease-again');
@@ -188,14 +213,21 @@ export class Attacker {
     const mine = ownOnes[random.below(Math.max(1, ownOnes.length))];
     const chosen = own || random.next() < 0.3 ? (random.next() < 0.5 ? mine : undefined) : of;
     const writer = chosen?.writer ?? `${mark}${random.bytes(16).toString('hex')}`.slice(0, 32);
-    const seq = BigInt(random.next() < 0.05 ? 0 : random.next() < 0.2 ? 1 + random.below(3) : pickFar((chosen?.seq ?? 0) + 1));
+    const seq = BigInt(
+      random.next() < 0.05 ? 0 : random.next() < 0.2 ? 1 + random.below(3) : pickFar((chosen?.seq ?? 0) + 1),
+    );
     const records: SeenRecord[] = recordsIn(storage).filter((one) => one.writer === writer);
     const newest = records.toSorted((a, b) => a.seq - b.seq).at(-1)?.name;
-    const prev = [newest ?? NO_RECORD, NO_RECORD, random.bytes(32).toString('hex')][random.below(3)] ?? NO_RECORD;
+    const prev =
+      [newest ?? NO_RECORD, NO_RECORD, random.bytes(32).toString('hex')][random.below(3)] ?? NO_RECORD;
     return { writer, seq: random.next() < 0.03 ? 2n ** 64n - 1n : seq, prev };
   }
 
-  #head(place: { readonly writer: string; readonly seq: bigint; readonly prev: string }, record: string, sealing: Sealing): string {
+  #head(
+    place: { readonly writer: string; readonly seq: bigint; readonly prev: string },
+    record: string,
+    sealing: Sealing,
+  ): string {
     if (place.seq >= 10n ** 16n) return 'no name for such a number';
     return this.#add(headKey(place.writer, place.seq), sealing.head(place, record, 1));
   }

@@ -14,7 +14,7 @@ import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.t
 import { GRACE_MS, HOUR, MINUTE } from '../simulator/times.ts';
 import { requestOf } from './backup-request.ts';
 import { storedBy } from './judged.ts';
-import type { Deed } from './plan.ts';
+import { HONEST, type Deed } from './plan.ts';
 import type { Power } from './powers.ts';
 import { Broken } from './promises.ts';
 import type { QuickMachine } from './quick-machine.ts';
@@ -25,8 +25,13 @@ const { signal } = new AbortController();
 export interface EndingParts {
   readonly power: Power;
   readonly slotOfThief: string;
+  readonly endsWhole: boolean;
   readonly pass: (ms: number) => void;
-  readonly as: (host: Host, name: string, work: (repository: Repository, machine: QuickMachine) => Promise<void>) => Promise<void>;
+  readonly as: (
+    host: Host,
+    name: string,
+    work: (repository: Repository, machine: QuickMachine) => Promise<void>,
+  ) => Promise<void>;
   readonly deed: (host: Host, what: Deed) => Promise<void>;
   /** The judge looks at everything. */
   readonly look: () => Promise<void>;
@@ -38,7 +43,17 @@ export interface EndingParts {
   readonly planted: (key: string) => boolean;
 }
 
-export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, plantSession, planted }: EndingParts): Promise<void> {
+export async function endingOf({
+  slotOfThief,
+  endsWhole,
+  pass,
+  as,
+  deed,
+  look,
+  lacking,
+  plantSession,
+  planted,
+}: EndingParts): Promise<void> {
   // Leases that somebody has replayed a moment ago are over by then.
   pass(HOUR);
   await as('admin', 'keys remove', async (repository) => {
@@ -54,14 +69,25 @@ export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, pla
   });
   await as('admin', 'forget --lost', async (repository) => {
     const records = await findLost(repository, signal);
-    if (records.length > 0) await giveUpLost(repository, records.map(({ record }) => record), signal);
+    if (records.length > 0)
+      await giveUpLost(
+        repository,
+        records.map(({ record }) => record),
+        signal,
+      );
   });
-  await as('admin', 'keys rekey', async (repository) => void (await rekey(repository, {}, SILENT_REKEY, signal)));
+  if (endsWhole)
+    await as(
+      'admin',
+      'keys rekey',
+      async (repository) => void (await rekey(repository, {}, SILENT_REKEY, signal)),
+    );
   await as('admin', 'recover', async (repository) => void (await recover(repository, signal)));
-  for (const host of ['admin', 'db1', 'web'] as const) await deed(host, 'backup');
-  await deed('db1', 'retention');
+  for (const host of endsWhole ? HONEST : (['db1'] as const)) await deed(host, 'backup');
+  if (endsWhole) await deed('db1', 'retention');
   await as('db1', 'prune', async (repository) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
   await look();
+  if (!endsWhole) return;
   pass(GRACE_MS + HOUR);
   // Whoever has the removed key still says that a backup is at work: it holds nothing up any more.
   plantSession();
@@ -72,7 +98,8 @@ export async function endingOf({ slotOfThief, pass, as, deed, look, lacking, pla
     await repository.clock.sleep(MINUTE, signal);
     plantSession();
     const { markedPacks } = await prune(repository, {}, SILENT_PRUNE, signal);
-    if (markedPacks === 0) throw new Broken('usable-afterwards', 'a session of the removed key holds prune up');
+    if (markedPacks === 0)
+      throw new Broken('usable-afterwards', 'a session of the removed key holds prune up');
   });
   await as('admin', 'check', async (repository) => {
     const options = { readData: false, workers: 0 } as const;

@@ -14,12 +14,14 @@ export interface AttackFacts {
 export function isExcused(what: Deed, error: unknown, facts: AttackFacts): string | undefined {
   if (!(error instanceof HoldfastError) || error.side === 'bug') return undefined;
   const { code } = error;
-  if (facts.power === 'network') return code.startsWith('DESTINATION_') || isAfterCut(code) ? code : undefined;
+  if (facts.power === 'network')
+    return code.startsWith('DESTINATION_') || isAfterCut(code) ? code : undefined;
   // It says that it goes on no further: what it must not do is to go on wrongly.
   if (ownsStorage(facts.power) && (facts.lied || facts.spoiled)) return code;
   if (what === 'remove-key' && code === 'REFUSED' && facts.keyRemoved) return 'removed before';
   if (code === 'CORRUPT_DATA' && DELETING.has(what) && holdsUp(facts)) return 'held up by what was planted';
-  if (code === 'REPOSITORY_LOCKED' && facts.planted.has('lease-again')) return 'a lease of a few minutes ago, again';
+  if (code === 'REPOSITORY_LOCKED' && facts.planted.has('lease-again'))
+    return 'a lease of a few minutes ago, again';
   return undefined;
 }
 

@@ -13,11 +13,15 @@ export interface Garbage {
 export function garbageOf(storage: ObjectStorage, random: SeededRandom): Garbage {
   const body = bytesOf(random);
   const writers = writersIn(storage);
-  const { writer, seq } = writers[random.below(Math.max(1, writers.length))] ?? { writer: 'ab'.repeat(16), seq: 0 };
+  const { writer, seq } = writers[random.below(Math.max(1, writers.length))] ?? {
+    writer: 'ab'.repeat(16),
+    seq: 0,
+  };
   const stranger = random.bytes(16).toString('hex');
   const far = [0, 1, 2, 900, 5_000, 9_000_000_000_000_000][random.below(6)] ?? 0;
   const hex = random.bytes(32).toString('hex');
-  const number = (prefix: string): string => `${prefix}${Math.min(nextNumber(storage, prefix) + far, 9_007_199_254_740_991)}`;
+  const number = (prefix: string): string =>
+    `${prefix}${Math.min(nextNumber(storage, prefix) + far, 9_007_199_254_740_991)}`;
   const epoch = String(nextNumber(storage, 'leases/prune/') + far).padStart(16, '0');
   const all: readonly Garbage[] = [
     { key: headKey(writer, seq + 1 + far), body, holdsUp: 'garbage-head' },
@@ -37,7 +41,11 @@ export function garbageOf(storage: ObjectStorage, random: SeededRandom): Garbage
     { key: named('packs/', body), body },
     { key: `packs/${hex.slice(0, 2)}/${hex}`, body },
     { key: `leases/prune/${epoch}`, body },
-    { key: `leases/session.${stranger.slice(0, 16)}/${String(1 + far).padStart(16, '0')}`, body, holdsUp: 'session' },
+    {
+      key: `leases/session.${stranger.slice(0, 16)}/${String(1 + far).padStart(16, '0')}`,
+      body,
+      holdsUp: 'session',
+    },
     { key: 'reserve/1', body },
   ];
   return all[random.below(all.length)] ?? { key: `index/${hex}`, body };

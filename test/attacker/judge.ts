@@ -57,12 +57,15 @@ export class Judge {
   /** The storage, or who owns it, has taken away or spoiled something: what is not whole now nobody else has lost. */
   async excuse(repository: Repository): Promise<void> {
     const live = await this.#live(repository);
-    const index = live === undefined ? undefined : await loadIndex(repository, { without: new Set() }, signal);
+    const index =
+      live === undefined ? undefined : await loadIndex(repository, { without: new Set() }, signal);
     for (const run of this.#runs.values()) {
       if (run.state === 'spoiled') continue;
       const snapshot = live?.get(run.tag);
       const isWhole =
-        snapshot !== undefined && index !== undefined && (await problemOf(repository, index, snapshot, run)) === undefined;
+        snapshot !== undefined &&
+        index !== undefined &&
+        (await problemOf(repository, index, snapshot, run)) === undefined;
       if (!isWhole && run.state === 'kept') run.state = 'spoiled';
     }
   }
@@ -80,7 +83,10 @@ export class Judge {
       if (run === undefined) continue;
       const problem = await problemOf(repository, index, snapshot, run);
       if (problem === 'other content')
-        throw new Broken('only-what-was-agreed', `snapshot ${snapshot.id} gives back what ${run.tag} did not store`);
+        throw new Broken(
+          'only-what-was-agreed',
+          `snapshot ${snapshot.id} gives back what ${run.tag} did not store`,
+        );
       if (problem === undefined) found.set(run.tag, snapshot);
       else if (run.state === 'kept' && !spoiled)
         throw new Broken('nothing-lost', `snapshot ${snapshot.id} of ${run.tag} cannot be read: ${problem}`);
@@ -97,7 +103,8 @@ export class Judge {
     const lacking: string[] = [];
     for (const snapshot of live) {
       const run = this.#runs.get(snapshot.record.tags[0] ?? '');
-      if (run !== undefined && (await problemOf(repository, index, snapshot, run)) !== undefined) lacking.push(snapshot.id);
+      if (run !== undefined && (await problemOf(repository, index, snapshot, run)) !== undefined)
+        lacking.push(snapshot.id);
     }
     return lacking;
   }
@@ -107,7 +114,8 @@ export class Judge {
     const number = storedBy(snapshot);
     if (number === THIEF_KEY) return undefined;
     const run = this.#runs.get(snapshot.record.tags[0] ?? '');
-    const isHost = run !== undefined && (number === WEB_KEY) === (run.host === 'web') && run.host !== 'server';
+    const isHost =
+      run !== undefined && (number === WEB_KEY) === (run.host === 'web') && run.host !== 'server';
     if (isHost && (number === undefined || number === WEB_KEY)) return run;
     throw new Broken(
       'only-what-was-agreed',
@@ -120,12 +128,17 @@ export class Judge {
     if (!own.some((one) => storedBy(one) === undefined)) return;
     const latest = latestOf(own);
     if (latest !== undefined && storedBy(latest) !== undefined)
-      throw new Broken('only-what-was-agreed', `latest of ${host} is ${latest.id}, which a write-only key stored`);
+      throw new Broken(
+        'only-what-was-agreed',
+        `latest of ${host} is ${latest.id}, which a write-only key stored`,
+      );
   }
 
   async #live(repository: Repository): Promise<ReadonlyMap<string, Snapshot> | undefined> {
     const { live } = await listSnapshots(repository, signal);
-    return new Map(live.filter((one) => storedBy(one) !== THIEF_KEY).map((one) => [one.record.tags[0] ?? '', one]));
+    return new Map(
+      live.filter((one) => storedBy(one) !== THIEF_KEY).map((one) => [one.record.tags[0] ?? '', one]),
+    );
   }
 }
 

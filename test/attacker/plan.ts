@@ -9,8 +9,10 @@ export interface AttackPlan {
   /** Of several who create one key exactly one succeeds; otherwise the last one's bytes stay. */
   readonly conditionalCreate: boolean;
   readonly steps: readonly Step[];
-  /** What the administrator does afterwards is done in this order; see `ending.ts`. */
+  /** Everything is restored before the administrator does anything, too. */
   readonly restoresFirst: boolean;
+  /** Keys are sealed anew at the end, and prune and check run after the grace period; it is half of all time. */
+  readonly endsWhole: boolean;
 }
 
 export const HONEST = ['admin', 'db1', 'web'] as const;
@@ -87,6 +89,7 @@ export function planOf(seed: number): AttackPlan {
     conditionalCreate: random.next() < 0.8,
     steps,
     restoresFirst: random.next() < 0.5,
+    endsWhole: random.next() < 0.4,
   };
 }
 

@@ -120,7 +120,12 @@ async function makeScene(): Promise<Scene> {
     });
 
   const slotOfThief = await as('admin', async (machine) => {
-    const options = { clock: machine.clock, stateDirectory: STATE_ROOT, packTarget: 65_536, segmentTarget: 65_536 };
+    const options = {
+      clock: machine.clock,
+      stateDirectory: STATE_ROOT,
+      packTarget: 65_536,
+      segmentTarget: 65_536,
+    };
     const secrets = [{ secret: full, label: 'full' }];
     await createRepository(destinationOf(machine), { ...options, secrets, cost }, signal);
     const keyOf = (name: Host) => ({ secret: SECRETS[name], label: name, cost });

@@ -5,7 +5,14 @@ import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE, TAG_BYTES } from '../
 import { writeOnlyMark } from '../../src/codec/write-only.ts';
 import { CIPHER_GCM, CIPHER_PLAIN, OBJECT_TYPES, type ObjectType } from '../../src/format/header.ts';
 import { encodeLease } from '../../src/format/lease-record.ts';
-import { TAIL_BYTES, directoryLength, encodePackDirectory, encodeTail, padme, type PackDirectory } from '../../src/format/pack.ts';
+import {
+  TAIL_BYTES,
+  directoryLength,
+  encodePackDirectory,
+  encodeTail,
+  padme,
+  type PackDirectory,
+} from '../../src/format/pack.ts';
 import { encodeHead, encodeSnapshot, type SnapshotRecord } from '../../src/format/records.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { openObject, sealObject, sha256 } from '../../src/repository/objects.ts';
@@ -68,7 +75,12 @@ export class Sealing {
   /** A pack that says by its directory that it holds this chunk. */
   pack(content: Buffer, claimed: Buffer, kind: 'data' | 'tree', plain: boolean): Sealed {
     const type = kind === 'data' ? OBJECT_TYPES.dataPack : OBJECT_TYPES.treePack;
-    const seal = ObjectSeal.create(this.#opened.keys, type, plain ? CIPHER_PLAIN : CIPHER_GCM, Buffer.alloc(0));
+    const seal = ObjectSeal.create(
+      this.#opened.keys,
+      type,
+      plain ? CIPHER_PLAIN : CIPHER_GCM,
+      Buffer.alloc(0),
+    );
     const directoryBytes = directoryLength(1, 1) + TAG_BYTES;
     const storedLength = content.length + TAG_BYTES;
     const length = seal.prefix.length + storedLength;
@@ -83,7 +95,14 @@ export class Sealing {
     at += seal.sealInto(body, at, PADDING_SEQUENCE, Buffer.alloc(paddingLength - TAG_BYTES));
     const tail = encodeTail({ directoryOffset: at, directoryLength: directoryBytes, paddingLength });
     const lengths = Uint32Array.from([content.length]);
-    const directory: PackDirectory = { kind, packLength, segments: [segment], lengths, ids: claimed, idBytes: ID_BYTES };
+    const directory: PackDirectory = {
+      kind,
+      packLength,
+      segments: [segment],
+      lengths,
+      ids: claimed,
+      idBytes: ID_BYTES,
+    };
     at += seal.sealInto(body, at, DIRECTORY_SEQUENCE, encodePackDirectory(directory));
     tail.copy(body, at);
     return { key: packKey(sha256(body)), body };

@@ -33,7 +33,10 @@ export interface Outcome {
   readonly counts: ReadonlyMap<string, number>;
 }
 
-export async function simulate(plan: AttackPlan, options: { readonly traced?: boolean } = {}): Promise<Outcome> {
+export async function simulate(
+  plan: AttackPlan,
+  options: { readonly traced?: boolean } = {},
+): Promise<Outcome> {
   const scene = await sceneOfAll();
   const play = new Play(plan, scene, options.traced === true);
   return await play.run();
@@ -87,7 +90,12 @@ class Play {
     this.#world.nowMs = scene.nowMs;
     this.#kept = new Map(scene.kept);
     this.#judge = new Judge(scene.runs);
-    const { world, storage, lies, kept } = { world: this.#world, storage: this.#storage, lies: this.#lies, kept: this.#kept };
+    const { world, storage, lies, kept } = {
+      world: this.#world,
+      storage: this.#storage,
+      lies: this.#lies,
+      kept: this.#kept,
+    };
     this.#attacker = new Attacker({ plan, world, storage, lies, kept, chunks: scene.chunks });
     this.#calls = new CallCounter(this.#storage, {
       fault: () => this.#faultNow(),
@@ -221,28 +229,32 @@ class Play {
     const remembered = ownsStorage(this.#plan.power) ? await this.#hiddenThatIsRemembered(host) : [];
     const sealedBefore = this.#lies.active;
     try {
-      await this.#inBounds(what, async () =>
-        await this.#alone(machine, async () =>
-          await asProcess(machine, this.#view(machine), async (repository) => {
-            if (what === 'forget' || what === 'retention') tags = await this.#tagsOf(repository);
-            await doDeed(
-              repository,
-              machine,
-              { what, a, tag, slotOfThief: this.#scene.slotOfThief },
-              {
-                backedUp: (id, manifest) => {
-                  backup = { id };
-                  this.#judge.completed(tag, manifest);
-                },
-                forgets: (ids) => {
-                  forgotten = ids.flatMap((id) => tags.get(id) ?? []);
-                  this.#judge.forgets(forgotten, 'in-doubt');
-                },
-                checked: (found) => (findings = found),
-              },
-            );
-          }),
-        ),
+      await this.#inBounds(
+        what,
+        async () =>
+          await this.#alone(
+            machine,
+            async () =>
+              await asProcess(machine, this.#view(machine), async (repository) => {
+                if (what === 'forget' || what === 'retention') tags = await this.#tagsOf(repository);
+                await doDeed(
+                  repository,
+                  machine,
+                  { what, a, tag, slotOfThief: this.#scene.slotOfThief },
+                  {
+                    backedUp: (id, manifest) => {
+                      backup = { id };
+                      this.#judge.completed(tag, manifest);
+                    },
+                    forgets: (ids) => {
+                      forgotten = ids.flatMap((id) => tags.get(id) ?? []);
+                      this.#judge.forgets(forgotten, 'in-doubt');
+                    },
+                    checked: (found) => (findings = found),
+                  },
+                );
+              }),
+          ),
       );
       if (what === 'remove-key') this.#keyRemoved = true;
       this.#judge.forgets(forgotten, 'forgotten');
@@ -251,7 +263,10 @@ class Play {
       if (remembered.length > 0 && sealedBefore) this.#requireTold(host, what, findings, remembered);
     } catch (error) {
       if (error instanceof Broken) throw error;
-      this.#world.tell(host, `fails ${what} (${tag}): ${error instanceof Error ? error.message : String(error)}`);
+      this.#world.tell(
+        host,
+        `fails ${what} (${tag}): ${error instanceof Error ? error.message : String(error)}`,
+      );
       this.#judgeFailure(what, error);
     } finally {
       this.#meanwhile = [];
@@ -265,8 +280,16 @@ class Play {
     return rememberedAndHidden(this.#machine(host), this.#storage, this.#lies);
   }
 
-  #requireTold(host: Host, what: Deed, findings: readonly Finding[] | undefined, hidden: readonly string[]): void {
-    const isSilent = findings === undefined ? what === 'prune' || what === 'retention' : !findings.some(({ severity }) => severity !== 'note');
+  #requireTold(
+    host: Host,
+    what: Deed,
+    findings: readonly Finding[] | undefined,
+    hidden: readonly string[],
+  ): void {
+    const isSilent =
+      findings === undefined
+        ? what === 'prune' || what === 'retention'
+        : !findings.some(({ severity }) => severity !== 'note');
     if (isSilent && this.#lies.active)
       throw new Broken('told', `${host} does ${what} without a word, though ${hidden[0]} is hidden from it`);
   }
@@ -281,13 +304,19 @@ class Play {
     };
     const reason = this.#calm ? undefined : isExcused(what, error, facts);
     if (reason === undefined)
-      throw new Broken(this.#calm ? 'usable-afterwards' : 'goes-on', `${what} failed: ${error instanceof Error ? error.message : String(error)}`, error);
+      throw new Broken(
+        this.#calm ? 'usable-afterwards' : 'goes-on',
+        `${what} failed: ${error instanceof Error ? error.message : String(error)}`,
+        error,
+      );
     this.#count(`${what}: ${reason}`);
   }
 
   async #tagsOf(repository: Repository): Promise<Map<string, string>> {
     const { live } = await listSnapshots(repository, signal);
-    return new Map(live.filter(({ sealedBy }) => sealedBy !== 1).map(({ id, record }) => [id, record.tags[0] ?? '']));
+    return new Map(
+      live.filter(({ sealedBy }) => sealedBy !== 1).map(({ id, record }) => [id, record.tags[0] ?? '']),
+    );
   }
 
   /** Whatever the storage has taken away nobody else has lost. */
@@ -306,26 +335,46 @@ class Play {
     await endingOf({
       power: this.#plan.power,
       slotOfThief: this.#scene.slotOfThief,
+      endsWhole: this.#plan.endsWhole,
       pass: (ms) => void (this.#world.nowMs += ms),
       as: async (host, name, work) => await this.#inCalm(host, name, work),
       deed: async (host, what) => await this.#honest(host, what, this.#plan.seed),
       look: async () => await this.#look(),
-      lacking: async () => (this.#spoiled ? await this.#judging(async (repository) => await this.#judge.lacking(repository)) : []),
+      lacking: async () =>
+        this.#spoiled ? await this.#judging(async (repository) => await this.#judge.lacking(repository)) : [],
       plantSession: () => this.#attacker.plantSession(),
       planted: (key) => this.#attacker.added.has(key),
     });
   }
 
-  async #inCalm(host: Host, name: string, work: (repository: Repository, machine: QuickMachine) => Promise<void>): Promise<void> {
+  async #inCalm(
+    host: Host,
+    name: string,
+    work: (repository: Repository, machine: QuickMachine) => Promise<void>,
+  ): Promise<void> {
     const machine = this.#machine(host);
     this.#world.tell(host, `begins ${name}, afterwards`);
     try {
-      await this.#inBounds(name, async () =>
-        await this.#alone(machine, async () => await asProcess(machine, this.#view(machine), async (repository) => await work(repository, machine))),
+      await this.#inBounds(
+        name,
+        async () =>
+          await this.#alone(
+            machine,
+            async () =>
+              await asProcess(
+                machine,
+                this.#view(machine),
+                async (repository) => await work(repository, machine),
+              ),
+          ),
       );
     } catch (error) {
       if (error instanceof Broken) throw error;
-      throw new Broken('usable-afterwards', `${name} of ${host} failed: ${error instanceof Error ? error.message : String(error)}`, error);
+      throw new Broken(
+        'usable-afterwards',
+        `${name} of ${host} failed: ${error instanceof Error ? error.message : String(error)}`,
+        error,
+      );
     }
     this.#count(`afterwards: ${name}`);
   }
@@ -337,7 +386,12 @@ class Play {
   async #judging<T>(work: (repository: Repository) => Promise<T>): Promise<T> {
     return await this.#alone(this.#judgeMachine, async () => {
       const options = { clock: this.#judgeMachine.clock, stateDirectory: undefined };
-      const repository = await openRepository(directDestination(this.#storage), SECRETS.admin, options, signal);
+      const repository = await openRepository(
+        directDestination(this.#storage),
+        SECRETS.admin,
+        options,
+        signal,
+      );
       return await work(repository);
     });
   }
@@ -345,7 +399,12 @@ class Play {
   async #openDirect(host: Host): Promise<Repository> {
     const machine = this.#machine(host);
     const options = { clock: machine.clock, stateDirectory: STATE_ROOT };
-    const watch = { called: () => undefined, stored: (_: string, key: string) => this.#keep(key), deleted: () => {}, read: () => {} };
+    const watch = {
+      called: () => undefined,
+      stored: (_: string, key: string) => this.#keep(key),
+      deleted: () => {},
+      read: () => {},
+    };
     const { storage, lies } = { storage: this.#storage, lies: new Lies() };
     const view = viewOf({ machine, storage, lies, watch, conditionalCreate: true });
     return await openRepository(view, SECRETS[host], options, signal);
@@ -357,7 +416,13 @@ class Play {
 
   #view(machine: QuickMachine) {
     const { conditionalCreate } = this.#plan;
-    return viewOf({ machine, storage: this.#storage, lies: this.#lies, watch: this.#calls, conditionalCreate });
+    return viewOf({
+      machine,
+      storage: this.#storage,
+      lies: this.#lies,
+      watch: this.#calls,
+      conditionalCreate,
+    });
   }
 
   async #inBounds<T>(what: string, work: () => Promise<T>): Promise<T> {
@@ -368,9 +433,11 @@ class Play {
   }
 
   async #alone<T>(machine: QuickMachine, work: () => Promise<T>): Promise<T> {
-    return await runAlone(this.#world, machine, work, () => this.#calls.broken !== undefined).catch((error: unknown) => {
-      throw this.#calls.broken ?? error;
-    });
+    return await runAlone(this.#world, machine, work, () => this.#calls.broken !== undefined).catch(
+      (error: unknown) => {
+        throw this.#calls.broken ?? error;
+      },
+    );
   }
 
   #machine(name: Host): QuickMachine {

@@ -8,7 +8,17 @@ import { HOSTS } from './scene.ts';
 import type { Lies } from './storage-view.ts';
 import { recordsIn, writersIn } from './what-is-stored.ts';
 
-const KINDS = ['packs/', 'index/', 'snapshots/', 'heads/', 'trash/', 'leases/', 'keys/', 'config/', 'copies/'];
+const KINDS = [
+  'packs/',
+  'index/',
+  'snapshots/',
+  'heads/',
+  'trash/',
+  'leases/',
+  'keys/',
+  'config/',
+  'copies/',
+];
 
 export class StorageTricks {
   readonly #storage: ObjectStorage;
@@ -42,8 +52,11 @@ export class StorageTricks {
         return `removes ${key}`;
       case 'truncate': {
         if (body === undefined || !this.#maySpoil(key)) return 'leaves the last copy';
-        const other = Buffer.from(body.subarray(0, random.next() < 0.5 ? body.length : random.below(body.length + 1)));
-        if (other.length === body.length && other.length > 0) other[random.below(other.length)]! ^= 1 << random.below(8);
+        const other = Buffer.from(
+          body.subarray(0, random.next() < 0.5 ? body.length : random.below(body.length + 1)),
+        );
+        if (other.length === body.length && other.length > 0)
+          other[random.below(other.length)]! ^= 1 << random.below(8);
         storage.put(key, other);
         this.#spoiled = true;
         return `spoils ${key}`;
@@ -51,7 +64,8 @@ export class StorageTricks {
       case 'swap': {
         const other = keys[random.below(Math.max(1, keys.length))] ?? '';
         const otherBody = storage.get(other)?.body;
-        if (body === undefined || otherBody === undefined || !this.#maySpoil(key)) return 'leaves the last copy';
+        if (body === undefined || otherBody === undefined || !this.#maySpoil(key))
+          return 'leaves the last copy';
         storage.put(key, otherBody);
         this.#spoiled = true;
         return `puts ${other} in the place of ${key}`;
@@ -66,9 +80,13 @@ export class StorageTricks {
         lies.to = to;
         const how = random.below(3);
         if (how === 0) {
-          const sinceMs = storage.keys().map((one) => storage.get(one)?.modifiedMs ?? 0).sort((a, b) => a - b);
+          const sinceMs = storage
+            .keys()
+            .map((one) => storage.get(one)?.modifiedMs ?? 0)
+            .sort((a, b) => a - b);
           const from = sinceMs[random.below(sinceMs.length)] ?? 0;
-          for (const one of storage.keys()) if ((storage.get(one)?.modifiedMs ?? 0) > from) lies.hidden.add(one);
+          for (const one of storage.keys())
+            if ((storage.get(one)?.modifiedMs ?? 0) > from) lies.hidden.add(one);
           return `shows what there was at ${(from - FIRST_MOMENT_MS) / 1_000} s to ${to ?? 'all'}`;
         }
         if (how === 1) {
@@ -81,7 +99,8 @@ export class StorageTricks {
         const writers = writersIn(storage);
         const { writer, seq } = writers[random.below(Math.max(1, writers.length))] ?? { writer: '', seq: 0 };
         const from = Math.max(1, seq - random.below(2));
-        for (const one of recordsIn(storage)) if (one.writer === writer && one.seq >= from) lies.hidden.add(one.key);
+        for (const one of recordsIn(storage))
+          if (one.writer === writer && one.seq >= from) lies.hidden.add(one.key);
         for (const one of storage.keys())
           if (one.startsWith(`heads/${writer}/`) && Number(one.slice(-16)) >= from) lies.hidden.add(one);
         return `hides all of ${writer} from ${from} on from ${to ?? 'all'}`;
@@ -94,7 +113,8 @@ export class StorageTricks {
         return 'lists in another order';
       case 'clock':
         lies.to = to;
-        lies.clockMs = ([6 * MINUTE, HOUR, 4 * DAY, 400 * DAY][random.below(4)] ?? HOUR) * (random.next() < 0.5 ? -1 : 1);
+        lies.clockMs =
+          ([6 * MINUTE, HOUR, 4 * DAY, 400 * DAY][random.below(4)] ?? HOUR) * (random.next() < 0.5 ? -1 : 1);
         return `has a clock that is off by ${lies.clockMs / HOUR} h`;
       case 'extra-names':
         for (const one of EXTRA) if (random.next() < 0.4) lies.extra.add(one);

@@ -140,7 +140,11 @@ export function viewOf({ machine, storage, lies, watch, conditionalCreate }: Vie
 }
 
 function missing(key: string): DestinationError {
-  return new DestinationError('not-found', `There is no ${key}`, { op: 'read', hint: 'Check.', details: { key } });
+  return new DestinationError('not-found', `There is no ${key}`, {
+    op: 'read',
+    hint: 'Check.',
+    details: { key },
+  });
 }
 
 function exists(key: string): DestinationError {

@@ -12,7 +12,11 @@ interface Memory {
 }
 
 /** Keys of snapshots that are hidden, and that no tombstone covers which may have been shown. */
-export function rememberedAndHidden(machine: QuickMachine, storage: ObjectStorage, lies: Lies): readonly string[] {
+export function rememberedAndHidden(
+  machine: QuickMachine,
+  storage: ObjectStorage,
+  lies: Lies,
+): readonly string[] {
   const memory = memoryOf(machine);
   if (memory === undefined) return [];
   return recordsIn(storage)

@@ -80,7 +80,8 @@ export async function runSeeds(request: RunRequest): Promise<RunResult> {
         const last = Math.min(below, from + stretch);
         const task = { from, below: last, step: processes, replay, shrinks, untilFirst };
         const worker = join(root, 'test', request.folder ?? 'simulator', 'worker.ts');
-        if (request.folder === 'attacker') await runMortal({ ...task, announces: true }, worker, root, take, violations);
+        if (request.folder === 'attacker')
+          await runMortal({ ...task, announces: true }, worker, root, take, violations);
         else await runWorker(task, worker, root, take, violations);
       }
     }),
@@ -92,7 +93,12 @@ export async function runSeeds(request: RunRequest): Promise<RunResult> {
 /** Goes on behind a seed that is the end of its process, or never ends: that is a violation. */
 async function runMortal(
   task: WorkerTask,
-  ...rest: [worker: string, root: string, take: (report: WorkerReport) => void, violations: readonly unknown[]]
+  ...rest: [
+    worker: string,
+    root: string,
+    take: (report: WorkerReport) => void,
+    violations: readonly unknown[],
+  ]
 ): Promise<void> {
   const [worker, root, take, violations] = rest;
   for (let { from } = task; from < task.below;) {
@@ -137,7 +143,8 @@ async function runWorker(
   // One that others have found is enough.
   const watch = setInterval(() => {
     if (task.untilFirst && violations.length > 0) child.kill();
-    if (task.announces === true && !task.shrinks && performance.now() - heardMs > SILENCE_MS) child.kill('SIGKILL');
+    if (task.announces === true && !task.shrinks && performance.now() - heardMs > SILENCE_MS)
+      child.kill('SIGKILL');
   }, 200);
   const [code] = await once(child, 'exit');
   clearInterval(watch);

@@ -320,7 +320,11 @@ describe('what nobody has signed', () => {
   it('is no key slot, and goes with its copy; that of a key in the making stays', async () => {
     const planted = `keys/${'ab'.repeat(16)}`;
     for (const key of [planted, `copies/${planted}`]) await destination.put(key, randomBytes(90), signal);
-    const made = await addKey(repository, { secret: { kind: 'machine', secret: randomBytes(32) }, label: 'new', cost }, signal);
+    const made = await addKey(
+      repository,
+      { secret: { kind: 'machine', secret: randomBytes(32) }, label: 'new', cost },
+      signal,
+    );
     const file = await destination.get(`keys/${made.slot}`, undefined, signal);
     await removeKey(made.repository, made.slot, signal);
     await destination.put(`keys/${made.slot}`, file, signal);
