@@ -16,20 +16,20 @@ export async function runAlone<T>(
   work: () => Promise<T>,
   isOver: () => boolean = () => false,
 ): Promise<T> {
-  let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+  const outcomes: ({ readonly value: T } | { readonly error: unknown })[] = [];
   world.events.add(world.nowMs, () => {
     world.current = machine;
     work().then(
-      (value) => (outcome = { value }),
-      (error: unknown) => (outcome = { error }),
+      (value) => void outcomes.push({ value }),
+      (error: unknown) => void outcomes.push({ error }),
     );
   });
   const ended = await world.run(
-    () => outcome !== undefined || isOver(),
+    () => outcomes.length > 0 || isOver(),
     world.nowMs + LIMIT_MS,
     async () => {},
   );
-  const settled = outcome as { readonly value: T } | { readonly error: unknown } | undefined;
+  const [settled] = outcomes;
   if (settled === undefined) throw new Broken('bounded', `${machine.name} never comes to an end (${ended})`);
   if ('error' in settled) throw settled.error;
   return settled.value;

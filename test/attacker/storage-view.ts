@@ -93,7 +93,7 @@ export function viewOf({ machine, storage, lies, watch, conditionalCreate }: Vie
       if (!liesNow()) return shown;
       const extra = [...lies.extra].filter((key) => key.startsWith(prefix) && storage.get(key) === undefined);
       const more = [...shown, ...extra.map((key) => ({ key, size: 300, modifiedMs: machine.wallMs }))];
-      return lies.reordered ? more.reverse() : more;
+      return lies.reordered ? more.toReversed() : more;
     });
     for (let at = 0; at < all.length; at += PAGE) yield all.slice(at, at + PAGE);
   }
