@@ -267,6 +267,12 @@ export interface Signed<T> {
   readonly signature: Buffer;
 }
 
+/** What the signature of a record is looked at with before anything else, of whatever version it is. */
+export function signedPart(bytes: Buffer, object: string): Omit<Signed<unknown>, 'record'> {
+  const map = decodeCborMap(bytes, object);
+  return { signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
+}
+
 /** `chain`: the context that it was signed for; undefined for what was signed for none. */
 export type SignedTombstone = Signed<TombstoneRecord> & { readonly chain: Buffer | undefined };
 

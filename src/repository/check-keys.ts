@@ -59,17 +59,17 @@ async function checkSlot(
   signal: AbortSignal,
 ): Promise<void> {
   const object = `keys/${name}`;
+  const known = knownSlots(repository.keyring).find((one) => one.slot === name);
+  if (known === undefined) {
+    findings.add('warning', object, 'the keyring does not know it, and it opens nothing');
+    return;
+  }
   try {
     const bytes = await repository.destination.get(object, undefined, signal);
     const slot = decodeSlot(bytes, object);
     if (slot.slot !== name) findings.add('error', object, 'it is the slot of another name');
     if (!slot.repository.equals(repository.keyring.repository)) {
       findings.add('error', object, 'it belongs to another repository');
-      return;
-    }
-    const known = knownSlots(repository.keyring).find((one) => one.slot === name);
-    if (known === undefined) {
-      findings.add('warning', object, 'the keyring does not know it, and it opens nothing');
       return;
     }
     const same =

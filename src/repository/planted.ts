@@ -7,8 +7,8 @@ import { unknownGeneration } from '../codec/keys.ts';
 import { openConfig, usableConfig } from './configuration.ts';
 import { generationOfObject } from './generations.ts';
 import { isUnusable } from './key-files.ts';
-import { openRing } from './key-slots.ts';
-import { oldGenerations } from './keys.ts';
+import { decodeSlot, openRing } from './key-slots.ts';
+import { knownSlots, oldGenerations } from './keys.ts';
 import { leaseKey, listLeases } from './lease-objects.ts';
 import { listNumbered } from './listing.ts';
 import { mapParallel } from './parallel.ts';
@@ -24,6 +24,7 @@ export async function plantedKeys(repository: Repository, signal: AbortSignal): 
   return [
     ...(await plantedConfigs(repository, signal)),
     ...(await plantedRings(repository, signal)),
+    ...(await plantedSlots(repository, signal)),
     ...(await outdatedSessions(repository, signal)),
   ];
 }
@@ -55,6 +56,21 @@ async function plantedRings(repository: Repository, signal: AbortSignal): Promis
   const all = [...listed, ...copied.map(copyKey)].filter((key) => numberIn(key) !== ringNumber);
   const isRing = (bytes: Buffer, n: number): boolean => openRing(bytes, n, slot).generations.length > 0;
   return await thatAreNone(repository, all, isRing, signal);
+}
+
+/** A slot that the keyring does not know yet may be that of a key which somebody is adding. */
+async function plantedSlots(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const { destination, keyring } = repository;
+  const known = new Set(knownSlots(keyring).map(({ slot }) => `keys/${slot}`));
+  const listed: string[] = [];
+  for await (const page of destination.list('keys/', signal)) listed.push(...page.map(({ key }) => key));
+  const copied = await listCopied(destination, 'keys/', signal);
+  const strange = [...listed, ...copied.map(copyKey)].filter(
+    (key) => /^(copies\/)?keys\/[0-9a-f]{32}$/.test(key) && !known.has(key.replace('copies/', '')),
+  );
+  const isSlot = (bytes: Buffer): boolean =>
+    decodeSlot(bytes, 'a key slot').repository.equals(keyring.repository);
+  return await thatAreNone(repository, strange, isSlot, signal);
 }
 
 function numberIn(key: string): number {

@@ -5,6 +5,7 @@ import {
   decodeChainContext,
   MAX_EPOCH,
   decodeTombstone,
+  signedPart,
   type ChainPlace,
   type ChainPosition,
   type TombstoneRecord,
@@ -172,10 +173,12 @@ function openTombstone(repository: Repository, bytes: Buffer, name: string): Omi
   const object = `tombstone ${name}`;
   const opened = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
   const { context, generation, plaintext } = opened;
-  const { record, chain: place, signed, signature } = decodeTombstone(plaintext, object);
+  // Before anything is done about what it says: that a newer program is needed, above all.
+  const { signed, signature } = signedPart(plaintext, object);
   if (!repository.signed('hf1/tomb', signed, signature)) {
     throw corrupt(object, 'it is not signed by the administrator key');
   }
+  const { record, chain: place } = decodeTombstone(plaintext, object);
   if (place?.equals(context) === false)
     throw planted(object, 'it was signed for another place in the chain of a writer');
   const chain = decodeChainContext(context, object);

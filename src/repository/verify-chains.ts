@@ -126,11 +126,22 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
         if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
       }
     }
-    for (const { chain: place, record } of chain.heads)
-      if (record === undefined && !isPlaced(chain, place.seq))
-        yield { writer, seq: place.seq, name: undefined };
+    yield* untold(writer, chain, top);
     if (known !== undefined && known.seq > top && !accounted(known.record))
       yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
+  }
+}
+
+/**
+ * What heads that cannot be read tell of, with all numbers between the highest one and these: when that is given up, these
+ * are gaps.
+ */
+function* untold(writer: string, chain: Chain, top: number): Generator<LostRecord, void, undefined> {
+  const unreadable = chain.heads.filter(({ record }) => record === undefined).map((head) => head.chain.seq);
+  let reached = top;
+  for (const seq of unreadable.sort((a, b) => a - b)) {
+    if (seq <= top && !isPlaced(chain, seq)) yield { writer, seq, name: undefined };
+    for (; reached < seq; reached += 1) yield { writer, seq: reached + 1, name: undefined };
   }
 }
 

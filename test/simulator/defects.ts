@@ -6,7 +6,6 @@ import { basename, join } from 'node:path';
 import { runSeeds } from './runner.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const DEFECTS = join(import.meta.dirname, 'defects');
 
 export interface DefectRequest {
   /** How many seeds are tried for each. */
@@ -14,14 +13,16 @@ export interface DefectRequest {
   readonly from: number;
   readonly only: string;
   readonly processes: number;
+  readonly folder: 'simulator' | 'attacker';
 }
 
 /** The exit code: 0 when all were found. */
-export async function findDefects({ most, from, only, processes }: DefectRequest): Promise<number> {
-  const patches = readdirSync(DEFECTS).filter((name) => name.endsWith('.patch') && name.includes(only));
+export async function findDefects({ most, from, only, processes, folder }: DefectRequest): Promise<number> {
+  const defects = join(ROOT, 'test', folder, 'defects');
+  const patches = readdirSync(defects).filter((name) => name.endsWith('.patch') && name.includes(only));
   let missed = 0;
   for (const patch of patches.sort()) {
-    const root = copyWith(join(DEFECTS, patch));
+    const root = copyWith(join(defects, patch));
     try {
       const request = {
         from,
@@ -30,6 +31,7 @@ export async function findDefects({ most, from, only, processes }: DefectRequest
         shrinks: false,
         untilFirst: true,
         processes,
+        folder,
       };
       const { violations, seconds } = await runSeeds({ ...request, root });
       const [first] = violations;
@@ -48,7 +50,7 @@ export async function findDefects({ most, from, only, processes }: DefectRequest
 /** A copy of what the simulator runs, with the patch. */
 function copyWith(patch: string): string {
   const root = mkdtempSync(join(tmpdir(), 'holdfast-defect-'));
-  for (const name of ['src', 'package.json', 'test/simulator', 'test/support'])
+  for (const name of ['src', 'package.json', 'test/simulator', 'test/attacker', 'test/support'])
     cpSync(join(ROOT, name), join(root, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   const header = readFileSync(patch, 'utf8');

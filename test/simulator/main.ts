@@ -1,6 +1,6 @@
 /**
- * `npm run test:simulator -- --seeds 100000 --from 1`, `-- --seed 17 --replay`, `-- --defects`: docs/reliability.md says
- * what is simulated.
+ * `npm run test:simulator -- --seeds 100000 --from 1`, `-- --seed 17 --replay`, `-- --defects`, and the same of
+ * `test:attacker`: docs/reliability.md says what is simulated.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -17,8 +17,12 @@ const { values } = parseArgs({
     /** Only those whose name contains this. */
     only: { type: 'string', default: '' },
     processes: { type: 'string', default: String(availableParallelism()) },
+    /** Attacks in place of faults. */
+    attacker: { type: 'boolean', default: false },
   },
 });
+
+const folder = values.attacker ? 'attacker' : 'simulator';
 
 // Its processes get the signal too, and end with what they have.
 const over = new AbortController();
@@ -40,6 +44,7 @@ if (values.defects) {
     most: Number(values.seeds === '1000' ? 10_000 : values.seeds),
     from: Number(values.from),
     only: values.only,
+    folder,
     processes: Number(values.processes),
   });
 } else {
@@ -51,10 +56,11 @@ if (values.defects) {
     replay: values.replay,
     shrinks: !values.replay,
     untilFirst: false,
+    folder,
     processes: Number(values.processes),
     signal: over.signal,
     onReport: (report) => {
-      if (report.kind !== 'end') console.log(report.text);
+      if (report.kind === 'text' || report.kind === 'violation') console.log(report.text);
     },
   });
   console.log(totals(result));

@@ -175,6 +175,23 @@ function usualPlanOf(seed: number): Plan {
   };
 }
 
+/** Fewer machines, operations and faults; each candidate leaves one of them out. */
+export function* smaller(plan: Plan): Generator<Plan> {
+  const { machines } = plan;
+  for (const machine of machines)
+    yield { ...plan, machines: machines.filter((one) => one !== machine && one.cloneOf !== machine.name) };
+  for (const machine of machines) {
+    const changed = (change: Partial<typeof machine>): Plan => ({
+      ...plan,
+      machines: machines.map((one) => (one === machine ? { ...one, ...change } : one)),
+    });
+    for (const operation of machine.operations)
+      yield changed({ operations: machine.operations.filter((one) => one !== operation) });
+    for (const fault of machine.faults)
+      yield changed({ faults: machine.faults.filter((one) => one !== fault) });
+  }
+}
+
 /** All act around the same times, since what matters happens when they meet; in between marked packs become due. */
 function roundsOf(random: SeededRandom): number[] {
   const rounds: number[] = [];

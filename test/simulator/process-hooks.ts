@@ -58,6 +58,20 @@ function remembering<Result>(call: (...parts: unknown[]) => Result, known = new 
   };
 }
 
+/** The same for what two keys have in common. */
+function rememberingShared(call: typeof crypto.diffieHellman) {
+  const known = new Map<string, Buffer>();
+  return (keys: { privateKey: crypto.KeyObject; publicKey: crypto.KeyObject }): Buffer => {
+    const name = `${textOf(keys.privateKey)}|${textOf(keys.publicKey)}`;
+    const found = known.get(name);
+    if (found !== undefined) return Buffer.from(found);
+    if (known.size > 50_000) known.clear();
+    const made = call(keys);
+    known.set(name, Buffer.from(made));
+    return made;
+  };
+}
+
 /** A key of DER bytes: the same object for the same bytes. */
 function rememberedKey<Input extends object | string, Key extends object>(create: (input: Input) => Key) {
   const known = new Map<string, Key>();
@@ -131,6 +145,7 @@ function replaceRandomness(): void {
     generateKeyPairSync,
     createPrivateKey: rememberedKey(crypto.createPrivateKey),
     createPublicKey: rememberedKey(crypto.createPublicKey),
+    diffieHellman: rememberingShared(crypto.diffieHellman),
     hkdfSync: remembering(crypto.hkdfSync as (...parts: unknown[]) => ArrayBuffer),
     sign: remembering(crypto.sign as (...parts: readonly unknown[]) => Buffer),
     verify: remembering(crypto.verify as (...parts: unknown[]) => boolean),

@@ -1,30 +1,26 @@
 /** Makes a plan that breaks a promise smaller, for as long as it still breaks the same one. */
 
-import type { Plan } from './plan.ts';
-import type { Promised } from './promises.ts';
-import { simulate } from './simulate.ts';
+export interface BrokenPromise extends Error {
+  readonly promise: string;
+}
 
-/** Fewer machines, operations and faults; each candidate leaves one of them out. */
-function* smaller(plan: Plan): Generator<Plan> {
-  const { machines } = plan;
-  for (const machine of machines)
-    yield { ...plan, machines: machines.filter((one) => one !== machine && one.cloneOf !== machine.name) };
-  for (const machine of machines) {
-    const changed = (change: Partial<typeof machine>): Plan => ({
-      ...plan,
-      machines: machines.map((one) => (one === machine ? { ...one, ...change } : one)),
-    });
-    for (const operation of machine.operations)
-      yield changed({ operations: machine.operations.filter((one) => one !== operation) });
-    for (const fault of machine.faults)
-      yield changed({ faults: machine.faults.filter((one) => one !== fault) });
-  }
+export interface Played<Found extends BrokenPromise> {
+  readonly violation: Found | undefined;
+  readonly trace: readonly string[];
+  readonly counts: ReadonlyMap<string, number>;
 }
 
 /** @returns the smallest plan found after so many tries at most, and how many were made */
-export async function shrink(
+export async function shrink<Plan>(
   plan: Plan,
-  promise: Promised,
+  promise: string,
+  {
+    smaller,
+    simulate,
+  }: {
+    readonly smaller: (plan: Plan) => Iterable<Plan>;
+    readonly simulate: (plan: Plan) => Promise<Pick<Played<BrokenPromise>, 'violation'>>;
+  },
   most: number,
 ): Promise<{ readonly plan: Plan; readonly tries: number }> {
   let smallest = plan;

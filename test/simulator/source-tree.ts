@@ -41,6 +41,13 @@ export class SourceTree {
     this.#add(root, (ino, timeNs) => ({ kind: 'directory', ino, timeNs }));
   }
 
+  /** Becomes what the other one is. */
+  copyFrom(other: SourceTree): void {
+    this.#nodes.clear();
+    for (const [path, node] of other.#nodes) this.#nodes.set(path, { ...node });
+    this.#lastIno = other.#lastIno;
+  }
+
   /** Writes a file, and makes the directories above it. */
   write(path: string, data: Buffer): void {
     const known = this.#nodes.get(path);
@@ -52,6 +59,12 @@ export class SourceTree {
     this.#ensure(path.slice(0, path.lastIndexOf('/')));
     this.#add(path, (ino, timeNs) => ({ kind: 'file', ino, timeNs, data, unreadable: undefined }));
     this.#touch(path.slice(0, path.lastIndexOf('/')));
+  }
+
+  /** Other bytes under the same times, as nobody can write them there. */
+  forge(path: string, data: Buffer): void {
+    const known = this.#nodes.get(path);
+    if (known?.kind === 'file') known.data = data;
   }
 
   remove(path: string): void {

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isFull } from '../../../src/base/stored-by.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { encodeCbor } from '../../../src/format/cbor.ts';
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
 import {
   configMap,
@@ -299,6 +300,40 @@ describe('a tombstone that was sealed again', () => {
   });
 });
 
+describe('what nobody has signed', () => {
+  it('is no tombstone of a newer program, and recover takes it away', async () => {
+    const context = encodeChainContext({ writer: 'ab'.repeat(16), seq: 1, prev: '0'.repeat(64) });
+    const { bytes, name } = sealObject(
+      repository.keys,
+      OBJECT_TYPES.tombstone,
+      context,
+      encodeCbor({ v: 2, signature: randomBytes(64) }),
+    );
+    await destination.put(`trash/${name}`, bytes, signal);
+    expect((await readTombstones(repository, signal)).ignored).toMatchObject([
+      { error: { code: 'CORRUPT_DATA' } },
+    ]);
+    await expectGoesOn();
+    expect((await recover(repository, signal)).removed).toEqual([`trash/${name}`]);
+    expect(await findings()).toEqual([]);
+  });
+
+  it('is no key slot, and goes with its copy; that of a key in the making stays', async () => {
+    const planted = `keys/${'ab'.repeat(16)}`;
+    for (const key of [planted, `copies/${planted}`]) await destination.put(key, randomBytes(90), signal);
+    const made = await addKey(
+      repository,
+      { secret: { kind: 'machine', secret: randomBytes(32) }, label: 'new', cost },
+      signal,
+    );
+    const file = await destination.get(`keys/${made.slot}`, undefined, signal);
+    await removeKey(made.repository, made.slot, signal);
+    await destination.put(`keys/${made.slot}`, file, signal);
+    expect((await findings(made.repository)).filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect((await recover(made.repository, signal)).removed).toEqual([planted, `copies/${planted}`]);
+  });
+});
+
 describe('numbers that a write-only key gives itself', () => {
   it.each([3_000_000_000, Number.MAX_SAFE_INTEGER])('cost nothing, and hold nobody up: %d', async (seq) => {
     const began = performance.now();
@@ -368,5 +403,23 @@ describe('a head', () => {
     await destination.put(strange, Buffer.from('garbage'), signal);
     await expectGoesOn();
     expect((await recover(repository, signal)).removed).toContain(strange);
+  });
+
+  it('that cannot be read is given up at one time, with the numbers below it', async () => {
+    const { chain } = await backup(await open('another'));
+    const key = `heads/${chain.writer}/${String(chain.seq + 3).padStart(16, '0')}`;
+    await destination.put(key, randomBytes(200), signal);
+    await expect(prune(repository, {}, SILENT_PRUNE, signal)).rejects.toMatchObject({ code: 'CORRUPT_DATA' });
+    const lost = await findLost(repository, signal);
+    expect(lost.map(({ record }) => record.seq)).toEqual([1, 2, 3].map((n) => chain.seq + n));
+    await giveUpLost(
+      repository,
+      lost.map(({ record }) => record),
+      signal,
+    );
+    expect(await findLost(repository, signal)).toEqual([]);
+    await expectGoesOn(await open('another'));
+    expect((await recover(repository, signal)).removed).toContain(key);
+    expect(await findings()).toEqual([]);
   });
 });

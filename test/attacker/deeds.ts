@@ -1,0 +1,127 @@
+/** What honest hosts do: the product's own code, from opening the repository on. */
+import { archive } from '../../src/archiver/archive.ts';
+import { SILENT } from '../../src/archiver/observer.ts';
+import type { Destination } from '../../src/destination/destination.ts';
+import { defaultRetryPolicy, withRetry } from '../../src/destination/retry.ts';
+import { SILENT_CHECK, type Finding } from '../../src/repository/check-report.ts';
+import { check } from '../../src/repository/check.ts';
+import { planForgetting } from '../../src/repository/forgetting.ts';
+import { removeKey, rotateKeys } from '../../src/repository/keys.ts';
+import { lacksFiles } from '../../src/repository/lacks-files.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
+import { recover } from '../../src/repository/recover.ts';
+import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
+import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
+import { listEverySnapshot } from '../../src/repository/whole-list.ts';
+import { STATE_ROOT } from '../simulator/machine.ts';
+import type { Manifest } from '../simulator/source-tree.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+import { requestOf } from './backup-request.ts';
+import type { Deed } from './plan.ts';
+import type { QuickMachine } from './quick-machine.ts';
+import { SECRETS, type Host } from './scene.ts';
+
+export const { signal } = new AbortController();
+
+/** What somebody tells of what he does; nothing of it is believed before it has succeeded. */
+export interface DeedWatch {
+  readonly backedUp: (id: string, manifest: Manifest) => void;
+  /** About to be forgotten: gone or not when that fails. */
+  readonly forgets: (ids: readonly string[]) => void;
+  readonly checked: (findings: readonly Finding[]) => void;
+}
+
+const rules = {
+  keep_hourly: null,
+  keep_daily: null,
+  keep_weekly: null,
+  keep_monthly: null,
+  keep_yearly: null,
+  keep_within: null,
+  time_zone: null,
+  frozen: [],
+};
+
+/** Opens the repository as a process that begins, does one thing, and ends. */
+export async function asProcess<T>(
+  machine: QuickMachine,
+  view: Destination,
+  work: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const policy = { ...defaultRetryPolicy, random: () => machine.chance.next() };
+  const options = { clock: machine.clock, stateDirectory: STATE_ROOT };
+  const secret = SECRETS[machine.name as Host];
+  const repository = await openRepository(withRetry(view, policy), secret, options, signal);
+  try {
+    return await work(repository);
+  } finally {
+    await repository.close();
+  }
+}
+
+export interface DeedRequest {
+  readonly what: Deed;
+  readonly a: number;
+  readonly tag: string;
+  readonly slotOfThief: string;
+}
+
+export async function doDeed(
+  repository: Repository,
+  machine: QuickMachine,
+  { what, a, tag, slotOfThief }: DeedRequest,
+  watch: DeedWatch,
+): Promise<void> {
+  const random = seededRandom(a);
+  switch (what) {
+    case 'backup': {
+      const { sources } = machine;
+      if (random.next() < 0.7)
+        sources.write(`${sources.root}/${['one', 'a/two', 'new'][random.below(3)]}`, random.bytes(900));
+      const manifest = sources.manifest();
+      const { snapshot } = await archive(requestOf(repository, machine, tag), SILENT, signal);
+      watch.backedUp(snapshot.id, manifest);
+      return;
+    }
+    case 'retention': {
+      const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
+      const plan = planForgetting(
+        live.map((one) => ({ ...one, ...one.record, partial: lacksFiles(one.record) })),
+        { ...rules, keep_last: 1 + random.below(2) },
+        repository.clock.now(),
+      );
+      watch.forgets(plan.remove);
+      const countingOn = [...plan.kept.keys()];
+      await forgetSnapshots(repository, plan.remove, 'removed by rules', signal, { countingOn });
+      return;
+    }
+    case 'forget': {
+      const { live } = await listSnapshots(repository, signal);
+      const chosen = live.filter(() => random.next() < 0.4).map(({ id }) => id);
+      watch.forgets(chosen);
+      await forgetSnapshots(repository, chosen, 'by hand', signal);
+      return;
+    }
+    case 'prune':
+      await prune(repository, {}, SILENT_PRUNE, signal);
+      return;
+    case 'check': {
+      const options = { readData: random.next() < 0.3 ? ('all' as const) : false, workers: 0 } as const;
+      const { findings } = await check(repository, options, SILENT_CHECK, signal);
+      watch.checked(findings);
+      return;
+    }
+    case 'rotate':
+      await rotateKeys(repository, signal);
+      return;
+    case 'rekey':
+      await rekey(repository, {}, SILENT_REKEY, signal);
+      return;
+    case 'recover':
+      await recover(repository, signal);
+      return;
+    case 'remove-key':
+      await removeKey(repository, slotOfThief, signal);
+  }
+}
