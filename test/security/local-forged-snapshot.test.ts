@@ -91,7 +91,7 @@ describe('a forged snapshot', () => {
 
   test('does not hide that all that full keys stored is gone', async () => {
     await forge();
-    await engine.calls.delete([`snapshots/${genuine.id}`], never);
+    await engine.calls.delete(`snapshots/${genuine.id}`, never);
     const list = await listSnapshots(thief.full, never);
     expect(list.live).toHaveLength(1);
     expect(await haveAllVanished(thief.full, list, never)).toBe(true);
