@@ -119,9 +119,9 @@ export function createConnectionShares({
     const now = clock.monotonic();
     if (cut.size === 0 || now - loggedAt < LOG_PAUSE_MS) return;
     loggedAt = now;
-    const [[name = '', most_ = 0] = []] = [...cut].toSorted((a, b) => b[1] - a[1]);
+    const [most_of, of_these] = [...cut].reduce((largest, one) => (one[1] > largest[1] ? one : largest));
     logger?.warn(
-      { closed: [...cut.values()].reduce((sum, one) => sum + one, 0), most_of: name, of_these: most_ },
+      { closed: [...cut.values()].reduce((sum, one) => sum + one, 0), most_of, of_these },
       'There were too many connections: those that waited for longest were closed',
     );
     cut.clear();

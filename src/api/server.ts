@@ -201,8 +201,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
   const shares = createConnectionShares({
     most: limits.maxConnections,
-    ownersOf: clients.ownersOf,
-    isKnown: clients.isKnown,
+    ownersOf: async (sockets) => await clients.ownersOf(sockets),
+    isKnown: (owner) => clients.isKnown(owner),
     clock,
     logger: options.logger,
   });
