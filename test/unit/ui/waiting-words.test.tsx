@@ -67,7 +67,7 @@ describe('why a job waits', () => {
 
   test('is not another program alone where a run was broken off, as by a power cut', () => {
     const said = passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? '';
-    for (const words of [said, waitingWords(said), english.problems.REPOSITORY_LOCKED])
+    for (const words of [said, waitingWords(said), english.problems['REPOSITORY_LOCKED']])
       expect(words).toContain('broken off');
   });
 
