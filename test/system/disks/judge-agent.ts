@@ -24,7 +24,7 @@ import {
 const AGENT_DISKS = ['state', ...REPOSITORIES] as const;
 const PATIENCE_MS = 600_000;
 
-/** All generations of the source came within an hour, and each rewrote some of its files. */
+/** It stands in the state before the machine begins: the generations of the source came within minutes. */
 const RIGHTLY_SAID = 'files_rewritten';
 
 export interface JobAsked {
