@@ -1,15 +1,14 @@
 /** How the product says who stored a snapshot, and which one is meant by `latest`. */
-import { resolveSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
-
-/** Whether `latest` of a host leaves out what write-only keys stored in its name. */
-const LATEST_IS_OF_FULL_KEYS = false;
+import { isFull } from '../../src/base/stored-by.ts';
+import { resolveSnapshot } from '../../src/repository/resolve-snapshot.ts';
+import type { Snapshot } from '../../src/repository/snapshots.ts';
 
 /** Number of the write-only key; undefined for a full key. */
 export function storedBy(snapshot: Snapshot): number | undefined {
-  return snapshot.sealedBy;
+  return isFull(snapshot.storedBy) ? undefined : snapshot.storedBy.number;
 }
 
-/** @param snapshots of one host, oldest first */
-export function latestOf(snapshots: readonly Snapshot[]): Snapshot | undefined {
-  return LATEST_IS_OF_FULL_KEYS ? resolveSnapshot(snapshots, 'latest') : undefined;
+/** @param snapshots of one host, oldest first, one of a full key among them */
+export function latestOf(snapshots: readonly Snapshot[]): Snapshot {
+  return resolveSnapshot(snapshots, 'latest');
 }

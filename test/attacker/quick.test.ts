@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runSeeds, type WorkerReport } from '../simulator/runner.ts';
 
-const SEEDS = 20;
+const SEEDS = 8;
 /** Milliseconds: machines may have much else to do. */
 const PATIENCE = 600_000;
 

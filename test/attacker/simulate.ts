@@ -26,6 +26,7 @@ import { enterWorld, HOSTS, sceneOfAll, SECRETS, THIEF, type Host, type Scene } 
 import { Sealing } from './sealing.ts';
 import { Lies, viewOf } from './storage-view.ts';
 import { rememberedAndHidden } from './told.ts';
+import { storedBy } from './judged.ts';
 
 export interface Outcome {
   readonly violation: Broken | undefined;
@@ -315,7 +316,7 @@ class Play {
   async #tagsOf(repository: Repository): Promise<Map<string, string>> {
     const { live } = await listSnapshots(repository, signal);
     return new Map(
-      live.filter(({ sealedBy }) => sealedBy !== 1).map(({ id, record }) => [id, record.tags[0] ?? '']),
+      live.filter((one) => storedBy(one) !== 1).map(({ id, record }) => [id, record.tags[0] ?? '']),
     );
   }
 

@@ -53,6 +53,11 @@ export function fileCalls(machine: () => Machine) {
     }
   }
 
+  function entriesOf(path: string) {
+    const { disk, path: inside } = at(path);
+    return [...disk.directory(inside).entries].map(([name, child]) => ({ name, ...kindOf(child) }));
+  }
+
   const two = (act: (disk: Disk, from: string, to: string) => void) => async (from: string, to: string) => {
     await step(to);
     const { disk, path } = at(from);
@@ -81,10 +86,20 @@ export function fileCalls(machine: () => Machine) {
         await step(path);
         return statsOf(node(path));
       },
-      readdir: async (path: string) => {
+      readdir: async (path: string, { withFileTypes = false }: { readonly withFileTypes?: boolean } = {}) => {
         await step(path);
-        const { disk, path: inside } = at(path);
-        return [...disk.directory(inside).entries].map(([name, child]) => ({ name, ...kindOf(child) }));
+        const entries = entriesOf(path);
+        return withFileTypes ? entries : entries.map(({ name }) => name);
+      },
+      // All names at one moment, as those of a small directory come by one call of the system.
+      opendir: async (path: string) => {
+        await step(path);
+        const entries = entriesOf(path);
+        return {
+          async *[Symbol.asyncIterator]() {
+            yield* entries;
+          },
+        };
       },
     },
     sync: sourceCalls(() => machine().sources),
@@ -137,7 +152,11 @@ function sourceCalls(sources: () => SourceTree) {
         .open(opened.get(fd) ?? '')
         .copy(into, offset, position, position + length),
     fstatSync: (fd: number) => sources().stat(opened.get(fd) ?? ''),
-    lstatSync: (path: string) => sources().stat(path),
+    lstatSync: (path: string, options: { readonly throwIfNoEntry?: boolean } = {}) => {
+      const stat = sources().stat(path);
+      if (stat === undefined && options.throwIfNoEntry !== false) throw systemError('ENOENT', path);
+      return stat;
+    },
     readdirSync: (path: string): string[] => sources().names(path),
     readFileSync: (path: string): string => {
       throw systemError('ENOENT', path);

@@ -109,7 +109,8 @@ export class SourceTree {
     const node = this.#nodes.get(path);
     if (node !== undefined) return statsOf(node);
     // What lies above the source.
-    if (this.root.startsWith(`${path}/`)) return statsOf({ kind: 'directory', ino: 0n, timeNs: 0n });
+    if (path === '/' || this.root.startsWith(`${path}/`))
+      return statsOf({ kind: 'directory', ino: 0n, timeNs: 0n });
     return undefined;
   }
 
