@@ -2,48 +2,13 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { corrupt, newerFormat } from '../base/errors.ts';
 import type { SourceName } from '../base/source-names.ts';
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
-
-/** Context block of the records that form a writer's chain. */
-export interface ChainPosition {
-  /** 32 hex digits. */
-  readonly writer: string;
-  readonly seq: number;
-  /** Name of the writer's previous record; 64 zeros for the first. */
-  readonly prev: string;
-}
-
-/** Which record of which writer. */
-export type ChainPlace = Pick<ChainPosition, 'writer' | 'seq'>;
-
-export const NO_RECORD = '0'.repeat(64);
-
-/** Records of a chain count from 1, and integers of this format are below 2^53. No writer comes anywhere near. */
-export const MAX_SEQ = Number.MAX_SAFE_INTEGER;
-/** Rings and configurations have nine digits: a change each second for 31 years. */
-export const MAX_NUMBER = 999_999_999;
-/** Epochs of leases go up once a minute, and by 2^30 at most with each lease where two may create one key. */
-export const MAX_EPOCH = 999_999_999_999_999;
-
-const CHAIN_CONTEXT_BYTES = 56;
-
-export function encodeChainContext(position: ChainPosition): Buffer {
-  const context = Buffer.alloc(CHAIN_CONTEXT_BYTES);
-  context.write(position.writer, 0, 'hex');
-  context.writeBigUInt64BE(BigInt(position.seq), 16);
-  context.write(position.prev, 24, 'hex');
-  return context;
-}
-
-/** @throws {RepositoryError} CORRUPT_DATA for a number that no record can have */
-export function decodeChainContext(context: Buffer, object = 'a record'): ChainPosition {
-  const seq = context.readBigUInt64BE(16);
-  if (seq < 1n || seq > BigInt(MAX_SEQ)) throw corrupt(object, 'it has a number that no record can have');
-  return {
-    writer: context.toString('hex', 0, 16),
-    seq: Number(seq),
-    prev: context.toString('hex', 24, 56),
-  };
-}
+import {
+  MAX_SEQ,
+  MAX_NUMBER,
+  encodeChainContext,
+  type ChainPosition,
+  type ChainPlace,
+} from './chain-position.ts';
 
 /** A source entry that is missing from a snapshot, or is not what it should be, and why. */
 export interface EntryProblem {
@@ -403,3 +368,13 @@ function byteStringOf(bytes: Buffer): ByteString {
 }
 
 export { decodeLease, encodeLease, type LeaseRecord } from './lease-record.ts';
+export {
+  MAX_EPOCH,
+  MAX_NUMBER,
+  MAX_SEQ,
+  NO_RECORD,
+  decodeChainContext,
+  encodeChainContext,
+  type ChainPlace,
+  type ChainPosition,
+} from './chain-position.ts';
