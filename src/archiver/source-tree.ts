@@ -52,10 +52,10 @@ function newNode(path: ByteString) {
 /** The sources that lie below a node, itself not among them. */
 export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
   const found: ByteString[] = [];
-  const work = [...children.values()].reverse();
+  const work = [...children.values()].toReversed();
   for (let node = work.pop(); node !== undefined; node = work.pop()) {
     if (node.whole) found.push(node.path);
-    work.push(...[...node.children.values()].reverse());
+    work.push(...[...node.children.values()].toReversed());
   }
   return found;
 }

@@ -22,7 +22,7 @@ export const MAX_NUMBER = 999_999_999;
 /** Epochs of leases go up once a minute, and by 2^30 at most with each lease where two may create one key. */
 export const MAX_EPOCH = 999_999_999_999_999;
 
-const CHAIN_CONTEXT_BYTES = 56;
+export const CHAIN_CONTEXT_BYTES = 56;
 
 export function encodeChainContext(position: ChainPosition): Buffer {
   const context = Buffer.alloc(CHAIN_CONTEXT_BYTES);
