@@ -3,6 +3,7 @@ import { corrupt, newerFormat } from '../base/errors.ts';
 import type { SourceName } from '../base/source-names.ts';
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
 import {
+  CHAIN_CONTEXT_BYTES,
   MAX_SEQ,
   MAX_NUMBER,
   encodeChainContext,
