@@ -7,14 +7,15 @@ import { SOURCE_FLAGS } from './support/node-flags.ts';
 
 process.env['NODE_COMPILE_CACHE'] ??= CODE_CACHE;
 
-// Hours, not minutes: npm run test:sweep. Real servers and browsers: npm run test:destinations, test:partner, test:browser,
-// test:recover.
+// Hours, not minutes: npm run test:sweep. Real servers, browsers and peers: npm run test:destinations, test:partner,
+// test:browser, test:recover, test:litmus.
 const ELSEWHERE = [
   'sweep/**',
   'destinations/**',
   'partner/**',
   'browser/**',
   'recover/**',
+  'litmus/**',
   '**/node_modules/**',
 ];
 const TESTS = '**/*.test.{ts,tsx}';
