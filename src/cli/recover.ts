@@ -22,7 +22,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read, and what somebody has\nput there who has a write-only key or may only add. Running it on a sound repository does no harm.',
+    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read, and what\nsomebody has put there who has a write-only key or may only add.\nRunning it on a sound repository does no harm.',
   );
   addExamples(command, [
     [`${holdfast`recover`} && ${holdfast`check`}`, 'after "check" found damaged indexes or keys'],

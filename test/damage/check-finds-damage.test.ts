@@ -189,12 +189,19 @@ describe('check with read data', () => {
   it('finds objects of another repository that were added', async () => {
     for (const [key, bytes] of foreign) {
       // A copy of what is not there is none.
-      if (/^(config|copies|keys\/ring|leases\/prune)/.test(key) || sample.objects.has(key)) continue;
+      if (/^(config|copies|keys\/|leases\/prune)/.test(key) || sample.objects.has(key)) continue;
       await expectFound(
         { objects: new Map([...sample.objects, [key, bytes]]), keys: [key], description: `added ${key}` },
         false,
       );
     }
+  });
+
+  it('says of a key slot of another repository that it opens nothing', async () => {
+    const key = [...foreign.keys()].find((one) => /^keys\/[0-9a-f]/.test(one)) ?? '';
+    const bytes = foreign.get(key) ?? Buffer.alloc(0);
+    const { report } = await examine(new Map([...sample.objects, [key, bytes]]));
+    expect(report).toMatchObject({ status: 'ok', findings: [{ severity: 'warning', object: key }] });
   });
 
   it('says when index objects and newest heads are gone, which loses nothing', async () => {

@@ -311,9 +311,9 @@ describe('a directory that fails while it is listed', () => {
     ['ENOENT', { kind: 'unreachable', retry: 'now' }],
   ])('with %s rejects the list instead of ending it', async (errno, expected) => {
     for (const key of ['a/1', 'b/1', 'c/1']) await destination.put(key, body, live);
-    const real = fsPromises.readdir;
+    const real = fsPromises.opendir;
     const failing = vi.fn(() => Promise.reject(systemError(errno)));
-    vi.spyOn(fsPromises, 'readdir').mockImplementation((path, options) =>
+    vi.spyOn(fsPromises, 'opendir').mockImplementation((path, options) =>
       path === join(root, 'b') ? failing() : Reflect.apply(real, fsPromises, [path, options]),
     );
     syncBuiltinESMExports();

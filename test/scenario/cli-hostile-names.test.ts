@@ -28,7 +28,8 @@ test.concurrent('no command writes them to the terminal as they are', async () =
   };
   await silent(['init'], 0, elsewhere);
   await silent(['keys', 'add', '--write-only', join(place.directory, `key ${HOSTILE}`)], 0, elsewhere);
-  await silent(['backup', '--host', HOSTILE, '--tag', HOSTILE, source, place.source]);
+  for (const option of ['--host', '--tag']) await silent(['backup', option, HOSTILE, source], 2);
+  await silent(['backup', source, place.source]);
   await silent(['forget', '--keep-last', '1', '--dry-run', '--group-by', 'host,paths,tags,user']);
   await silent(['explain', '--exclude', HOSTILE, source]);
   await silent(['sources', 'add', source]);
@@ -45,7 +46,7 @@ test.concurrent('no command writes them to the terminal as they are', async () =
     '--password-command',
     'echo long-password-here',
   ];
-  await silent(['partner', 'init', ...account]);
+  await silent(['partner', 'init', ...account], 2);
 
   // The source is a destination, too: the job fails, and names it in its error.
   const agent = place.start(['start', '--port', '0', '--source', source], { env });
