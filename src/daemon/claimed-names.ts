@@ -52,23 +52,27 @@ export class ClaimedNames {
    * @param host of this machine: the agent stores with full keys, so its name is taken in any case
    */
   judge(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
-    const own = claims.filter(({ storedBy }) => !isFull(storedBy));
+    // Names may be many: each is folded once, and compared with those alone that are taken for the same.
+    const named = claims.map((claim) => namedClaim(claim));
+    const own = named.filter(({ claim }) => !isFull(claim.storedBy));
     const before = this.#store.get(JUDGED);
     if (own.length === 0) return [];
     const judged = new Map(before === undefined ? [] : (JSON.parse(before) as [string, Judged][]));
-    for (const claim of own) {
-      const known = judged.get(nameOf(claim));
+    for (const { claim, name } of own) {
+      const known = judged.get(name);
       const firstMs = Math.min(claim.firstMs, known?.firstMs ?? claim.firstMs);
-      judged.set(nameOf(claim), { firstMs, isTold: known?.isTold ?? false });
+      judged.set(name, { firstMs, isTold: known?.isTold ?? false });
     }
     const open = [...this.open()];
     const raised: Alarm[] = [];
-    for (const claim of own) {
-      const name = nameOf(claim);
+    const alike = Map.groupBy(named, ({ folded }) => folded);
+    const here = foldedName(host);
+    for (const one of own) {
+      const { claim, name, folded } = one;
       const mine = judged.get(name);
       if (mine === undefined || mine.isTold) continue;
-      const others = othersOf(claim, mine, claims, judged);
-      if (others.length === 0 && foldedName(host) !== foldedName(claim.host)) continue;
+      const others = othersOf(one, mine, alike.get(folded) ?? [], judged);
+      if (others.length === 0 && here !== folded) continue;
       judged.set(name, { ...mine, isTold: true });
       const ofKey = open.filter(({ facts }) => facts['key'] === storeKey(claim.storedBy));
       if (ofKey.length >= OPEN_OF_KEY || ofKey.some(({ source }) => source === shown(claim.host))) continue;
@@ -95,25 +99,33 @@ function kept(judged: ReadonlyMap<string, Judged>): readonly (readonly [string, 
 
 /** Who else stores under that name: full keys, or another write-only key that did so before. */
 function othersOf(
-  claim: HostClaim,
+  { key }: NamedClaim,
   { firstMs }: Judged,
-  claims: readonly HostClaim[],
+  alike: readonly NamedClaim[],
   judged: ReadonlyMap<string, Judged>,
 ): readonly HostClaim[] {
-  const isEarlier = (other: HostClaim): boolean => {
-    const theirs = judged.get(nameOf(other))?.firstMs ?? other.firstMs;
-    return theirs < firstMs || (theirs === firstMs && storeKey(other.storedBy) < storeKey(claim.storedBy));
+  const isEarlier = (other: NamedClaim): boolean => {
+    const theirs = judged.get(other.name)?.firstMs ?? other.claim.firstMs;
+    return theirs < firstMs || (theirs === firstMs && other.key < key);
   };
-  return claims.filter(
-    (other) =>
-      foldedName(other.host) === foldedName(claim.host) &&
-      storeKey(other.storedBy) !== storeKey(claim.storedBy) &&
-      (isFull(other.storedBy) || isEarlier(other)),
+  const others = alike.filter(
+    (other) => other.key !== key && (isFull(other.claim.storedBy) || isEarlier(other)),
   );
+  return others.map(({ claim }) => claim);
 }
 
-function nameOf({ storedBy, host }: HostClaim): string {
-  return `${storeKey(storedBy)} ${foldedName(host)}`;
+interface NamedClaim {
+  readonly claim: PlacedClaim;
+  /** Who stored it. */
+  readonly key: string;
+  readonly folded: string;
+  /** Of this key's claim to this name. */
+  readonly name: string;
+}
+
+function namedClaim(claim: PlacedClaim): NamedClaim {
+  const [key, folded] = [storeKey(claim.storedBy), foldedName(claim.host)];
+  return { claim, key, folded, name: `${key} ${folded}` };
 }
 
 /** The same for names that people take for the same: `DB1`, `db1.example.com`, `db1` with something in it that is not seen. */
