@@ -112,7 +112,7 @@ describe('the folder of snapshots', () => {
     for (let count = 0; count < 13; count += 1)
       statuses.push((await ask(`/dav/hfw_guess${count}/`, {}, tight)).status);
     // What the address has, and then what the user of the machine has.
-    expect(statuses).toEqual([...new Array<number>(10).fill(401), 429, 429, 429]);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429, 429]);
     for (let count = 0; count < 150; count += 1) expect((await ask(base + FILE, {}, tight)).status).toBe(200);
     const asked = await tight.inject('/v1/backup', { token: await tight.token() });
     expect(asked.headers['x-ratelimit-remaining']).toBe('99');
