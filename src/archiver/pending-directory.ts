@@ -1,6 +1,6 @@
 import { BugError } from '../base/errors.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
-import type { DirectoryTotals, Entry } from '../format/tree.ts';
+import { totalsOf, type DirectoryTotals, type Entry } from '../format/tree.ts';
 import type { SourceStat } from './source-stat.ts';
 
 /** A stored directory: what its entry in the parent needs. */
@@ -98,21 +98,3 @@ function completeInTurn(complete: () => void): void {
 
 /** Settles an expected entry: the entry, or undefined when there is none; `same` when it equals the parent's. */
 export type PendingEntry = (entry: Entry | undefined, same: boolean) => void;
-
-function totalsOf(entries: readonly Entry[]): DirectoryTotals {
-  let files = 0;
-  let bytes = 0;
-  let count = entries.length;
-  for (const entry of entries) {
-    if (entry.type === 'file') {
-      files += 1;
-      bytes += entry.size;
-    } else if (entry.type === 'directory') {
-      files += entry.totals.files;
-      bytes += entry.totals.bytes;
-      count += entry.totals.entries;
-    }
-  }
-  // Files with holes may say that they are of more than can be stored, taken together.
-  return { files, bytes: Math.min(bytes, Number.MAX_SAFE_INTEGER), entries: count };
-}

@@ -6,7 +6,7 @@ import type { ExcludeOptions, NeverPath } from '../archiver/exclude.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
-import { readFileOrPipe } from '../base/read-pipe.ts';
+import { readAtMost } from '../base/read-pipe.ts';
 import { filePath } from '../base/typed-path.ts';
 import { collect, parseLimit, usage } from './options.ts';
 
@@ -103,14 +103,9 @@ async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSet
 
 /** Also of a pipe, as a shell makes it. */
 async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
+  let content: Buffer | undefined;
   try {
-    for await (const piece of readFileOrPipe(filePath(file), signal) as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size > LARGEST) break;
-    }
+    content = await readAtMost(filePath(file), LARGEST, signal);
   } catch (error) {
     signal.throwIfAborted();
     throw usage(
@@ -118,6 +113,6 @@ async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
       'Check the path given with --exclude-file.',
     );
   }
-  if (size <= LARGEST) return Buffer.concat(pieces);
+  if (content !== undefined) return content;
   throw usage(`The exclude file ${file} is larger than 16 MiB`, 'Name a file with one pattern on each line.');
 }

@@ -6,7 +6,7 @@ import { StateError, errnoOf } from '../base/errors.ts';
 import type { Secret } from '../repository/key-slots.ts';
 import { secretOf } from '../repository/typed-secret.ts';
 import { shellCommand } from '../base/shell-word.ts';
-import { readFileOrPipe } from '../base/read-pipe.ts';
+import { readAtMost } from '../base/read-pipe.ts';
 import { filePath } from '../base/typed-path.ts';
 import { endWithChildren } from '../system/end-process.ts';
 import type { Context } from './context.ts';
@@ -88,14 +88,9 @@ function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
 
 /** Also from a pipe, as a shell makes it. */
 async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
+  let content: Buffer | undefined;
   try {
-    for await (const piece of readFileOrPipe(filePath(file), signal) as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size > LARGEST) break;
-    }
+    content = await readAtMost(filePath(file), LARGEST, signal);
   } catch (cause) {
     signal.throwIfAborted();
     throw new StateError(
@@ -106,7 +101,7 @@ async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buff
       },
     );
   }
-  if (size <= LARGEST) return Buffer.concat(pieces);
+  if (content !== undefined) return content;
   throw new StateError('READ_ERROR', `The password file ${file} is larger than 64 KiB`, {
     hint: 'Name the file that holds the passphrase and nothing else.',
   });

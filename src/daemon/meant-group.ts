@@ -1,6 +1,6 @@
 /** Whose snapshots are meant where nobody says so: those of full keys, and never a mix with what a write-only key stored. */
 import { RequestError } from '../base/errors.ts';
-import { FULL_KEYS, storeKey, storedByText, type StoredBy } from '../base/stored-by.ts';
+import { groupForLatest, storeKey, storedByText, type StoredBy } from '../base/stored-by.ts';
 
 /** Keys that an error names. */
 const NAMED = 5;
@@ -11,12 +11,9 @@ const NAMED = 5;
  * @throws {RequestError} SNAPSHOT_NOT_FOUND where several write-only keys stored some, and full ones none
  */
 export function meantGroup<T>(ones: readonly T[], byOf: (one: T) => StoredBy): readonly T[] {
-  const groups = Map.groupBy(ones, (one) => storeKey(byOf(one)));
-  const full = groups.get(storeKey(FULL_KEYS));
-  if (full !== undefined) return full;
-  const [only = [], ...others] = groups.values();
-  if (others.length === 0) return only;
-  const firsts = [only, ...others].flatMap(([first]) => (first === undefined ? [] : [byOf(first)]));
+  const choice = groupForLatest(ones, byOf);
+  if (choice !== undefined) return choice.group;
+  const firsts = [...new Map(ones.map((one) => [storeKey(byOf(one)), byOf(one)])).values()];
   const named = firsts.slice(0, NAMED).map(storedByText).join(', ');
   const keys = firsts.slice(0, NAMED).map(storeKey);
   throw new RequestError(

@@ -118,3 +118,24 @@ export function isHostileName(name: ByteString): boolean {
     name.includes('\0')
   );
 }
+
+/** Of entries and all that is below them, as they say. */
+export function totalsOf(list: readonly Entry[]): DirectoryTotals {
+  let [files, bytes, entries] = [0, 0, list.length];
+  for (const entry of list) {
+    if (entry.type === 'file') {
+      files += 1;
+      bytes += entry.size;
+    } else if (entry.type === 'directory') {
+      files += entry.totals.files;
+      bytes += entry.totals.bytes;
+      entries += entry.totals.entries;
+    }
+  }
+  // Files with holes may say that they are of more than can be stored, taken together.
+  return { files, bytes: Math.min(bytes, Number.MAX_SAFE_INTEGER), entries };
+}
+
+export function sameTotals(a: DirectoryTotals, b: DirectoryTotals): boolean {
+  return a.files === b.files && a.bytes === b.bytes && a.entries === b.entries;
+}

@@ -1,14 +1,21 @@
 import { corrupt } from '../base/errors.ts';
 import { ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
-import { MAX_DEPTH, type BranchChild, type DirectoryTotals, type FileEntry } from '../format/tree.ts';
+import {
+  MAX_DEPTH,
+  sameTotals,
+  totalsOf,
+  type BranchChild,
+  type DirectoryTotals,
+  type FileEntry,
+} from '../format/tree.ts';
 import type { IdEnds } from './check-ids.ts';
 import { chunkKey } from './check-index.ts';
 import { isDamage, type ChunkIndex } from './chunk-index.ts';
 import type { Repository } from './repository.ts';
 import { SlotSet } from './slot-set.ts';
 import type { Snapshot } from './snapshots.ts';
-import { DirectorySum, NamedTotals, sameTotals, totalsOf } from './stated-totals.ts';
+import { DirectorySum, NamedTotals } from './stated-totals.ts';
 import { ContentBudget, mostChunks } from './tree-bounds.ts';
 import { TreeReader } from './tree-reader.ts';
 

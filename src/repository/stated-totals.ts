@@ -1,5 +1,5 @@
 /** Whether directories hold as much as the entries that name them say: readers rely on it that no tree is endless. */
-import type { DirectoryTotals, Entry } from '../format/tree.ts';
+import type { DirectoryTotals } from '../format/tree.ts';
 
 /** A directory that is being gone through, all its parts together. */
 export class DirectorySum {
@@ -39,26 +39,6 @@ export class DirectorySum {
     const bytes = Math.min(this.#bytes, Number.MAX_SAFE_INTEGER);
     return { files: this.#files, bytes, entries: this.#entries };
   }
-}
-
-/** Of entries and all that is below them, as they say. */
-export function totalsOf(list: readonly Entry[]): DirectoryTotals {
-  let [files, bytes, entries] = [0, 0, list.length];
-  for (const entry of list) {
-    if (entry.type === 'file') {
-      files += 1;
-      bytes += entry.size;
-    } else if (entry.type === 'directory') {
-      files += entry.totals.files;
-      bytes += entry.totals.bytes;
-      entries += entry.totals.entries;
-    }
-  }
-  return { files, bytes, entries };
-}
-
-export function sameTotals(a: DirectoryTotals, b: DirectoryTotals): boolean {
-  return a.files === b.files && a.bytes === b.bytes && a.entries === b.entries;
 }
 
 /** 256 KiB a page. */

@@ -133,7 +133,7 @@ export class GuestAgent {
   }
 
   get #file(): string {
-    return `/root/credential-${this.place.port}.json`;
+    return `/opt/credential-${this.place.port}.json`;
   }
 
   async #signIn(): Promise<string> {

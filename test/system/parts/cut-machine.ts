@@ -91,7 +91,7 @@ systemctl daemon-reload && systemctl start holdfast-cut.service`,
   const place = { unit: 'holdfast-cut.service', user: 'holdfast', state: '/mnt/state/agent', port: PORT };
   const agent = new GuestAgent(guest, { ...place, environment: '' });
   await agent.ready();
-  await guest.write(`/root/credential-${PORT}.json`, JSON.stringify(made.credential), '0600');
+  await guest.write(`/opt/credential-${PORT}.json`, JSON.stringify(made.credential), '0600');
   const token = await agent.token();
   await guest.run(
     `systemd-run --unit=partner-cut --uid=holdfast --setenv=HOLDFAST_STATE_DIR=/mnt/partner/state --setenv=HOME=/tmp --setenv=XDG_CACHE_HOME=/var/cache/holdfast holdfast partner --config /mnt/partner/state/partner/partner.json`,
@@ -105,9 +105,9 @@ systemctl daemon-reload && systemctl start holdfast-cut.service`,
   const { devices } = made.partner;
   const seed = bench.settings.seed + FILE_SYSTEMS.indexOf(kind);
   const work = { port: PORT, token, partnerPort: PARTNER_PORT, devices, seed };
-  await guest.write('/root/work.mjs', workScript(work), '0600');
+  await guest.write('/opt/work.mjs', workScript(work), '0600');
   // It goes on while the machine is frozen, and in each that begins there.
-  const running = '/usr/lib/holdfast/bin/node /root/work.mjs';
+  const running = '/usr/lib/holdfast/bin/node /opt/work.mjs';
   void guest.try(running, { withinMs: AT_WORK_WITHIN_MS }).catch(() => undefined);
   await noted(machine, AT_WORK_WITHIN_MS, (text) => text.includes('AT WORK'));
   await machine.freeze(path.join(directory, 'memory'));

@@ -3,11 +3,12 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readFileOrPipe } from '../../../src/base/read-pipe.ts';
+import { readAtMost } from '../../../src/base/read-pipe.ts';
 import { removeTree } from '../../support/remove-tree.ts';
+
+const never = new AbortController().signal;
 
 let directory: string;
 beforeEach(() => {
@@ -15,10 +16,11 @@ beforeEach(() => {
 });
 afterEach(() => removeTree(directory));
 
-test('a file is read whole', async () => {
+test('a file is read whole, and not where it is too large', async () => {
   const file = join(directory, 'file');
   writeFileSync(file, 'secret');
-  expect(await text(readFileOrPipe(file, new AbortController().signal))).toBe('secret');
+  expect(String(await readAtMost(file, 6, never))).toBe('secret');
+  expect(await readAtMost(file, 5, never)).toBeUndefined();
 });
 
 describe.skipIf(process.platform === 'win32')('a pipe with a name', () => {
@@ -30,15 +32,15 @@ describe.skipIf(process.platform === 'win32')('a pipe with a name', () => {
 
   test('is read until its writer, who may come later, has closed it', async () => {
     const name = pipe();
-    const reading = text(readFileOrPipe(name, new AbortController().signal));
+    const reading = readAtMost(name, 100, never);
     await delay(50);
     await appendFile(name, 'secret');
-    expect(await reading).toBe('secret');
+    expect(String(await reading)).toBe('secret');
   });
 
   test('that nobody writes to keeps nothing from ending', async () => {
     const stop = new AbortController();
-    const reading = text(readFileOrPipe(pipe(), stop.signal));
+    const reading = readAtMost(pipe(), 100, stop.signal);
     await delay(50);
     stop.abort(new Error('enough'));
     await expect(reading).rejects.toThrow();

@@ -11,7 +11,7 @@ test.each([
   'status',
   'sources add /etc',
   'snapshots',
-  'restore latest --target /root/back',
+  'restore latest --target /srv/back',
   '-r nas snapshots',
   'restore latest -r /var/lib/holdfast/repository --in-place',
   'restore latest -- -r /srv/x',
@@ -29,15 +29,15 @@ test.each([
   'backup /etc --repository=s3://bucket/x',
   'snapshots -r .',
   'snapshots -r /var/lib/holdfast2/repository',
-  'sources list --config /root/own.json',
+  'sources list --config /srv/own.json',
 ])('is not: holdfast %s', (line) => {
   expect(about(line)).toBe(false);
 });
 
 test('the environment counts like options', () => {
-  expect(about('status', { HOLDFAST_STATE_DIR: '/root/state' })).toBe(false);
+  expect(about('status', { HOLDFAST_STATE_DIR: '/srv/state' })).toBe(false);
   expect(about('status', { HOLDFAST_STATE_DIR: '/var/lib/holdfast' })).toBe(true);
-  expect(about('status', { HOLDFAST_CONFIG: '/root/config.json' })).toBe(false);
+  expect(about('status', { HOLDFAST_CONFIG: '/srv/config.json' })).toBe(false);
   expect(about('snapshots', { HOLDFAST_REPOSITORY: '/srv/backups' })).toBe(false);
   expect(about('snapshots -r nas', { HOLDFAST_REPOSITORY: '/srv/backups' })).toBe(true);
 });
@@ -53,9 +53,9 @@ test('an option is found in whichever way it is written, the last one counts', (
 test('what writes where root says has the powers for it, and nothing else has', () => {
   for (const line of [
     'restore /etc -y',
-    'keys add --write-only /root/key',
-    'doctor --bundle /root/b',
-    'doctor --bundle=/root/b',
+    'keys add --write-only /srv/key',
+    'doctor --bundle /srv/b',
+    'doctor --bundle=/srv/b',
   ])
     expect(powersFor(line.split(' ')), line).toContain('dac_override');
   for (const line of [

@@ -84,7 +84,7 @@ test('rclone is not shown what opens repositories', async () => {
 test('of all that a program says its end counts, not a notice of something else', async () => {
   const file = await program(
     'notices',
-    `echo '2026/11/21 20:00:00 NOTICE: Config file "/root/.rclone.conf" not found - using defaults' >&2
+    `echo '2026/11/21 20:00:00 NOTICE: Config file "/home/ann/.rclone.conf" not found - using defaults' >&2
 echo '2026/11/21 20:00:01 CRITICAL: Failed to create file system for "holdfast:": no route to host' >&2
 echo '2026/11/21 20:00:01 NOTICE: password of the moment' >&2
 exit 1`,
