@@ -260,7 +260,8 @@ class TreeWalk implements Traversal {
     if (!isWhole) return;
     const holeBytes = holes === undefined ? 0 : holes.reduce((sum, hole) => sum + hole.length, 0);
     if (bytes + holeBytes !== size) unsound(`has ${size} bytes, its chunks and holes ${bytes + holeBytes}`);
-    else if (chunks > mostChunks(bytes)) unsound(`has ${chunks} chunks, more than ${bytes} bytes can have`);
+    else if (chunks > mostChunks(bytes, holes?.length ?? 0))
+      unsound(`has ${chunks} chunks, more than ${bytes} bytes can have`);
   }
 
   /** Marks data chunks as needed. */

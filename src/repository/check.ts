@@ -178,11 +178,7 @@ async function checkChains(
     for (const { kind, object, reason, key } of problems) {
       const isOfRemoved = key !== undefined && !inUse.has(key);
       const isDoubt = kind === 'fork' || kind === 'unbelievable';
-      findings.add(
-        isDoubt && isOfRemoved ? 'note' : isDoubt || isOfRemoved ? 'warning' : 'error',
-        object,
-        reason,
-      );
+      findings.add(isDoubt ? (isOfRemoved ? 'note' : 'warning') : 'error', object, reason);
     }
     for (const [writer, { seq }] of headless)
       findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);

@@ -65,21 +65,39 @@ export async function liveSessions(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<LiveSession[]> {
-  const newest = new Map<string, StoredLease>();
+  const listed = new Map<string, StoredLease>();
   // Twice: a list may miss a lease that is replaced while it is made, old and new, and heartbeats are a minute apart.
-  for (let times = 0; times < 2; times += 1) {
-    for (const lease of await listLeases(repository, 'leases/session.', signal)) {
-      const known = newest.get(lease.purpose);
-      // Not by their epochs: others may have stored some that are far ahead.
-      if (known === undefined || lease.storedMs >= known.storedMs) newest.set(lease.purpose, lease);
-    }
-  }
+  for (let times = 0; times < 2; times += 1)
+    for (const lease of await listLeases(repository, 'leases/session.', signal))
+      listed.set(leaseKey(lease.purpose, lease.epoch), lease);
+  // Not by their epochs: others may have stored some that are far ahead.
+  const newestFirst = [...listed.values()].sort((a, b) => b.storedMs - a.storedMs);
+  const alive = await aliveOf(repository, newestFirst, nowMs, signal);
+  const sessions = Map.groupBy(alive, ({ purpose }) => purpose);
   const live: LiveSession[] = [];
-  for (const lease of await aliveOf(repository, [...newest.values()], nowMs, signal)) {
-    const session = await describeSession(repository, lease, nowMs, signal);
+  for (const leases of sessions.values()) {
+    const session = await liveSession(repository, leases, nowMs, signal);
     if (session !== undefined) live.push(session);
   }
   return live;
+}
+
+/**
+ * Each of its leases is looked at until one counts: whoever may add objects can put one under old keys beside that of
+ * somebody who is at work.
+ * @param leases the newest first
+ */
+async function liveSession(
+  repository: Repository,
+  leases: readonly StoredLease[],
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<LiveSession | undefined> {
+  for (const lease of leases) {
+    const session = await describeSession(repository, lease, nowMs, signal);
+    if (session !== undefined) return session;
+  }
+  return undefined;
 }
 
 /**
@@ -118,7 +136,6 @@ export function isDead(
  * Those whose holders may be at work. A storage whose clock was ahead and was put right leaves leases from a time to
  * come, and what they say of their age is nothing: it is waited for a sign of life, as long as one may be missing.
  *
- * @param leases the newest of each purpose
  * @param nowMs the storage's present time
  */
 export async function aliveOf(
@@ -130,17 +147,18 @@ export async function aliveOf(
   const left = leases.filter((lease) => !isDead(repository, lease, nowMs));
   const isAhead = ({ storedMs }: StoredLease): boolean => storedMs - nowMs > LEASE_TIMES.expiry;
   if (!left.some(isAhead)) return left;
+  const keyOf = ({ purpose, epoch }: StoredLease): string => leaseKey(purpose, epoch);
+  const before = new Set((await listLeases(repository, 'leases/', signal)).map(keyOf));
+  for (const lease of left) before.add(keyOf(lease));
   const isOver = waitsToAskAgain('a sign of life of another program', undefined, LEASE_TIMES.expiry);
   try {
     await repository.clock.sleep(LEASE_TIMES.expiry, signal);
   } finally {
     isOver();
   }
-  const now = await listLeases(repository, 'leases/', signal);
-  for (const { purpose, epoch } of left.filter(isAhead)) {
-    if (now.findLast((one) => one.purpose === purpose)?.epoch === epoch)
-      addDead(repository, leaseKey(purpose, epoch));
-  }
+  const since = (await listLeases(repository, 'leases/', signal)).filter((one) => !before.has(keyOf(one)));
+  const living = new Set(since.map(({ purpose }) => purpose));
+  for (const lease of left.filter(isAhead)) if (!living.has(lease.purpose)) addDead(repository, keyOf(lease));
   return left.filter((lease) => !isDead(repository, lease, nowMs));
 }
 

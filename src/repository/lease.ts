@@ -179,6 +179,7 @@ export class Lease implements AsyncDisposable {
   /** Returns how much later it was stored than it says. */
   async #beatOnce(signal: AbortSignal): Promise<number> {
     if (this.purpose === PRUNE_PURPOSE) await this.#requireNewest(signal);
+    else await this.#followKeys(signal);
     const before = this.#epoch;
     // The machine may fall asleep while it waits for the answer: what counts is when it asked.
     const asked = this.#moment();
@@ -197,6 +198,16 @@ export class Lease implements AsyncDisposable {
     if (destination.properties.canDelete)
       await dropLease(this.#repository, { purpose: this.purpose, epoch: before }, signal);
     return storedMs - seenMs;
+  }
+
+  /** A session that goes on under keys which have been old for the grace period would count no more. */
+  async #followKeys(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#repository.followRing(signal);
+    } catch (error) {
+      // Such a key was removed meanwhile, or the ring is damaged. The commit says it; what is stored until then is protected.
+      if (!(error instanceof RepositoryError)) throw error;
+    }
   }
 
   /** Whoever holds a higher epoch has taken over; whoever took over and finished has removed ours. */
@@ -300,6 +311,7 @@ export async function acquirePruneLease(
   const { destination } = repository;
   const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));
   const nowMs = await probeStorageClock(repository, signal);
+  const probedAt = repository.clock.now();
   // Some destinations find it out with the first put.
   const { conditionalCreate } = destination.properties;
   const before = await judgedLeases(repository, signal);
@@ -313,10 +325,13 @@ export async function acquirePruneLease(
     epoch: freeAbove(before, Math.max(believedEpoch(before), options.floor ?? 0) + jump),
     storedMs: nowMs,
   };
+  let seenMs = nowMs;
   for (let tries = 1; ; tries += 1) {
     try {
       const { purpose, epoch } = own;
-      own.storedMs = await putLease(repository, purpose, epoch, record, lateSignal(signal), nowMs);
+      // What others hold may have taken minutes to look at.
+      seenMs = nowMs + Math.max(0, repository.clock.now() - probedAt);
+      own.storedMs = await putLease(repository, purpose, epoch, record, lateSignal(signal), seenMs);
       break;
     } catch (error) {
       if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
@@ -328,6 +343,8 @@ export async function acquirePruneLease(
   // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
   const dead = new Set(before.map((one) => one.epoch));
   await orWithdrawn(repository, own, record, async () => {
+    // Others take it for stale, and for no right.
+    if (Math.abs(own.storedMs - seenMs) > LEASE_TIMES.expiry) throw takenMeanwhile();
     for (const one of await listLeases(repository, PRUNE_PREFIX, signal)) {
       if (one.epoch === own.epoch || dead.has(one.epoch)) continue;
       const isRival = isRight(repository, await judgeLease(repository, one, signal));

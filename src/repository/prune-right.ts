@@ -3,6 +3,7 @@
  * signs each for its epoch and its time, and what is not signed is no right where there are such keys.
  */
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
+import { unknownGeneration } from '../codec/keys.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodePruneLease, type LeaseRecord } from '../format/lease-record.ts';
 import {
@@ -26,9 +27,10 @@ export const EPOCHS_OF_RIVALS = 2 ** 30;
 /**
  * What a lease with the purpose to prune is worth. `right`: the administrator has signed it for its epoch, and it was stored
  * at once. `stale`: signed, and stored so much later that its holder had lost the right; as whoever stores one again does it.
- * `claim`: nobody has signed it, as previews of 0.1 did not, or whoever has a write-only key made it. `gone`: it is not there.
+ * `claim`: nobody has signed it, as previews of 0.1 did not, or whoever has a write-only key made it. `none`: no key of the
+ * repository made it. `gone`: it is not there.
  */
-export type Worth = 'right' | 'stale' | 'claim' | 'gone';
+export type Worth = 'right' | 'stale' | 'claim' | 'none' | 'gone';
 
 export interface JudgedLease extends StoredLease {
   readonly worth: Worth;
@@ -37,6 +39,16 @@ export interface JudgedLease extends StoredLease {
 }
 
 export async function judgeLease(
+  repository: Repository,
+  lease: StoredLease,
+  signal: AbortSignal,
+): Promise<JudgedLease> {
+  const first = await readWorth(repository, lease, signal);
+  // Bytes may be spoiled on their way, and whoever prunes must not be taken for nobody.
+  return first.worth === 'none' ? await readWorth(repository, lease, signal) : first;
+}
+
+async function readWorth(
   repository: Repository,
   lease: StoredLease,
   signal: AbortSignal,
@@ -58,7 +70,8 @@ export async function judgeLease(
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return { ...lease, worth: 'gone' };
     if (damageTo(error) === undefined) throw error;
-    return { ...lease, worth: 'claim' };
+    // Of keys that came since this program looked, it may be a right; anybody can store what opens with none.
+    return { ...lease, worth: unknownGeneration(error) === undefined ? 'none' : 'claim' };
   }
 }
 

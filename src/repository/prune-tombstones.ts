@@ -1,4 +1,6 @@
 import type { ChainPlace, TombstoneRecord } from '../format/records.ts';
+import { believedChains, chainView } from './chain-view.ts';
+import { readNewestHeads } from './chain.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { COMPACTED } from './forgotten-meanwhile.ts';
 import type { Lease } from './lease.ts';
@@ -15,6 +17,7 @@ export class TombstoneWriter {
   readonly #lease: Lease;
   readonly #assertHeld: (signal: AbortSignal) => Promise<void>;
   readonly #live: number;
+  readonly #snapshots: SnapshotList;
   readonly #written: Set<string>;
 
   /**
@@ -32,6 +35,7 @@ export class TombstoneWriter {
     this.#lease = lease;
     this.#assertHeld = assertHeld;
     this.#written = written;
+    this.#snapshots = snapshots;
     const { writer } = repository.writer.memory;
     this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
   }
@@ -75,9 +79,10 @@ export class TombstoneWriter {
     for (const { record } of tombstones)
       if (isOfUnsound(record)) await this.write('packs', record.names, record.reason, signal);
     const forgotten = tombstones.flatMap(({ record }) => (record.kind === 'snapshots' ? record.names : []));
-    const names = new Set([...forgotten, ...tombstones.map(({ name }) => name)]);
+    const standing = await this.#standing(tombstones, signal);
+    const names = new Set([...forgotten, ...standing.map(({ name }) => name)]);
     const places = placesIn(tombstones);
-    for (const { name, chain } of tombstones) places.set(name, chain);
+    for (const { name, chain } of standing) places.set(name, chain);
     await this.write('snapshots', [...names], COMPACTED, signal, places);
     for (const { name } of tombstones) {
       await this.#assertHeld(signal);
@@ -85,6 +90,22 @@ export class TombstoneWriter {
       if (mayStay) await deleteIfAllowed(this.#repository, key, signal);
       else await this.#repository.destination.delete(key, signal);
     }
+  }
+
+  /**
+   * Those that are records of the chains in which they lie. What is signed for no place may have been put anywhere by whoever
+   * has a write-only key: what is written of it is signed, so that only a place counts in which it is believed.
+   */
+  async #standing(tombstones: readonly Tombstone[], signal: AbortSignal): Promise<readonly Tombstone[]> {
+    if (tombstones.every(({ bound }) => bound)) return tombstones;
+    const heads = await readNewestHeads(this.#repository, signal);
+    const chains = believedChains(chainView(this.#repository, this.#snapshots, [], heads));
+    const isThere = ({ name, chain }: Tombstone): boolean =>
+      chains
+        .get(chain.writer)
+        ?.bySeq.get(chain.seq)
+        ?.some((one) => one.name === name) === true;
+    return tombstones.filter((one) => one.bound || isThere(one));
   }
 
   /** Takes packs out of the tombstones that name them, because snapshots need them. */

@@ -167,9 +167,9 @@ const FEW_CHUNKS = 65_536;
 /** No writer makes smaller ones, but for the last of each run between holes. */
 const SMALLEST_CHUNK = 4_096;
 
-/** How many chunks a file with so many bytes of data can have. */
-export function mostChunks(dataBytes: number): number {
-  return FEW_CHUNKS + dataBytes / SMALLEST_CHUNK;
+/** How many chunks a file with so many bytes of data between so many holes can have: each hole ends one. */
+export function mostChunks(dataBytes: number, holes: number): number {
+  return FEW_CHUNKS + holes + dataBytes / SMALLEST_CHUNK;
 }
 
 /** Holds the lists of one file to what a file of its size can have. */
@@ -179,9 +179,9 @@ export class ContentBudget {
   #chunks = 0;
   #repeated = 0;
 
-  constructor({ size, holes }: FileEntry) {
-    const empty = (holes ?? []).reduce((sum, hole) => sum + hole.length, 0);
-    this.#most = mostChunks(size - empty);
+  constructor({ size, holes = [] }: Pick<FileEntry, 'size' | 'holes'>) {
+    const empty = holes.reduce((sum, hole) => sum + hole.length, 0);
+    this.#most = mostChunks(size - empty, holes.length);
   }
 
   /** Whether the file may have another list, which names so many chunks. */

@@ -25,9 +25,12 @@ export interface ChainProblem {
   readonly key?: number | undefined;
 }
 
-/** Whether it says that something is gone which others may need: never by the word of a write-only key. */
-export function isGone({ kind, key }: ChainProblem): boolean {
-  return kind === 'missing' && key === undefined;
+/**
+ * Whether it says that something is gone which others may need: not by the word of a write-only key that is in use, since its
+ * packs are left alone then. Those of one that was removed are not.
+ */
+export function isGone({ kind, key }: ChainProblem, inUse: ReadonlySet<number>): boolean {
+  return kind === 'missing' && (key === undefined || !inUse.has(key));
 }
 
 /**

@@ -117,7 +117,7 @@ export class FileContent {
       placing.data += length;
       if (length === 0 || placing.data > placing.dataSize) throw doesNotAddUp();
       // many small chunks are made to tire a reader out
-      if (placing.chunks > mostChunks(placing.data)) {
+      if (placing.chunks > mostChunks(placing.data, placing.holes.length)) {
         throw new RepositoryError(
           'LIMIT_EXCEEDED',
           'It consists of more chunks than a file of its size can have',

@@ -240,6 +240,23 @@ describe('beside a machine that reads everything', () => {
     expect(await restored(left?.id ?? '', 'left')).toEqual([]);
   });
 
+  test('what is hidden of a removed key keeps its packs until somebody gives it up', async () => {
+    const { snapshot } = await host.backup();
+    const { repository } = await removeKey(host.full, host.slot, never);
+    const key = `snapshots/${snapshot.id}`;
+    const hidden = await engine.calls.get(key, undefined, never);
+    await engine.calls.delete(key, never);
+    const options = { noOtherWriters: true, graceSeconds: 0 };
+    await expect(prune(repository, options, SILENT_PRUNE, never)).rejects.toMatchObject({
+      code: 'CORRUPT_DATA',
+    });
+    await engine.calls.put(key, hidden, never);
+    await prune(repository, options, SILENT_PRUNE, never);
+    host = { ...host, full: repository };
+    expect((await damage()).status).toBe('ok');
+    expect(await restored(snapshot.id, 'found again')).toEqual([]);
+  });
+
   test('copies of its snapshots can be made where it has no key', async () => {
     const { snapshot } = await host.backup();
     await using other = await openEngine();

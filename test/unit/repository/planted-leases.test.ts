@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, removeKey } from '../../../src/repository/keys.ts';
+import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
 import { LEASE_TIMES, leaseKey, listLeases, liveSessions } from '../../../src/repository/lease-objects.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
@@ -13,6 +13,7 @@ import { SILENT_REKEY, rekey } from '../../../src/repository/rekey.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { putTombstone } from '../../../src/repository/put-tombstone.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 import { thiefWith, type Thief } from '../../support/write-only-thief.ts';
@@ -28,10 +29,13 @@ let destination: Destination;
 let repository: Repository;
 let slot: string;
 let thief: Thief;
+/** By how much the storage's clock is ahead. */
+let ahead: number;
 
 beforeEach(async () => {
   clock = manualClock();
-  destination = createMemoryDestination(() => clock.now());
+  ahead = 0;
+  destination = createMemoryDestination(() => clock.now() + ahead);
   const options = { clock, stateDirectory: undefined, allowWeakCost: true };
   repository = await createRepository(
     destination,
@@ -43,9 +47,9 @@ beforeEach(async () => {
   thief = thiefWith(await openRepository(destination, stolen, options, signal));
 });
 
-async function elsewhere(): Promise<Repository> {
+async function elsewhere(through = destination): Promise<Repository> {
   const options = { clock, stateDirectory: undefined, allowWeakCost: true };
-  return await openRepository(destination, secret, options, signal);
+  return await openRepository(through, secret, options, signal);
 }
 
 async function epochs(): Promise<readonly number[]> {
@@ -96,6 +100,65 @@ describe('the right to prune', () => {
     expect(lease.lost).toBeUndefined();
   });
 
+  it('belongs to one at a time, however long it takes to look at what was put there', async () => {
+    await thief.lease('prune', 7);
+    let isFirst = true;
+    const slow = hookedDestination(destination, {
+      get: async (key) => {
+        if (!key.startsWith('leases/prune/') || !isFirst) return;
+        isFirst = false;
+        await clock.advance(LEASE_TIMES.expiry + 60_000);
+      },
+    });
+    await using lease = await acquirePruneLease(await elsewhere(slow), {}, signal);
+    expect(isFirst).toBe(false);
+    await expect(acquirePruneLease(repository, {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+    await lease.renew(signal);
+    expect(lease.lost).toBeUndefined();
+  });
+
+  it('is not what came to the storage too late to be one, and leaves nothing there', async () => {
+    const late = hookedDestination(destination, {
+      put: async (key) => {
+        // The storage's own clock goes on, this machine's stands still.
+        if (key.startsWith('leases/prune/')) ahead += LEASE_TIMES.expiry + 60_000;
+      },
+    });
+    await expect(acquirePruneLease(await elsewhere(late), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+    expect(ahead).toBeGreaterThan(0);
+    expect(await epochs()).toEqual([]);
+  });
+
+  it('is nothing that opens with no key of the repository, and no lease whose bytes were spoiled on their way is that', async () => {
+    destination = createMemoryDestination(() => clock.now());
+    const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+    const secrets = [{ secret, label: 'test' }];
+    await createRepository(destination, { ...options, secrets, cost }, signal);
+    await destination.put('leases/prune/0000000000000009', randomBytes(200), signal);
+    await using lease = await acquirePruneLease(await elsewhere(), {}, signal);
+    await destination.put('leases/prune/0000000000000099', randomBytes(200), signal);
+    await lease.renew(signal);
+    expect(lease.lost).toBeUndefined();
+    const spoiled = new Set<string>();
+    const noisy: Destination = {
+      ...destination,
+      get: async (key, ...rest) => {
+        const bytes = await destination.get(key, ...rest);
+        if (!key.startsWith('leases/prune/') || spoiled.has(key)) return bytes;
+        spoiled.add(key);
+        return randomBytes(bytes.length);
+      },
+    };
+    await expect(acquirePruneLease(await elsewhere(noisy), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+    expect(spoiled.size).toBeGreaterThan(0);
+  });
+
   it('has epochs that a fence from an attack of before does not carry away', async () => {
     const fence = 9_007_199_254_740_990;
     const record = { kind: 'snapshots' as const, names: [], reason: 'before', atMs: 1, fence };
@@ -124,6 +187,36 @@ describe('a backup session', () => {
     await clock.advance(4 * LEASE_TIMES.expiry);
     const live = await liveSessions(repository, clock.now(), signal);
     expect(live.map((one) => `session.${one.session}`)).toEqual([session.purpose]);
+  });
+
+  it('is not hidden by what is put beside it, under keys that count no more', async () => {
+    const host = await elsewhere();
+    await using session = await openSession(host, {}, signal);
+    const planted = await thief.lease(session.purpose, 900_000_000_000_000);
+    await removeKey(repository, slot, signal);
+    await clock.advance(GRACE + HOUR);
+    await session.renew(signal);
+    await destination.delete(planted, signal);
+    await clock.advance(1_000);
+    await thief.lease(session.purpose, 900_000_000_000_000);
+    const live = await liveSessions(repository, clock.now(), signal);
+    expect(live).toMatchObject([
+      { session: session.purpose.slice('session.'.length), host: expect.any(String) },
+    ]);
+    expect(live[0]).not.toMatchObject({ host: 'planted' });
+  });
+
+  it('goes on under the keys that are new, so that it counts when the old ones are over', async () => {
+    const host = await elsewhere();
+    await using session = await openSession(host, {}, signal);
+    await rotateKeys(repository, signal);
+    for (let hours = 0; hours <= GRACE / HOUR; hours += 1) {
+      await clock.advance(HOUR);
+      await session.renew(signal);
+    }
+    const live = await liveSessions(await elsewhere(), clock.now(), signal);
+    expect(live.map((one) => `session.${one.session}`)).toEqual([session.purpose]);
+    expect(session.lost).toBeUndefined();
   });
 
   it('that is made up holds prune up while its key is in use, and not when the grace period since then is over', async () => {
