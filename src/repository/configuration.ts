@@ -21,6 +21,7 @@ import {
 import { fetchEarly, isUnusable, isWorthCopy } from './key-files.ts';
 import { listNumbered } from './listing.ts';
 import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { inTurn } from './parallel.ts';
 import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
 import { BEYOND_BELIEF } from './chain-view.ts';
@@ -158,26 +159,33 @@ export async function newestConfig(
 ) {
   const listed = early?.numbers ?? (await listNumbered(destination, 'config/', signal));
   const more = copied || listed.length === 0 ? await copiedNumbers(destination, signal) : [];
-  let passed: Error | undefined;
-  let unbound: (OpenedConfig & { readonly number: number }) | undefined;
-  for (const number of inOrderOfBelief([...listed, ...more])) {
-    // Those of before that have no number as it has to be only stand in for all others.
-    if (number > MAX_NUMBER && unbound !== undefined) break;
+  const look = async (number: number): Promise<(OpenedConfig & { readonly number: number }) | Error> => {
     const object = `config/${number}`;
     const open = (bytes: Buffer): OpenedConfig => openConfig(keyring, keys, bytes, number);
-    let opened: OpenedConfig | undefined;
     try {
       const fetched = number === early?.numbers.at(-1) ? early.bytes : undefined;
-      opened = open(fetched ?? (await destination.get(object, undefined, signal)));
+      return { ...open(fetched ?? (await destination.get(object, undefined, signal))), number };
     } catch (error) {
       if (!isWorthCopy(error, destination)) throw error;
       const copy = await getCopy(destination, object, signal);
-      opened = copy && usableOrNot(() => open(copy), destination);
-      if (opened === undefined && !isUnusable(error)) throw error;
-      if (opened === undefined) passed ??= error instanceof Error ? error : undefined;
+      const opened = copy && usableOrNot(() => open(copy), destination);
+      if (opened !== undefined) return { ...opened, number };
+      if (!isUnusable(error)) throw error;
+      return error;
     }
-    if (opened?.bound === true) return { ...opened, number, passed };
-    if (opened !== undefined) unbound ??= { ...opened, number };
+  };
+  let passed: Error | undefined;
+  let unbound: (OpenedConfig & { readonly number: number }) | undefined;
+  const numbers = inOrderOfBelief([...listed, ...more]);
+  for await (const config of inTurn(numbers, destination.properties.maxParallel, look)) {
+    if (config instanceof Error) {
+      passed ??= config;
+      continue;
+    }
+    // Those of before that have no number as it has to be only stand in for all others.
+    if (config.number > MAX_NUMBER && unbound !== undefined) break;
+    if (config.bound) return { ...config, passed };
+    unbound ??= config;
   }
   if (unbound !== undefined) return { ...unbound, passed };
   throw passed ?? corrupt('config/', 'the repository has no configuration');

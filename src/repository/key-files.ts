@@ -3,7 +3,7 @@ import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { decodeSlot, openRing, openSlots, type OpenSlot, type Secret, type SlotFile } from './key-slots.ts';
-import { mapParallel } from './parallel.ts';
+import { inTurn, mapParallel } from './parallel.ts';
 import { getCopy, listCopied } from './second-copies.ts';
 import { MOST_SLOTS } from './slot-cost.ts';
 
@@ -227,19 +227,23 @@ async function newestRing(
   { slot, early }: { readonly slot: OpenSlot; readonly early: Promise<Buffer | undefined> },
   signal: AbortSignal,
 ) {
-  let passed: Error | undefined;
-  for (const n of rings) {
+  const look = async (n: number): Promise<{ readonly n: number; readonly keyring: Keyring } | Error> => {
     try {
       const fetched = n === rings[0] ? await early : undefined;
       const bytes = fetched ?? (await destination.get(`keys/ring-${n}`, undefined, signal));
-      return { keyring: openRing(bytes, n, slot), ringNumber: n, passed };
+      return { n, keyring: openRing(bytes, n, slot) };
     } catch (error) {
       if (!isWorthCopy(error, destination)) throw error;
       const keyring = await copiedRing(destination, n, slot, signal);
-      if (keyring !== undefined) return { keyring, ringNumber: n, passed };
+      if (keyring !== undefined) return { n, keyring };
       if (!isUnusable(error)) throw error;
-      passed ??= error;
+      return error;
     }
+  };
+  let passed: Error | undefined;
+  for await (const ring of inTurn(rings, destination.properties.maxParallel, look)) {
+    if (!(ring instanceof Error)) return { keyring: ring.keyring, ringNumber: ring.n, passed };
+    passed ??= ring;
   }
   throw passed ?? corrupt('keys/', 'the repository has key slots but no keyring');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ByteBudget } from '../../../src/repository/byte-budget.ts';
-import { mapParallel } from '../../../src/repository/parallel.ts';
+import { inTurn, mapParallel } from '../../../src/repository/parallel.ts';
 
 async function pause(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
@@ -63,5 +63,30 @@ describe('a budget of bytes', () => {
       'failed',
     );
     expect(await budget.run(10, async () => await Promise.resolve('done'))).toBe('done');
+  });
+});
+
+describe('what is looked at in turn', () => {
+  it('is the first alone, and after it some at a time, in their order', async () => {
+    const looked: number[] = [];
+    let most = 0;
+    let atWork = 0;
+    const look = async (n: number): Promise<number> => {
+      looked.push(n);
+      most = Math.max(most, (atWork += 1));
+      await Promise.resolve();
+      atWork -= 1;
+      if (n === 7) throw new Error('seven');
+      return n;
+    };
+    for await (const n of inTurn([1, 2, 3, 4, 5], 3, look)) if (n === 1) break;
+    expect(looked).toEqual([1]);
+    const seen: number[] = [];
+    const all = async (): Promise<void> => {
+      for await (const n of inTurn([1, 2, 3, 4, 5, 6, 7, 8], 3, look)) seen.push(n);
+    };
+    await expect(all()).rejects.toThrow('seven');
+    expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(most).toBe(3);
   });
 });

@@ -31,6 +31,7 @@ import { createRepository, openRepository, type Repository } from '../../../src/
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { listEverySnapshot } from '../../../src/repository/whole-list.ts';
+import { hookedDestination } from '../../support/hooked-destination.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { lostFiles, tinyBackup } from '../../support/tiny-archiver.ts';
 import { thiefWith, type Thief } from '../../support/write-only-thief.ts';
@@ -237,6 +238,30 @@ describe('a ring', () => {
     await rotateKeys(repository, signal);
     expect((await open('another')).ringNumber).toBe(5);
     expect((await recover(repository, signal)).removed).toContain('keys/ring-999999999');
+  });
+});
+
+describe('garbage by the thousand', () => {
+  it.each(['config/', 'keys/ring-'])('below %s costs whoever opens the repository a few round trips', async (prefix) => {
+    await rotateKeys(repository, signal);
+    for (let n = 10; n < 1_510; n += 1) await destination.put(`${prefix}${n}`, randomBytes(99), signal);
+    let rounds = 0;
+    let isOpen = false;
+    const counting = hookedDestination(destination, {
+      get: async () => {
+        // All that are asked for together come in one round.
+        if (!isOpen) {
+          isOpen = true;
+          rounds += 1;
+          setImmediate(() => (isOpen = false));
+        }
+        await new Promise((resolve) => setImmediate(resolve));
+      },
+    });
+    const opened = await openRepository(counting, secret, machine('stranger'), signal);
+    expect(opened.ringNumber).toBe(3);
+    expect(rounds).toBeLessThan(3_000 / destination.properties.maxParallel + 50);
+    await backup(opened);
   });
 });
 
