@@ -125,7 +125,9 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
     if (known !== undefined && known.seq <= top) names.set(known.seq, known.record);
     for (const { first, last } of gapsOf({ ...chain, newest: top })) {
       for (let seq = first; seq <= last; seq += 1) {
-        const name = names.get(seq);
+        const told = names.get(seq);
+        // Whoever has a write-only key can say that what stands elsewhere stood here.
+        const name = told !== undefined && chain.key !== undefined && accounted(told) ? undefined : told;
         if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
       }
     }

@@ -426,6 +426,20 @@ describe('numbers that a write-only key gives itself', () => {
     await expectGoesOn();
   });
 
+  it('and heads that name what stands elsewhere leave nothing behind which cannot be given up', async () => {
+    const first = await backup();
+    await thief.snapshot(1);
+    const [made] = (await listSnapshots(repository, signal)).live.filter(({ storedBy }) => !isFull(storedBy));
+    const { writer } = made?.chain ?? first.chain;
+    await thief.head({ writer, seq: 4, prev: first.id }, first.id);
+    await thief.head({ writer, seq: 2, prev: first.id }, first.id);
+    await expectGoesOn();
+    await removeKey(repository, slot, signal);
+    await forgetSnapshots(repository, [made?.id ?? ''], 'planted', signal);
+    expect(await giveUpAllLost()).toBeGreaterThan(0);
+    await expectGoesOn();
+  });
+
   it('which a machine remembers from before are given up by name, and by no number', async () => {
     const first = await backup(await open('another'));
     const { writer } = first.chain;
