@@ -1132,32 +1132,38 @@ def wrong_chunk(pack, segment, chunk_id):
 # Records (section 7)
 
 
+def read_config(destination, keys, n, where):
+    context, plain = open_object(keys, destination.read(where), where, CONFIG)
+    record = check_record(
+        read_cbor(plain, where),
+        where,
+        {"repo": is_bytes(16), "min_format": is_count, "n": is_count, "signature": is_bytes(64)},
+        optional=("n",),
+    )
+    if context != struct.pack(">Q", n) or record["repo"] != keys.repo or not keys.signed(record, b"hf1/config"):
+        raise Damage(where, "is of another number or repository, or its signature does not hold")
+    if record.get("n", n) != n:
+        raise Damage(where, "was signed for another number")
+    return record
+
+
 def check_config(destination, keys, warn):
     """The highest configuration that is sound says which readers may read. One that is signed for no number may be an older
     one that somebody has put there: it counts where no other is."""
     numbers = destination.numbers("config", DECIMAL)
     in_order = [*(n for n in numbers if n <= MOST_NUMBER), *(n for n in numbers if n > MOST_NUMBER)]
     unbound = None
-    for n, where in ((n, f"{folder}/{n}") for n in in_order for folder in ("config", "copies/config")):
-        try:
-            context, plain = open_object(keys, destination.read(where), where, CONFIG)
-            record = check_record(
-                read_cbor(plain, where),
-                where,
-                {"repo": is_bytes(16), "min_format": is_count, "n": is_count, "signature": is_bytes(64)},
-                optional=("n",),
-            )
-            if context != struct.pack(">Q", n) or record["repo"] != keys.repo or not keys.signed(record, b"hf1/config"):
-                raise Damage(where, "is of another number or repository, or its signature does not hold")
-            if record.get("n") is None:
-                unbound = unbound or record
-                continue
-            if record["n"] != n:
-                raise Damage(where, "was signed for another number")
-        except Unreadable as error:
-            warn(f"{error} (passed over)")
-            continue
-        break
+    for n in in_order:
+        record = None
+        for where in (f"config/{n}", f"copies/config/{n}"):
+            try:
+                record = read_config(destination, keys, n, where)
+                break
+            except Unreadable as error:
+                warn(f"{error} (passed over)")
+        unbound = unbound or record
+        if record is not None and record.get("n") is not None:
+            break
     else:
         record = unbound
     if record is None:
@@ -1262,15 +1268,23 @@ FORMAT_BITS = {
     BLOCK_DEVICE: stat.S_IFBLK,
 }
 DEEPEST = 4096
+# What a snapshot can hold: directories that are the same share their chunks, so that few bytes may unfold to any number of paths.
+MOST_ENTRIES, FEW_ENTRIES = 1 << 32, 100_000
+# And what a file can: so many chunks whatever its size, beside one for each hole and each of the smallest chunks' bytes.
+FEW_CHUNKS, SMALLEST_CHUNK, MOST_REPEATED = 65_536, 4_096, 1 << 22
 
 
 class Entry:
-    """`same_file` is equal for names of one file."""
+    """`same_file` is equal for names of one file; `below` is how many entries a directory says that it has at all depths."""
 
     __slots__ = (
         *("kind", "flags", "name", "mode", "uid", "gid", "mtime", "xattrs", "same_file"),
-        *("size", "holes", "ids", "id", "target", "device"),
+        *("size", "holes", "ids", "id", "below", "target", "device"),
     )
+
+    def count(self):
+        """Of itself and all that is below it, as it says."""
+        return 1 + self.below if self.kind == DIRECTORY else 1
 
 
 def read_entry(cursor):
@@ -1298,7 +1312,7 @@ def read_entry(cursor):
         entry.ids = cursor.take(24 * count)
     elif kind == DIRECTORY:
         entry.id = cursor.take(24)
-        cursor.varint(), cursor.varint(), cursor.varint()
+        _, _, entry.below = cursor.varint(), cursor.varint(), cursor.varint()
     elif kind == LINK:
         entry.target = cursor.sized(65_536)
     elif kind in (CHARACTER_DEVICE, BLOCK_DEVICE):
@@ -1418,29 +1432,85 @@ class Tree:
     def chunk_ids(self, entry):
         """Ids of a file's data chunks, in order."""
         ids = (entry.ids[i : i + 24] for i in range(0, len(entry.ids), 24))
+        data = entry.size - sum(length for _, length in entry.holes)
+        most = FEW_CHUNKS + len(entry.holes) + data // SMALLEST_CHUNK
         if not entry.flags & INDIRECT:
+            if len(entry.ids) // 24 > most:
+                raise Damage(f"file {shown(entry.name)}", "has more chunks than it can")
             yield from ids
             return
+        seen, chunks, repeated = set(), 0, 0
         for list_id in ids:
             cursor, form = self.open(list_id)
             if form != LIST:
                 raise Damage(cursor.where, "is no list")
-            packed = cursor.take(24 * cursor.varint())
+            count = cursor.varint()
+            packed = cursor.take(24 * count)
             cursor.end()
+            chunks += count
+            repeated += max(1, count) if list_id in seen else 0
+            seen.add(list_id)
+            if chunks > most or repeated > MOST_REPEATED:
+                raise Damage(f"file {shown(entry.name)}", "has more chunks than it can")
             yield from (packed[i : i + 24] for i in range(0, len(packed), 24))
+
+    def most_below(self, chunk_id, said):
+        """How many entries a walk of this directory may come by: `said` of it (None for the root), if it can have as many."""
+        if said is None:
+            said = sum(item.count() for item in self.entries(chunk_id) if isinstance(item, Entry))
+        if said <= FEW_ENTRIES:
+            return said
+        stored, seen, waiting, lost = 0, set(), [chunk_id], False
+        while waiting and FEW_ENTRIES + stored * stored < said <= MOST_ENTRIES:
+            part = waiting.pop()
+            if part in seen:
+                continue
+            seen.add(part)
+            try:
+                cursor, form = self.open(part)
+                if form == LEAF:
+                    entries = self.leaf(cursor, None, None, [None])
+                    stored += len(entries)
+                    waiting += [entry.id for entry in entries if entry.kind == DIRECTORY]
+                elif form == BRANCH:
+                    waiting += [child for _, child in reversed(self.branch(cursor, None, None))]
+            except Unreadable:
+                lost = True
+        most = FEW_ENTRIES + stored * stored
+        if said <= min(most, MOST_ENTRIES):
+            return said
+        # What is lost may have been all that the rest is too small for.
+        if lost and said <= MOST_ENTRIES:
+            return most
+        raise Damage(f"tree chunk {chunk_id.hex()}", "unfolds without end: no backup of files wrote that")
+
+    def limit(self, chunk_id, said):
+        """`most_below`, or why nothing of it is to be walked through."""
+        try:
+            return self.most_below(chunk_id, said)
+        except Unreadable as error:
+            return error
 
     def walk(self, path, recursive=True):
         """What is below `path` (a list of names; all for an empty one) and the directories on the way, as
         ("enter" | "entry" | "leave" | "lost", Folder, Entry or Unreadable)."""
         top = Folder(None, None)
-        stack = [(top, self.entries(self.root, path[0] if path else None))]
+        stack = [(top, self.entries(self.root, path[0] if path else None), None if path else self.limit(self.root, None))]
         found = not path
         while stack:
-            folder, items = stack[-1]
-            item = next(items, None)
+            folder, items, left = stack[-1]
+            item = left if isinstance(left, Unreadable) else next(items, None)
             depth = len(stack)
-            if item is None:
+            if isinstance(item, Entry) and left is not None:
+                left = left - item.count()
+                if left < 0:
+                    item = Damage(f"directory {shown(folder.path())}", "holds more than it says")
+                stack[-1] = folder, items, left
+            if item is None or isinstance(left, Unreadable) or (left is not None and left < 0):
                 stack.pop()
+                if isinstance(item, Unreadable):
+                    found = True
+                    yield "lost", folder, item
                 if stack:
                     yield "leave", folder, folder.entry
             elif isinstance(item, Unreadable):
@@ -1458,10 +1528,12 @@ class Tree:
                     yield "enter", child, item
                     if depth > len(path) and not recursive:
                         continue
-                    stack.append((child, self.entries(item.id, path[depth] if depth < len(path) else None)))
+                    only = path[depth] if depth < len(path) else None
+                    # The first that is walked through whole is looked at; those below it hold no more than they say.
+                    limit = None if only is not None else item.below if depth > len(path) else self.limit(item.id, item.below)
+                    stack.append((child, self.entries(item.id, only), limit))
         if not found:
             raise Refused(f"{shown(b'/'.join(path))} is not in the snapshot")
-
 
     def walk_flat(self, path, recursive):
         """("entry" | "lost", Folder, Entry or Unreadable) of what `path` names: a directory's entries, or itself."""

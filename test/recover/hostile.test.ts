@@ -7,7 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
 import { createRepository } from '../../src/repository/repository.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
-import { hostileSnapshot, rawEntry, rawLeaf, TYPE, type RawStore } from '../support/hostile-snapshot.ts';
+import { hostileSnapshot, rawEntry, rawLeaf, rawList, TYPE, type RawStore } from '../support/hostile-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { openRecoverProgram, type RecoverProgram } from './program.ts';
 
@@ -146,6 +146,53 @@ function tests(program: RecoverProgram): void {
     expect([hole.code, list.code]).toEqual([1, 1]);
     expect(hole.stderr).toContain('a hole beyond the end');
     expect(list.stderr).toContain('is no list');
+  });
+
+  describe('of a few hundred bytes that unfold to millions of paths', () => {
+    const bomb =
+      (levels: number, said: (entries: number) => number, width = 4) =>
+      ({ tree }: RawStore): Buffer => {
+        let entries = 1;
+        let id = tree(rawLeaf([rawEntry({ type: TYPE.file, name: 'file', size: 0 })]));
+        for (let level = 0; level < levels; level += 1) {
+          const totals = { entries: said(entries), files: 1, bytes: 0 };
+          const names = Array.from({ length: width }, (_, i) => `n${String(i).padStart(3, '0')}`);
+          const entry = (name: string): Buffer =>
+            rawEntry({ type: TYPE.directory, name, directory: id, totals });
+          id = tree(rawLeaf(names.map(entry)));
+          entries = width * (1 + entries);
+        }
+        return id;
+      };
+
+    it.each([
+      { name: 'told truthfully', build: bomb(12, (entries) => entries), why: 'unfolds without end' },
+      { name: 'beyond all numbers', build: bomb(24, (entries) => entries), why: 'unfolds without end' },
+      { name: 'which say nothing', build: bomb(12, () => 0), why: 'holds more than it says' },
+      { name: 'which say too little', build: bomb(12, () => 4), why: 'holds more than it says' },
+    ])('ends soon and says so: $name', async ({ build, why }) => {
+      const { code, stderr, names } = await restored(build);
+      expect(code).toBe(1);
+      expect(stderr).toContain(why);
+      expect(names.length).toBeLessThan(200_000);
+    });
+
+    it('restores copies of one real directory, as many as there may be', async () => {
+      const { code, names } = await restored(bomb(1, (entries) => entries, 300));
+      expect(code).toBe(0);
+      expect(names).toHaveLength(600);
+    });
+  });
+
+  it('refuses a file of more chunks than one of its size can have', async () => {
+    const { code, stderr } = await restored(({ data, tree }) => {
+      const chunk = data(Buffer.from('x'));
+      const list = tree(rawList(Array.from({ length: 4_096 }, () => chunk)));
+      const ids = Array.from({ length: 20 }, () => list);
+      return tree(rawLeaf([rawEntry({ type: TYPE.file, name: 'file', flags: 8, size: 81_920, ids })]));
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('has more chunks than it can');
   });
 
   it('shows names on the terminal without what a terminal would obey', async () => {
