@@ -72,12 +72,15 @@ interface Refusal extends Error {
   readonly response?: { readonly headers: { get(name: string): string | undefined } };
 }
 
+/** Codes that the library gives itself, with a sentence of its own, where an answer is none that it can read. */
+const OF_THE_LIBRARY = new Set(['PARSE_ERROR', 'REQUEST_SEND_ERROR']);
+
 function answerOf(error: unknown): WebAnswer | undefined {
   if (!(error instanceof Error) || error.name !== 'RestError') return undefined;
   const { statusCode: status, code: read, response } = error as Refusal;
   if (status === undefined) return undefined;
   const header = (name: string): string | undefined => response?.headers.get(name);
-  const code = header('x-ms-error-code') ?? read;
+  const code = header('x-ms-error-code') ?? (read !== undefined && OF_THE_LIBRARY.has(read) ? undefined : read);
   // Without a name the sentence is one of the library. What follows the first line is the number of the request.
   const [sentence] = error.message.split('\n');
   return {

@@ -105,6 +105,19 @@ test('a gateway that says that the store is away is told of with the status', as
   expect(failure).toMatchObject({ kind: 'unreachable', details: { status: 503 } });
 });
 
+test.each([
+  ['text without a type', {}, 'wait'],
+  ['what is no JSON', { 'content-type': 'application/json' }, '{"a'],
+  ['what is no XML', { 'content-type': 'application/xml' }, '<a'],
+])('a refusal with %s is told in no words of a library', async (_, head, text) => {
+  for (const status of [429, 503]) {
+    answer = (_method, response) => response.writeHead(status, head).end(text);
+    const failure = await listAll().catch((error: unknown) => error);
+    expect(failure).toMatchObject({ details: { status } });
+    expect(String(failure)).not.toMatch(/pars|Syntax|JSON|says/i);
+  }
+});
+
 test('a list that comes slowly is waited for as long as it moves', async () => {
   const hasty = await open({ stallMs: 800 });
   const time = new Date(0).toUTCString();
