@@ -1,7 +1,7 @@
 /** The words of a command line as far as they can be told apart before the command is known. */
 
 /** Options that may stand before the command and are followed by a value. */
-const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--password-command']);
+const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--password-command', '--config']);
 
 /** `holdfast -r DIR ls latest`: the command, and the words on either side of it. */
 export function splitWords(words: readonly string[]): {

@@ -1,19 +1,17 @@
-import { homedir } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { ConfigError, shownKeyPath, type KeyPath } from '../config/config-error.ts';
 import { editConfig, removeValue, setValue, type ConfigChange } from '../config/config-edit.ts';
-import type { SettingsContext } from '../config/effective-settings.ts';
 import { findSetting, readTypedValue } from '../config/key-path.ts';
 import { NO_FILE, loadConfig, readConfig } from '../config/load.ts';
 import { requireNeverThere } from '../config/never-there.ts';
 import { jsonSchemaText, type FilledConfig } from '../config/schema.ts';
 import { onePlaces, onePlaceText } from '../daemon/one-place.ts';
-import { SETTINGS_CHECKS } from '../daemon/settings-checks.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from './options.ts';
+import { settingsContext } from './settings-file.ts';
 import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
 import { jsonText, printable, type Environment } from './terminal.ts';
 import { count } from './wording.ts';
@@ -97,15 +95,6 @@ function isAboutDestinations({ path: [first] }: ConfigChange): boolean {
 function untestedBy({ path: [first, name] }: ConfigChange): readonly ConfigChange[] {
   const isOne = first === 'destinations' && name !== undefined;
   return isOne ? [setValue([first, name, 'untested'], true)] : [];
-}
-
-/** What settings depend on beside the file. */
-export function settingsContext(env: Environment): SettingsContext {
-  return {
-    home: homedir(),
-    stateDirectory: statePaths(env).directory,
-    ...SETTINGS_CHECKS,
-  };
 }
 
 async function get(key: string | undefined, options: ConfigOptions, { env, out }: Context): Promise<void> {

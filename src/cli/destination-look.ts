@@ -4,17 +4,20 @@ import { homedir } from 'node:os';
 import { DestinationError, HoldfastError, errnoOf } from '../base/errors.ts';
 import type { DestinationSettings } from '../config/settings.ts';
 import type { DestinationView } from '../control/calls.ts';
-import type { Finding } from '../daemon/doctor/finding.ts';
+import { ok, problem, warning, type Finding } from '../daemon/doctor/finding.ts';
 import { tryDestination } from '../daemon/try-destination.ts';
 import type { Destination } from '../destination/destination.ts';
-import { directoryOf } from '../destination/location.ts';
+import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination } from '../destination/open.ts';
 import { readKeyFiles } from '../repository/key-files.ts';
+import type { Secret } from '../repository/key-slots.ts';
+import { holdfast } from '../base/holdfast-command.ts';
 import type { Context } from './context.ts';
 import { settingsOrDefaults } from './settings-file.ts';
-import { checkOpening } from './doctor/place.ts';
-import { reachOfSettings } from './reach.ts';
+import { reachOfSettings, secretOfSettings } from './reach.ts';
+import { openAt } from './open.ts';
 import { knownRepositoryId, statePaths } from './state-directory.ts';
+import { shortId } from './wording.ts';
 
 export interface Look {
   /** `empty`: no repository yet; `missing`: there was one, and the place is gone; `broken`: it cannot be read. */
@@ -132,4 +135,48 @@ export async function tryOut(
     signal,
   });
   return findings;
+}
+
+/** The repository that is at a destination opens with the key that the settings name. */
+export async function checkOpening(
+  check: string,
+  place: DestinationSettings,
+  context: Context,
+): Promise<Finding> {
+  const shown = shownPlace(parseLocation(place.url));
+  let secret: Secret | undefined;
+  try {
+    secret = await secretOfSettings(place, context);
+  } catch (error) {
+    if (!isForAgentOnly(place, error)) throw error;
+    return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
+  }
+  if (secret === undefined)
+    return problem(
+      check,
+      `The key to ${shown} is not there`,
+      'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
+    );
+  if (secret.kind === 'write-only')
+    return problem(
+      check,
+      `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
+      `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
+    );
+  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
+  try {
+    return ok(check, `${shown} opens (${shortId(repository.id)})`);
+  } finally {
+    await repository.close();
+  }
+}
+
+/** What systemd, or the environment of the agent, does not give to this process may be with the agent all the same. */
+function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): boolean {
+  return (
+    error instanceof HoldfastError &&
+    error.code === 'SECRET_UNAVAILABLE' &&
+    passphrase !== null &&
+    ('credential' in passphrase || 'env' in passphrase)
+  );
 }

@@ -3,7 +3,7 @@ import { applyChanges, type ConfigChange } from '../config/config-edit.ts';
 import { loadConfig } from '../config/load.ts';
 import type { DestinationSettings, Settings } from '../config/settings.ts';
 import { directoryOf } from '../destination/location.ts';
-import { settingsContext } from './config.ts';
+import { settingsContext } from './settings-file.ts';
 import type { Context } from './context.ts';
 import { checkChange, readSettings, settingsOrDefaults } from './settings-file.ts';
 import { configFile } from './state-directory.ts';

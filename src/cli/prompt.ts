@@ -2,15 +2,21 @@
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { RequestError } from '../base/errors.ts';
 import { isLossy } from '../base/people-text.ts';
-import type { Context } from './context.ts';
+
+/** Where a person is asked. */
+export interface Asked {
+  readonly stdin: NodeJS.ReadStream;
+  readonly stderr: NodeJS.WriteStream;
+  readonly signal: AbortSignal;
+}
 
 /** A person can be asked. */
-export function canPrompt({ stdin, stderr }: Context): boolean {
+export function canPrompt({ stdin, stderr }: Asked): boolean {
   return stdin.isTTY && stderr.isTTY;
 }
 
 /** Asks without echo. Rejects with an AbortError at Ctrl-C and when the context's signal aborts. */
-export async function promptHidden(question: string, context: Context): Promise<string> {
+export async function promptHidden(question: string, context: Asked): Promise<string> {
   const { stdin, stderr, signal } = context;
   signal.throwIfAborted();
   emitKeypressEvents(stdin);
@@ -35,7 +41,7 @@ export async function promptHidden(question: string, context: Context): Promise<
   }
 }
 
-async function typedLine({ stdin, signal }: Context): Promise<string> {
+async function typedLine({ stdin, signal }: Asked): Promise<string> {
   let typed = '';
   const done = new AbortController();
   return await new Promise<string>((resolve, reject) => {
@@ -62,16 +68,16 @@ function abortError(reason: unknown): Error {
 }
 
 /** A new passphrase, typed twice. @throws {RequestError} when it is empty or the two differ three times */
-export async function promptNewPassphrase(context: Context): Promise<string> {
+export async function promptNewPassphrase(context: Asked): Promise<string> {
   return await promptTwice('passphrase', context);
 }
 
 /** A new password of an account, typed twice. @throws {RequestError} when it is empty or the two differ three times */
-export async function promptNewPassword(context: Context): Promise<string> {
+export async function promptNewPassword(context: Asked): Promise<string> {
   return await promptTwice('password', context);
 }
 
-async function promptTwice(what: 'passphrase' | 'password', context: Context): Promise<string> {
+async function promptTwice(what: 'passphrase' | 'password', context: Asked): Promise<string> {
   for (let attempt = 1; attempt <= 3; attempt += 1) {
     const first = await promptHidden(`New ${what}: `, context);
     if (first.trim() === '') {

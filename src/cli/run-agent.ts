@@ -25,7 +25,7 @@ import { directoryOf, parseLocation, shownPlace } from '../destination/location.
 import type { Job } from '../jobs/job.ts';
 import { jobObject } from './agent-object.ts';
 import { openAgentLog } from './agent-log.ts';
-import { settingsContext } from './config.ts';
+import { settingsContext } from './settings-file.ts';
 import type { Context } from './context.ts';
 import { prepareEmbedded } from './embedded-thread.ts';
 import { programAtTerminal } from './program-at-terminal.ts';

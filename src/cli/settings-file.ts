@@ -1,13 +1,25 @@
 /** Commands that change the settings: on the configuration that was read, comments kept. */
+import { homedir } from 'node:os';
 import { checkEdit, editConfig, type ConfigChange } from '../config/config-edit.ts';
 import { ConfigError } from '../config/config-error.ts';
+import type { SettingsContext } from '../config/effective-settings.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../config/load.ts';
 import { requireNeverThere } from '../config/never-there.ts';
 import type { Settings } from '../config/settings.ts';
-import { settingsContext } from './config.ts';
+import { SETTINGS_CHECKS } from '../daemon/settings-checks.ts';
 import type { Context } from './context.ts';
 import { requireOwnAgent } from './install/own-agent.ts';
 import { configFile, ensureStateDirectory, statePaths } from './state-directory.ts';
+import type { Environment } from './terminal.ts';
+
+/** What settings depend on beside the file. */
+export function settingsContext(env: Environment): SettingsContext {
+  return {
+    home: homedir(),
+    stateDirectory: statePaths(env).directory,
+    ...SETTINGS_CHECKS,
+  };
+}
 
 /**
  * `named` as by `--config`. Undefined when there is no file, and was none.

@@ -5,8 +5,7 @@
 import { createReadStream, createWriteStream, fstatSync, fsyncSync, statSync, type Stats } from 'node:fs';
 import { devNull } from 'node:os';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { SourceError, errnoOf } from '../base/errors.ts';
-import { usage } from './options.ts';
+import { RequestError, SourceError, errnoOf } from '../base/errors.ts';
 import type { DataStream } from './output.ts';
 
 const OUTPUT = 1;
@@ -34,17 +33,21 @@ export type StandardInput = Readable & { readonly fd?: number; readonly isTTY?: 
 
 /** @throws {RequestError} where it gives nothing that could be saved */
 export function requireContent(stdin: StandardInput, example: string): void {
-  if (stdin.isTTY === true) throw usage('Standard input is a terminal', `Send something into it: ${example}`);
+  if (stdin.isTTY === true) throw unusable('Standard input is a terminal', `Send something into it: ${example}`);
   if (stdin.fd === undefined) return;
   const stats = fstatSync(stdin.fd);
   if (stats.isDirectory())
-    throw usage('Standard input is a directory', 'Name it without --stdin-name to save what is in it.');
+    throw unusable('Standard input is a directory', 'Name it without --stdin-name to save what is in it.');
   // A descriptor that was closed is this device as well: Node.js opens it in its place.
   if (isNullDevice(stats))
-    throw usage(
+    throw unusable(
       `Nothing comes from standard input: it is closed, or ${devNull}`,
       `Send something into it: ${example}`,
     );
+}
+
+function unusable(message: string, hint: string): RequestError {
+  return new RequestError('USAGE', message, { hint });
 }
 
 function isNullDevice(stats: Stats): boolean {

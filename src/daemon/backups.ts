@@ -8,7 +8,7 @@ import { isPersons } from '../jobs/queue.ts';
 import type { Runner } from '../jobs/runner.ts';
 import type { Destinations } from './destinations.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
-import { isFar, placeOf } from './prepare-pass.ts';
+import { isFar, placeOf } from './destinations.ts';
 import type { Watching } from './watching.ts';
 
 export interface BackupParts {

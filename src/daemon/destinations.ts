@@ -242,3 +242,18 @@ function noCloud(): RequestError {
     details: { destination: 'cloud' },
   });
 }
+
+/** Not on this machine. */
+export function isFar({ directory }: Place): boolean {
+  return directory === undefined;
+}
+
+/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
+export function placeOf(destinations: Pick<Destinations, 'find'>, name: string): Place | undefined {
+  try {
+    return destinations.find(name);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return undefined;
+  }
+}

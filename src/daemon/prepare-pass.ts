@@ -1,9 +1,9 @@
 /** What an engine has to be told of a backup that goes to several destinations. */
-import { HoldfastError, RequestError } from '../base/errors.ts';
+import { HoldfastError } from '../base/errors.ts';
 import type { CopyOrigin, EngineDestination, EnginePass } from '../engine/protocol.ts';
 import type { Job } from '../jobs/job.ts';
 import type { PassPart } from '../jobs/pass.ts';
-import type { Destinations, Place } from './destinations.ts';
+import { isFar, placeOf, type Destinations, type Place } from './destinations.ts';
 import { spoolDirectory } from './spools.ts';
 
 export interface PreparingPass {
@@ -99,18 +99,4 @@ export function isThroughNetwork(
   if (place !== undefined && isFar(place)) return true;
   if (part.kind !== 'copies') return false;
   return nearFirst(part.from, destinations).every((from) => isFar(from.place));
-}
-
-export function isFar({ directory }: Place): boolean {
-  return directory === undefined;
-}
-
-/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
-export function placeOf(destinations: Pick<Destinations, 'find'>, name: string): Place | undefined {
-  try {
-    return destinations.find(name);
-  } catch (error) {
-    if (!(error instanceof RequestError)) throw error;
-    return undefined;
-  }
 }

@@ -13,7 +13,7 @@ import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
 import { damageTo } from './lost-object.ts';
-import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { openRecord, sealObject, type OpenedObject } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import { rememberSeen } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
@@ -324,7 +324,7 @@ export async function canReadHead(
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */
 async function readHead(repository: Repository, key: string, signal: AbortSignal): Promise<Head> {
   const bytes = await repository.destination.get(key, undefined, signal);
-  const open = (): OpenedObject => openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+  const open = (): OpenedObject => openRecord(repository.keys, OBJECT_TYPES.head, bytes, key);
   const { context, plaintext } = await repository.withKeys(open, signal);
   const chain = decodeChainContext(context, key);
   if (key !== `heads/${chain.writer}/${headNumber(chain.seq)}`)

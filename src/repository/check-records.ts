@@ -8,7 +8,7 @@ import type { Findings } from './check-report.ts';
 import { isDamage } from './chunk-index.ts';
 import { openConfig, usableConfig } from './configuration.ts';
 import { openLease, parseLeaseKey } from './lease-objects.ts';
-import { openObject } from './objects.ts';
+import { openRecord } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 import { readSnapshot } from './snapshots.ts';
@@ -29,7 +29,7 @@ export async function checkHeads(
   await eachObject(repository, listed, findings, signal, (key, bytes) => {
     const place = headPlace(key);
     if (place === undefined) return;
-    const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.head, bytes, key);
+    const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.head, bytes, key);
     const head = { chain: decodeChainContext(context, key), ...decodeHead(plaintext, key) };
     if (head.chain.writer !== place.writer || head.chain.seq !== place.seq) {
       throw corrupt(key, 'it stands under another key');

@@ -20,7 +20,7 @@ import {
 } from '../format/records.ts';
 import { fetchEarly, isUnusable, isWorthCopy } from './key-files.ts';
 import { listNumbered } from './listing.ts';
-import { openObject, sealObject, type OpenedObject } from './objects.ts';
+import { openRecord, sealObject } from './objects.ts';
 import { inTurn } from './parallel.ts';
 import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
 import type { Repository } from './repository.ts';
@@ -224,16 +224,6 @@ export async function usableConfig(
   return await newestConfig(destination, { keyring, keys, early: undefined, copied: true }, signal);
 }
 
-/** Anybody can write into a header that a newer program is needed: the keyring says it where that is so. */
-function openProven(keys: ObjectKeys, bytes: Buffer, object: string): OpenedObject {
-  try {
-    return openObject(keys, OBJECT_TYPES.config, bytes, object);
-  } catch (error) {
-    if (!(error instanceof RepositoryError) || error.code !== 'NEWER_FORMAT') throw error;
-    throw corrupt(object, 'it is of a format that this repository does not have', error);
-  }
-}
-
 export interface OpenedConfig {
   readonly config: ConfigRecord;
   readonly generation: number;
@@ -244,7 +234,7 @@ export interface OpenedConfig {
 /** @throws {RepositoryError} CORRUPT_DATA */
 export function openConfig(keyring: Keyring, keys: ObjectKeys, bytes: Buffer, number: number): OpenedConfig {
   const object = `config/${number}`;
-  const { context, generation, plaintext } = openProven(keys, bytes, object);
+  const { context, generation, plaintext } = openRecord(keys, OBJECT_TYPES.config, bytes, object);
   // Before anything is done about what it says: that a newer program is needed, above all.
   const { n, signed, signature } = signedConfig(plaintext, object);
   const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);

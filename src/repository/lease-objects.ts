@@ -7,7 +7,7 @@ import { decodeLease, encodeLease, leaseMap, type LeaseRecord } from '../format/
 import { MAX_EPOCH, encodeSigned } from '../format/records.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { outdatedSinceMs } from './generation-age.ts';
-import { openObject, sealObject } from './objects.ts';
+import { openRecord, sealObject } from './objects.ts';
 import type { Repository } from './repository.ts';
 
 /** Milliseconds. */
@@ -288,7 +288,7 @@ export function openLease(
   epoch: number,
 ): LeaseRecord {
   const object = leaseKey(purpose, epoch);
-  const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.lease, bytes, object);
+  const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.lease, bytes, object);
   const record = decodeLease(plaintext, object);
   const belongs = purpose === PRUNE_PURPOSE || purpose === `session.${record.nonce}`;
   if (!belongs || !context.equals(leaseContext(purpose, epoch)))

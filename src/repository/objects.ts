@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { corrupt } from '../base/errors.ts';
+import { RepositoryError, corrupt } from '../base/errors.ts';
 import type { ObjectKeys } from '../codec/keys.ts';
 import { ObjectSeal } from '../codec/seal.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
@@ -58,6 +58,26 @@ export function openObject(
   if (sealedBy !== 0 && !context.subarray(0, 8).equals(writeOnlyMark(keys.repository, sealedBy).writer))
     throw corrupt(object, 'the write-only key that sealed it is not the writer that it names');
   return { generation, sealedBy, context, plaintext };
+}
+
+/**
+ * The same of a record without which the rest can be understood. Whoever opened the keyring knows the repository's format, so
+ * that a header of a later one was not written by any program: anybody can put one there, and it must not stay for ever.
+ * @throws {RepositoryError} CORRUPT_DATA
+ */
+export function openRecord(
+  keys: ObjectKeys,
+  type: ObjectType,
+  bytes: Buffer,
+  object: string,
+  name?: string,
+): OpenedObject {
+  try {
+    return openObject(keys, type, bytes, object, name);
+  } catch (error) {
+    if (!(error instanceof RepositoryError) || error.code !== 'NEWER_FORMAT') throw error;
+    throw corrupt(object, 'it is of a format that this repository does not have', error);
+  }
 }
 
 /** Index objects are compressed before they are sealed; the length stands first so that the output is capped. */

@@ -16,7 +16,7 @@ import {
   type StoredLease,
 } from './lease-objects.ts';
 import { damageTo } from './lost-object.ts';
-import { openObject } from './objects.ts';
+import { openRecord } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -58,7 +58,7 @@ async function readWorth(
   try {
     const bytes = await repository.destination.get(object, undefined, signal);
     const open = () => {
-      const { context, plaintext } = openObject(repository.keys, OBJECT_TYPES.lease, bytes, object);
+      const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.lease, bytes, object);
       const { record, signed, signature } = decodePruneLease(plaintext, object);
       const isMeant = context.equals(leaseContext(PRUNE_PURPOSE, epoch)) && record.epoch === epoch;
       return { record, isSigned: isMeant && repository.signed('hf1/lease', signed, signature) };

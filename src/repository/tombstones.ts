@@ -13,7 +13,7 @@ import {
 import { listNamed } from './listing.ts';
 import { damageTo, isUnreadObject } from './lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject, sha256 } from './objects.ts';
+import { openRecord, sha256 } from './objects.ts';
 import { mapParallel } from './parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -154,7 +154,7 @@ function isNoTombstone({ keys }: Repository, bytes: Buffer, name: string, damage
   if (damage.code !== 'CORRUPT_DATA') return false;
   let plaintext: Buffer;
   try {
-    ({ plaintext } = openObject(keys, OBJECT_TYPES.tombstone, bytes, name));
+    ({ plaintext } = openRecord(keys, OBJECT_TYPES.tombstone, bytes, name));
   } catch (error) {
     if (!(error instanceof RepositoryError)) throw error;
     return true;
@@ -171,7 +171,7 @@ function isNoTombstone({ keys }: Repository, bytes: Buffer, name: string, damage
 /** @throws {RepositoryError} CORRUPT_DATA when it is damaged or not signed by the administrator */
 function openTombstone(repository: Repository, bytes: Buffer, name: string): Omit<Tombstone, 'storedMs'> {
   const object = `tombstone ${name}`;
-  const opened = openObject(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
+  const opened = openRecord(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
   const { context, generation, plaintext } = opened;
   // Before anything is done about what it says: that a newer program is needed, above all.
   const { signed, signature } = signedPart(plaintext, object);

@@ -1,22 +1,19 @@
 /** Checks of what is kept: the state directory, the settings, and the repository. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { HoldfastError, errnoOf } from '../../base/errors.ts';
+import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
 import { requireNeverThere } from '../../config/never-there.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
-import type { Secret } from '../../repository/key-slots.ts';
-import { settingsContext } from '../config.ts';
+import { settingsContext } from '../settings-file.ts';
 import type { Context } from '../context.ts';
-import { lookAt } from '../destination-look.ts';
-import { openAt } from '../open.ts';
-import { secretOfSettings } from '../reach.ts';
+import { checkOpening, lookAt } from '../destination-look.ts';
 import { readMachineKey, requireWritable, statePaths } from '../state-directory.ts';
 import type { Environment } from '../terminal.ts';
-import { count, shortId } from '../wording.ts';
+import { count } from '../wording.ts';
 import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
@@ -128,50 +125,6 @@ async function checkOther(check: string, place: DestinationSettings, context: Co
     return warning(check, `${shown} is not there, and was never tested`, test);
   if (state === 'missing') return problem(check, text ?? `${shown} is not there`, test);
   return await checkOpening(check, place, context);
-}
-
-/** The repository that is at a destination opens with the key that the settings name. */
-export async function checkOpening(
-  check: string,
-  place: DestinationSettings,
-  context: Context,
-): Promise<Finding> {
-  const shown = shownPlace(parseLocation(place.url));
-  let secret: Secret | undefined;
-  try {
-    secret = await secretOfSettings(place, context);
-  } catch (error) {
-    if (!isForAgentOnly(place, error)) throw error;
-    return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
-  }
-  if (secret === undefined)
-    return problem(
-      check,
-      `The key to ${shown} is not there`,
-      'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
-    );
-  if (secret.kind === 'write-only')
-    return problem(
-      check,
-      `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
-      `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
-    );
-  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
-  try {
-    return ok(check, `${shown} opens (${shortId(repository.id)})`);
-  } finally {
-    await repository.close();
-  }
-}
-
-/** What systemd, or the environment of the agent, does not give to this process may be with the agent all the same. */
-function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): boolean {
-  return (
-    error instanceof HoldfastError &&
-    error.code === 'SECRET_UNAVAILABLE' &&
-    passphrase !== null &&
-    ('credential' in passphrase || 'env' in passphrase)
-  );
 }
 
 async function isThere(path: string): Promise<boolean> {
