@@ -5,7 +5,7 @@ import { splitDeviceNumber } from '../system/device-number.ts';
 import { native, type Native } from '../system/native.ts';
 import { O_PATH } from '../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
-import { isSameOrAsOpen, MOST_LOOKS, replacedError } from './same-entry.ts';
+import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './source-open.ts';
 
 /** What the walker needs of an entry. */
@@ -91,6 +91,9 @@ function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
   }
 }
 
+/** Of a directory that changes on and on: with three, a file would have to be replaced at its moment in each. */
+const MOST_LISTS = 3;
+
 type ListNames = (cutShort?: (error: Error) => void) => ByteString[];
 
 /**
@@ -108,15 +111,15 @@ function steadyNames(
     isWhole = false;
     cutShort?.(error);
   };
-  const all: ByteString[] = [];
+  const all = new Set<ByteString>();
   let itself = opened;
-  for (let looks = 0; ; looks += 1) {
+  for (let lists = 1; ; lists += 1) {
     const names = list(cutShort && tell);
     const before = itself;
     itself = look();
     if (isWhole && standsAs(before, itself)) return { itself, names: withoutRepeats(names.sort()) };
-    for (const name of names) all.push(name);
-    if (!isWhole || looks === MOST_LOOKS) return { itself, names: withoutRepeats(all.sort()) };
+    for (const name of names) all.add(name);
+    if (!isWhole || lists === MOST_LISTS) return { itself, names: [...all].sort() };
   }
 }
 

@@ -112,6 +112,24 @@ describe.skipIf(native === null)('in the place of their directory', () => {
     expect(snapshot.record.errors).toEqual([]);
   });
 
+  test.each(['link', 'directory'] as const)(
+    'a %s that comes on the way to a directory shows nothing of what is below it',
+    async (instead) => {
+      let isDone = false;
+      const directory = (path: ByteString): void => {
+        if (path !== bytesOfText(at('theirs/below')) || isDone) return;
+        isDone = true;
+        swap(instead);
+      };
+      const { snapshot } = await engine.backup([engine.source], {}, { directory });
+      const tree = await engine.treeOf(snapshot);
+      expect(isDone).toBe(true);
+      expect(entryAt(tree, 'theirs/below')).toBeUndefined();
+      expect(textOf(tree)).not.toContain('deep');
+      expect(snapshot.record.errors.map(({ path }) => path)).toContain(at('theirs/below'));
+    },
+  );
+
   test.skipIf(!hasXattrs)('attributes are those of the entry that was looked at', async () => {
     setXattr(bytesOfText(at('theirs/below')), bytesOfText('user.of'), Buffer.from('theirs'));
     setXattr(bytesOfText(at('zclosed/below')), bytesOfText('user.of'), Buffer.from('closed'));
