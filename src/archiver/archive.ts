@@ -39,7 +39,8 @@ import { SourceOutcomes, type EmptiedSource } from './source-outcomes.ts';
 import { unlistedXattrs } from './source-xattrs.ts';
 import { Tally } from './tally.ts';
 import { TreeStore } from './tree-store.ts';
-import { TreeNotAsKnown, walk } from './walk.ts';
+import { TreeNotAsKnown, walk, walkLater } from './walk.ts';
+import type { WalkParts } from './walk-parts.ts';
 import { whatIsThere } from './what-is-there.ts';
 
 export interface ArchiveRequest {
@@ -271,7 +272,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
   if (parent !== undefined && changes !== undefined) tally.stillOmit(parent.snapshot.record.omitted);
   const contentOf: ContentOf = (ids) => trees.content(ids);
-  const parts = {
+  const parts: WalkParts = {
     parent,
     changes,
     clean,
@@ -284,6 +285,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
       request.parent === 'none' ? undefined : noted?.unchanged(path, stat, contentOf),
     seen: (path: ByteString) => request.scout?.take(path),
     isOwnRepository: isAtWorkIn(session),
+    later: [],
     storeChunk: trees.put,
     outcomes,
     excluderFor: excluderMaker(request, observer, outcomes),
@@ -298,12 +300,13 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
   await walk(arrangeSources(request.sources), parts, (stored) => {
     root = stored;
   });
-  // What the readers found may have more to be read: another name of a file whose first one went away.
+  // What the readers found may have more to be read: another name of a file whose first one went away, a directory in its place.
   do {
+    await walkLater(parts);
     batcher.flush();
     await send();
     await readers.drain(signal);
-  } while (!batcher.isEmpty || batches.length > 0);
+  } while (!batcher.isEmpty || batches.length > 0 || parts.later.length > 0);
   // All is read. The last pack of trees goes out beside those of the readers.
   observer.phase('uploading');
   trees.finish();

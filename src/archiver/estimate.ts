@@ -63,6 +63,7 @@ export async function estimate(
         : noted?.unchanged(path, stat, (ids) => ({ content: ids, indirect: false })),
     seen: (path: ByteString) => request.scout?.take(path),
     isOwnRepository: () => false,
+    later: [],
     storeChunk: () => Buffer.alloc(24),
     outcomes,
     excluderFor: excluderMaker(request, observer, outcomes),

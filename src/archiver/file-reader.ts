@@ -172,6 +172,8 @@ const REPLACED: FileRead = { problem: REPLACED_CODE, message: 'another file took
  */
 function isSureToBe(fd: number, task: FileTask): boolean {
   const found = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
+  // A number that was given back may be that of a directory by now.
+  if ((Number(found.mode) & constants.S_IFMT) !== constants.S_IFREG) return false;
   const isSameDevice = task.device < 0 || storedNumber(found.dev) === task.device;
   if (isSameDevice && storedNumber(found.ino) === task.inode) return true;
   if (!task.whole || !opensWithoutLinks(task.path) || keepsInodes(fd)) return false;

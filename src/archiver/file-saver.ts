@@ -4,6 +4,7 @@ import type { FileEntry, Hole } from '../format/tree.ts';
 import { REPLACED_CODE, type StatFacts, type TaskExtras } from './messages.ts';
 import type { PendingEntry } from './pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
+import { isNotAsMet, MOST_LOOKS } from './same-entry.ts';
 import { opensWithoutLinks } from './source-open.ts';
 import { SourcePlace } from './source-place.ts';
 import { kindOf, storedNumber, type SourceStat } from './source-stat.ts';
@@ -14,9 +15,6 @@ import { metadataOf } from './source-entry.ts';
 const SPAN = 128 * 1024 * 1024;
 /** Of one file. Larger ones have longer spans: a hole of petabytes costs its maker nothing. */
 const MOST_SPANS = 1_024;
-
-/** At a file that is replaced again and again. */
-const MOST_LOOKS = 5;
 
 /** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
 const KNOWS_DEVICES = process.platform !== 'win32';
@@ -31,6 +29,8 @@ export interface FileToSave {
   readonly directory: SourceStat | undefined;
   /** The parent's version, when there is one. */
   readonly old: FileEntry | undefined;
+  /** Told of what is no file and stands in its place by now; it settles the entry. Without it that is a problem. */
+  readonly became?: (other: SourceStat, done: PendingEntry) => void;
 }
 
 /** Turns what the readers found of a file's content into the content field of its entry. */
@@ -90,7 +90,7 @@ export class FileSaver {
   #lead(key: string, group: LinkGroup, { file, done }: NamedFile): void {
     this.#read(file, (entry) => {
       this.#settle(file, entry, done);
-      if (entry?.inode === storedNumber(file.stat.ino)) {
+      if (!(entry instanceof OtherKind) && entry?.inode === storedNumber(file.stat.ino)) {
         group.entry = entry;
         for (const other of group.waiting) this.#settleName(other, entry);
         group.waiting = [];
@@ -108,8 +108,12 @@ export class FileSaver {
     this.#settle(file, { ...entry, name: file.name }, done);
   }
 
-  #settle(file: FileToSave, entry: FileEntry | undefined, done: PendingEntry): void {
+  #settle(file: FileToSave, entry: ReadEntry, done: PendingEntry): void {
     const { old } = file;
+    if (entry instanceof OtherKind) {
+      file.became?.(entry.stat, done);
+      return;
+    }
     if (entry === undefined) {
       this.#tally.filesFailed += 1;
       done(undefined, false);
@@ -123,7 +127,7 @@ export class FileSaver {
     done(entry, false);
   }
 
-  #read(file: FileToSave, settle: (entry: FileEntry | undefined) => void, looks = 0): void {
+  #read(file: FileToSave, settle: (entry: ReadEntry) => void, looks = 0): void {
     const { path, stat } = file;
     this.#tally.bytesInReading += stat.size;
     const done = (outcomes: readonly ReadOutcome[], underWay = 0): void => {
@@ -133,7 +137,8 @@ export class FileSaver {
       // From now on it counts as a whole, or anew.
       if (entry !== undefined || other !== undefined) this.#tally.bytesUnderWay -= underWay;
       if (other === undefined) settle(entry);
-      else this.#read({ ...file, stat: other }, settle, looks + 1);
+      else if (kindOf(other) === 'file') this.#read({ ...file, stat: other }, settle, looks + 1);
+      else settle(new OtherKind(other));
     };
     const facts: StatFacts = {
       size: stat.size,
@@ -207,6 +212,18 @@ export class FileSaver {
   }
 }
 
+/** Something that is no file stands in the place of the one that was to be read. */
+class OtherKind {
+  readonly stat: SourceStat;
+
+  constructor(stat: SourceStat) {
+    this.stat = stat;
+  }
+}
+
+/** Undefined where it could not be read. */
+type ReadEntry = FileEntry | OtherKind | undefined;
+
 interface NamedFile {
   readonly file: FileToSave;
   readonly done: PendingEntry;
@@ -248,19 +265,19 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
 }
 
 /**
- * A file that took the place of the one that was to be read, in the same directory. Not looked for where a link on the way to
+ * What took the place of the file that was to be read, in the same directory. Not looked for where a link on the way to
  * it may be followed: what lies there could belong to somebody else.
  */
 function replacement(
-  { path, name, directory }: FileToSave,
+  { path, name, directory, became }: FileToSave,
   outcomes: readonly ReadOutcome[],
 ): SourceStat | undefined {
-  const isReplaced = outcomes.some(({ extras }) => extras?.problem?.code === REPLACED_CODE);
+  const isReplaced = outcomes.some(({ extras }) => isNotAsMet(extras?.problem));
   if (!isReplaced || !opensWithoutLinks(path)) return undefined;
   try {
     using place = new SourcePlace(pathAbove(path), directory);
     const stat = place.stat(name);
-    return stat && kindOf(stat) === 'file' ? stat : undefined;
+    return stat && (kindOf(stat) === 'file' || became !== undefined) ? stat : undefined;
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;

@@ -11,11 +11,30 @@ export interface StoredDirectory {
   readonly opened?: SourceStat | undefined;
 }
 
+/** Where an entry goes of which it is found out what it is. */
+export interface EntryPlace {
+  /** It is known already; `same` when it equals the parent's. */
+  add(entry: Entry, same: boolean): void;
+  /** It comes later. */
+  expect(): PendingEntry;
+  /** There is none to store. `differs` where the parent may have one. */
+  nothing(differs: boolean): void;
+}
+
+/** The place of an entry that was expected and is looked at again. */
+export function placeExpected(done: PendingEntry): EntryPlace {
+  return {
+    add: (entry) => done(entry, false),
+    expect: () => done,
+    nothing: () => done(undefined, false),
+  };
+}
+
 /**
  * A directory whose entries come in as files are read and subdirectories completed, in any order. When the last one
  * is there the directory is stored and its parent told.
  */
-export class PendingDirectory {
+export class PendingDirectory implements EntryPlace {
   readonly #store: (chunk: Buffer) => Buffer;
   readonly #completed: (stored: StoredDirectory) => void;
   readonly #reuse: Buffer | undefined;
@@ -54,6 +73,10 @@ export class PendingDirectory {
       if (!same) this.#same = false;
       this.#settleOne();
     };
+  }
+
+  nothing(differs: boolean): void {
+    if (differs) this.#same = false;
   }
 
   /** The parent had an entry that is gone, or the listing is not complete: the directory is not the same. */

@@ -1,8 +1,7 @@
 /** Whether what was opened is what had been looked at, where somebody may have put another thing in its place. */
-import { statfsSync } from 'node:fs';
+import { constants, statfsSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
-import { isMountPoint } from '../system/mount-table.ts';
 import { REPLACED_CODE } from './messages.ts';
 import type { SourceStat } from './source-stat.ts';
 
@@ -27,21 +26,21 @@ export const KEEP_INODES: ReadonlySet<number> = new Set([
 type Identity = Pick<SourceStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
 
 /**
- * The same by device and inode. Something else stands for it where a disk was mounted at its path meanwhile, which takes
- * root, and where inodes are numbers of the moment (FAT, FUSE, some networks and layers) if it is as open to others.
+ * The same by device, inode and kind: a number that was given back may be that of something else at once. Something else stands for it where inodes are numbers of the moment (FAT, FUSE, some networks
+ * and layers) if it is as open to others. A mount that came or went meanwhile is another thing, which is looked at anew.
  */
-export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity, path: ByteString): boolean {
+export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity): boolean {
+  if (((opened.mode ^ seen.mode) & constants.S_IFMT) !== 0) return false;
   if (opened.ino === seen.ino && opened.dev === seen.dev) return true;
-  if (isMountPoint(path)) return true;
   if (keepsInodes(fd)) return false;
   return opened.mode === seen.mode && opened.uid === seen.uid && opened.gid === seen.gid;
 }
 
-/** Unknown without /proc: then it counts as keeping them. */
+/** Of whatever is open, a link or a device too. Unknown without /proc: then it counts as keeping them. */
 export function keepsInodes(fd: number): boolean {
   if (process.platform !== 'linux') return true;
   try {
-    return KEEP_INODES.has(statfsSync(`/proc/self/fd/${fd}/`).type);
+    return KEEP_INODES.has(statfsSync(`/proc/self/fd/${fd}`).type);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return true;
@@ -56,3 +55,29 @@ export function replacedError(path: ByteString): Error {
 export function isReplaced(error: unknown): boolean {
   return errnoOf(error) === REPLACED_CODE;
 }
+
+/** What opening says where something else, a link or nothing stands by now. */
+const NOT_AS_MET: ReadonlySet<string | undefined> = new Set([
+  REPLACED_CODE,
+  'ENOENT',
+  'ENOTDIR',
+  'ELOOP',
+  'ENXIO',
+]);
+
+/** Of an entry that was there when it was looked at: what stands there now is worth another look. */
+export function isNotAsMet(error: unknown): boolean {
+  return NOT_AS_MET.has(errnoOf(error));
+}
+
+/** Something else, or nothing, stands where a directory had been met. */
+export class NotAsMet extends Error {
+  override readonly name = 'NotAsMet';
+
+  constructor(cause: unknown) {
+    super('it is not what was met', { cause });
+  }
+}
+
+/** How often an entry is looked at once more that is replaced again and again. */
+export const MOST_LOOKS = 5;

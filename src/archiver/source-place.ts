@@ -4,13 +4,14 @@
  */
 import { constants, readlinkSync } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import type { Xattr } from '../format/tree.ts';
 import type { Native } from '../system/native.ts';
 import { native } from '../system/native.ts';
 import { O_PATH } from '../system/platform.ts';
 import type { XattrTarget } from '../system/xattr.ts';
 import { refuseHung } from './hung-mounts.ts';
-import { isSameOrAsOpen, replacedError } from './same-entry.ts';
+import { isNotAsMet, isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, openSource } from './source-open.ts';
 import { statPath, type SourceStat } from './source-stat.ts';
 import { capturedXattrs, unreadXattrs } from './source-xattrs.ts';
@@ -20,12 +21,16 @@ const HELD =
   (process.platform === 'linux' ? O_PATH : constants.O_RDONLY) | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 const ITSELF = asByteString('');
+/** Looked at by this name a directory refuses as it would for any name in it. */
+const DOT = asByteString('.');
 
 export class SourcePlace implements Disposable {
   readonly path: ByteString;
   readonly #seen: SourceStat | undefined;
   #fd: number | undefined;
   #lent: number | undefined;
+  /** Why nothing in it can be looked at: it is not asked again for each name. */
+  #refusal: unknown;
 
   /** @param seen the directory as it was met from the one above; undefined where nobody has looked */
   constructor(path: ByteString, seen: SourceStat | undefined) {
@@ -40,8 +45,23 @@ export class SourcePlace implements Disposable {
   stat(name: ByteString): SourceStat | undefined {
     const path = joinBytes(this.path, name);
     refuseHung(path);
-    if (native === null) return statPath(path);
-    return native.findEntry(this.#open(native), name);
+    if (native !== null) return native.findEntry(this.#open(native), name);
+    const stat = statPath(path);
+    this.itself();
+    return stat;
+  }
+
+  /**
+   * The directory as it is now.
+   * @throws as `stat` does for whatever is in it
+   */
+  itself(): SourceStat {
+    refuseHung(this.path);
+    if (native !== null) return native.fstat(this.#open(native));
+    const stat = statPath(this.path);
+    if (stat === undefined || (this.#seen !== undefined && stat.ino !== this.#seen.ino))
+      throw replacedError(this.path);
+    return stat;
   }
 
   /** Where the link leads that was looked at. */
@@ -75,18 +95,33 @@ export class SourcePlace implements Disposable {
   [Symbol.dispose](): void {
     if (this.#fd !== undefined) closeSource(this.path, this.#fd);
     this.#fd = undefined;
+    this.#refusal = undefined;
   }
 
   #open(calls: Native): number {
     const open = this.#lent ?? this.#fd;
     if (open !== undefined) return open;
-    const fd = openSource(this.path, HELD);
-    if (this.#seen !== undefined && !isSameOrAsOpen(fd, calls.fstat(fd), this.#seen, this.path)) {
-      closeSource(this.path, fd);
-      throw replacedError(this.path);
+    if (this.#refusal !== undefined) throw this.#refusal;
+    try {
+      this.#fd = this.#openAsMet(calls);
+      return this.#fd;
+    } catch (error) {
+      if (errnoOf(error) !== undefined && !isNotAsMet(error)) this.#refusal = error;
+      throw error;
     }
-    this.#fd = fd;
-    return fd;
+  }
+
+  #openAsMet(calls: Native): number {
+    const fd = openSource(this.path, HELD);
+    try {
+      if (this.#seen !== undefined && !isSameOrAsOpen(fd, calls.fstat(fd), this.#seen))
+        throw replacedError(this.path);
+      calls.lstatat(fd, DOT);
+      return fd;
+    } catch (error) {
+      closeSource(this.path, fd);
+      throw error;
+    }
   }
 
   /** @param act gets undefined where entries cannot be held: then they are found below the directory by name */
@@ -95,7 +130,7 @@ export class SourcePlace implements Disposable {
     if (process.platform !== 'linux') return act(undefined);
     const fd = calls.openat(directory, name, O_PATH | constants.O_NOFOLLOW);
     try {
-      if (!isSameOrAsOpen(fd, calls.fstat(fd), seen, joinBytes(this.path, name))) throw replacedError(name);
+      if (!isSameOrAsOpen(fd, calls.fstat(fd), seen)) throw replacedError(name);
       return act(fd);
     } finally {
       calls.close(fd);
@@ -103,16 +138,21 @@ export class SourcePlace implements Disposable {
   }
 }
 
-/** All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`, in words. */
+/**
+ * All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`, in words.
+ * @param isLastLook of something else in its place nothing is thrown then, either
+ */
 export function placedXattrs(
   place: SourcePlace,
   name: ByteString,
   seen: SourceStat,
   omit: (what: string) => void,
+  isLastLook = true,
 ): readonly Xattr[] | undefined {
   try {
     return place.xattrs(name, seen, (target) => capturedXattrs(target, omit));
   } catch (error) {
+    if (isNotAsMet(error) && !isLastLook) throw error;
     omit(unreadXattrs(error));
     return undefined;
   }

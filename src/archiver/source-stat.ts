@@ -49,8 +49,9 @@ export function openDirectory(
   refuseHung(path);
   const calls = native;
   if (calls === null) {
-    const names = withoutRepeats(readdirSync(fsPath(path), 'latin1').sort().map(asByteString));
-    const itself = fromNode(lstatSync(fsPath(path), { bigint: true }));
+    const look = (): SourceStat => fromNode(lstatSync(fsPath(path), { bigint: true }));
+    const list = (): ByteString[] => readdirSync(fsPath(path), 'latin1').map(asByteString);
+    const { itself, names } = steadyNames(look(), look, list);
     if (seen !== undefined && itself.ino !== seen.ino) throw replacedError(path);
     const stat = (name: ByteString): SourceStat | undefined => statPath(joinBytes(path, name));
     return { itself, names, fd: undefined, stat, close: () => {} };
@@ -58,9 +59,11 @@ export function openDirectory(
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const fd = openSource(path, flags);
   try {
-    const itself = calls.fstat(fd);
-    if (seen !== undefined && !isSameOrAsOpen(fd, itself, seen, path)) throw replacedError(path);
-    const names = withoutRepeats(calls.listDirectory(fd, cutShort).sort());
+    const opened = calls.fstat(fd);
+    if (seen !== undefined && !isSameOrAsOpen(fd, opened, seen)) throw replacedError(path);
+    const look = (): SourceStat => calls.fstat(fd);
+    const list: ListNames = (tell) => calls.listDirectory(fd, tell);
+    const { itself, names } = steadyNames(opened, look, list, cutShort);
     const stat = (name: ByteString): SourceStat | undefined => {
       if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
       return calls.findEntry(fd, name);
@@ -86,6 +89,43 @@ function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
     if (errnoOf(error) === undefined) throw error;
     return true;
   }
+}
+
+/** Of a directory that changes on and on: with three, a file would have to be replaced at its moment in each. */
+const MOST_LISTS = 3;
+
+type ListNames = (cutShort?: (error: Error) => void) => ByteString[];
+
+/**
+ * The directory as it was when its names had been read, and these. They are read again where it changed meanwhile: a file that
+ * is replaced by another may be among neither the names before nor those after it. Where it never rests, all names count.
+ */
+function steadyNames(
+  opened: SourceStat,
+  look: () => SourceStat,
+  list: ListNames,
+  cutShort?: (error: Error) => void,
+): Pick<ListedDirectory, 'itself' | 'names'> {
+  let isWhole = true;
+  const tell = (error: Error): void => {
+    isWhole = false;
+    cutShort?.(error);
+  };
+  const all = new Set<ByteString>();
+  let itself = opened;
+  for (let lists = 1; ; lists += 1) {
+    const names = list(cutShort && tell);
+    const before = itself;
+    itself = look();
+    if (isWhole && standsAs(before, itself)) return { itself, names: withoutRepeats(names.sort()) };
+    for (const name of names) all.add(name);
+    if (!isWhole || lists === MOST_LISTS) return { itself, names: [...all].sort() };
+  }
+}
+
+/** Nothing came, went or was replaced in a directory between the two looks. */
+export function standsAs(before: SourceStat, now: SourceStat): boolean {
+  return before.mtimeNs === now.mtimeNs && before.ctimeNs === now.ctimeNs;
 }
 
 /** A directory that is changed while it is listed may give a name twice; a stored one has every name once. */

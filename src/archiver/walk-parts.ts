@@ -1,8 +1,9 @@
 /** What a walk works with, and how it goes from one directory to the next. */
 import type { ByteString } from '../base/byte-path.ts';
-import type { DirectoryEntry } from '../format/tree.ts';
+import type { DirectoryEntry, Entry } from '../format/tree.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { ExcluderFor, RulesInside } from './entry-rules.ts';
+import type { DirectoryScope } from './exclude.ts';
 import type { FileSaver } from './file-saver.ts';
 import type { CleanTest, TreeNotes } from './known-tree.ts';
 import type { UnchangedContent } from './noted-files.ts';
@@ -10,6 +11,7 @@ import type { Parent } from './parent.ts';
 import type { StoredDirectory } from './pending-directory.ts';
 import type { SourceOutcomes } from './source-outcomes.ts';
 import type { ListedDirectory, SourceStat } from './source-stat.ts';
+import type { SourceNode } from './source-tree.ts';
 import type { Tally } from './tally.ts';
 
 export interface WalkParts {
@@ -30,6 +32,8 @@ export interface WalkParts {
   readonly seen: (path: ByteString) => ListedDirectory | undefined;
   /** The directory, with these names in it, is the repository that the run stores in, wherever it is seen. */
   readonly isOwnRepository: (directory: ByteString, names: readonly ByteString[]) => boolean;
+  /** Directories that came in the place of files by the time that these were read: to be walked when all others were. */
+  readonly later: Descent[];
   readonly storeChunk: (chunk: Buffer) => Buffer;
   readonly excluderFor: ExcluderFor;
   /** Called in every directory: reports progress and waits while the readers are behind. */
@@ -49,10 +53,29 @@ export interface Visit {
   readonly rulesChanged: boolean;
 }
 
+/** A name in a directory, and what is known of it before it is looked at. */
+export interface MetName {
+  readonly name: ByteString;
+  readonly path: ByteString;
+  /** What the parent has by that name. */
+  readonly old: Entry | undefined;
+  /** Set where it is or leads to sources. */
+  readonly node: SourceNode | undefined;
+  /** The rules of its directory. */
+  readonly scope: DirectoryScope | undefined;
+}
+
 /** A directory that is to be walked next, and whom to tell of it. */
 export interface Descent {
   readonly visit: Visit;
   readonly completed: (stored: StoredDirectory) => void;
+  /**
+   * Looks once more, in the directory that was listed, at what is there by its name: what was met was not when it was to be
+   * walked. Undefined when that is no directory to walk, which then is settled.
+   */
+  readonly lookAgain: () => Descent | undefined;
+  /** Tells that nothing of it can be stored: it is another one each time. */
+  readonly giveUp: (failure: unknown) => void;
   /** Set when it stands as it was and may be passed over, unless a file with exclude rules has changed. */
   readonly clean: DirectoryEntry | undefined;
 }

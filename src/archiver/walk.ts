@@ -1,9 +1,10 @@
+import { MOST_LOOKS, NotAsMet } from './same-entry.ts';
 import { storedNumber, statPath } from './source-stat.ts';
 import { DirectoryStep } from './directory-step.ts';
 import { parentDirectory, uncountBelow, type ParentDirectory } from './parent.ts';
 import { PendingDirectory, type StoredDirectory } from './pending-directory.ts';
 import type { SourceNode } from './source-tree.ts';
-import type { Visit, WalkParts } from './walk-parts.ts';
+import type { Descent, Visit, WalkParts } from './walk-parts.ts';
 
 /** The parent's tree cannot be read although it was known to be whole: the run starts again and trusts nothing. */
 export class TreeNotAsKnown extends Error {
@@ -42,6 +43,33 @@ export async function walk(
   });
 }
 
+/** The directories that came in the place of files while these waited to be read. */
+export async function walkLater(parts: WalkParts): Promise<void> {
+  for (let next = parts.later.shift(); next !== undefined; next = parts.later.shift())
+    await descend(next, parts);
+}
+
+/** A directory that was replaced since it was met is met anew, by its name in the one that was listed. */
+async function descend(first: Descent, parts: WalkParts): Promise<void> {
+  let descent: Descent | undefined = first;
+  for (let looks = 0; descent !== undefined; looks += 1) {
+    const { visit, completed } = descent;
+    try {
+      await walkDirectory(visit, parts, completed);
+      return;
+    } catch (error) {
+      if (!(error instanceof NotAsMet)) throw error;
+      if (looks === MOST_LOOKS) descent.giveUp(error.cause);
+      descent = looks === MOST_LOOKS ? undefined : descent.lookAgain();
+    }
+  }
+  const { parent, clean, tally, signal } = parts;
+  const { old } = first.visit;
+  if (clean !== undefined && parent !== undefined && old !== undefined)
+    await uncountBelow(parent, old, tally, signal);
+}
+
+/** @throws {NotAsMet} before anything of it is taken */
 async function walkDirectory(
   visit: Visit,
   parts: WalkParts,
@@ -65,7 +93,7 @@ async function walkDirectory(
   }
   const descents = step.descents();
   if (parts.clean !== undefined) await countAnew(step, visit, known, parts);
-  for (const descent of descents) await walkDirectory(descent.visit, parts, descent.completed);
+  for (const descent of descents) await descend(descent, parts);
   pending.listed();
 }
 

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   renameSync,
   rmSync,
@@ -47,16 +48,16 @@ const asOtherUser = `
   await using engine = await openEngine();
   const reports = [];
   for (const changes of [undefined, undefined, { directories: new Set(), hiddenRules: false }]) {
-    const { snapshot } = await engine.backup([process.argv[2]], { changes });
+    const { snapshot } = await engine.backup(process.argv.slice(2), { changes });
     const { status, counts, errors } = snapshot.record;
     reports.push({ status, counts, errors, paths: [...(await engine.treeOf(snapshot)).keys()] });
   }
   process.stdout.write(JSON.stringify(reports));
 `;
 
-async function backupAsOtherUser(source: string): Promise<readonly Report[]> {
+async function backupAsOtherUser(...sources: readonly string[]): Promise<readonly Report[]> {
   const isRoot = process.getuid?.() === 0;
-  const output = await runScript(asOtherUser, { args: [source], ...(isRoot ? { uid: 65_534 } : {}) });
+  const output = await runScript(asOtherUser, { args: sources, ...(isRoot ? { uid: 65_534 } : {}) });
   const reports: readonly Report[] = JSON.parse(output);
   return reports;
 }
@@ -164,6 +165,47 @@ describe('what cannot be read', () => {
       const below = report.paths.filter((path) => path.startsWith(`${engine.source}/`));
       expect(below).toEqual([at('locked'), at('open'), at('open/inside'), at('unsearchable')]);
     }
+  });
+});
+
+describe('a directory that lets nothing in it be looked at', () => {
+  beforeEach(() => {
+    chmodSync(engine.directory, 0o755);
+    for (const name of ['shut/one', 'shut/two', 'app/one', 'app/two', 'app/three'])
+      mkdirSync(at(name), { recursive: true });
+  });
+
+  test('is one problem, also where sources of their own lie below it', async () => {
+    chmodSync(at('shut'), 0o644);
+    for (const { errors } of await backupAsOtherUser(engine.source, at('shut/one'), at('shut/two')))
+      expect(errors.map(({ path, code }) => [path, code])).toEqual([[at('shut'), 'EACCES']]);
+  });
+
+  test('is told of each source that it is on the way to', async () => {
+    chmodSync(at('shut'), 0o644);
+    for (const { errors } of await backupAsOtherUser(at('app'), at('shut/one'), at('shut/two')))
+      expect(errors.map(({ path, code }) => [path, code])).toEqual([
+        [at('shut/one'), 'EACCES'],
+        [at('shut/two'), 'EACCES'],
+      ]);
+  });
+
+  test.skipIf(native === null)('is one problem where only changes are looked at', async () => {
+    await engine.backup();
+    const calls = native;
+    if (calls === null) return;
+    const real = calls.lstatat;
+    const looking = vi.spyOn(calls, 'lstatat');
+    const { ino } = lstatSync(at('app'), { bigint: true });
+    looking.mockImplementation((directory, name) => {
+      const stat = real(directory, name);
+      if (name !== '.' || stat.ino !== ino) return stat;
+      throw Object.assign(new Error('EACCES: planned'), { code: 'EACCES', syscall: 'lstatat' });
+    });
+    const changes = { directories: new Set([asByteString('/nowhere')]), hiddenRules: false };
+    const { snapshot } = await engine.backup(undefined, { changes });
+    looking.mockRestore();
+    expect(snapshot.record.errors.map(({ path, code }) => [path, code])).toEqual([[at('app'), 'EACCES']]);
   });
 });
 
@@ -373,32 +415,35 @@ describe('what changes after the walker has looked at it', () => {
     expect(await engine.differences(summary.snapshot)).toEqual([]);
   });
 
-  test('a file becomes a directory, a link or a FIFO: it is missing, and listed', async () => {
+  test('a file becomes a directory, a link or a FIFO: it is stored as that', async () => {
     for (const name of ['directory', 'fifo', 'link']) writeFileSync(at(`a/to-${name}`), 'before');
     const summary = await changedMeanwhile(() => {
       for (const name of ['directory', 'fifo', 'link']) unlinkSync(at(`a/to-${name}`));
-      mkdirSync(at('a/to-directory'));
+      mkdirSync(at('a/to-directory/below'), { recursive: true });
+      writeFileSync(at('a/to-directory/below/file'), 'came with it');
       makeSpecial(bytesOfText(at('a/to-fifo')), 'fifo', 0o600);
       symlinkSync('one', at('a/to-link'));
     });
-    expect(problemsOf(summary).map(([name]) => name)).toEqual(['a/to-directory', 'a/to-fifo', 'a/to-link']);
-    const again = await engine.backup();
-    expect(again.snapshot.record.status).toBe('complete');
-    expect(await engine.differences(again.snapshot)).toEqual([]);
+    expect(problemsOf(summary)).toEqual([]);
+    expect(summary.snapshot.record.counts).toMatchObject({ files: 5, links: 1, others: 1, failed: 0 });
+    const differences = await engine.differences(summary.snapshot);
+    // The directory itself had been met before.
+    expect(differences.filter((text) => !/time of \S+\/a: /.test(text))).toEqual([]);
   });
 
-  test('a directory vanishes, or becomes a file, before it is listed', async () => {
-    for (const name of ['d', 'e']) mkdirSync(at(name));
-    writeFileSync(at('d/inside'), 'inside');
+  test('a directory vanishes, or becomes something else, before it is listed', async () => {
+    for (const name of ['d', 'e', 'f']) {
+      mkdirSync(at(name));
+      writeFileSync(at(`${name}/inside`), 'inside');
+    }
     const summary = await changedMeanwhile(() => {
-      for (const name of ['d', 'e']) rmSync(at(name), { recursive: true });
+      for (const name of ['d', 'e', 'f']) rmSync(at(name), { recursive: true });
       writeFileSync(at('e'), 'a file');
+      symlinkSync('a', at('f'));
     });
-    expect(problemsOf(summary)).toEqual([
-      ['d', 'ENOENT'],
-      ['e', 'ENOTDIR'],
-    ]);
-    expect(summary.snapshot.record.counts.files).toBe(4);
+    expect(problemsOf(summary)).toEqual([['d', 'ENOENT']]);
+    expect(summary.snapshot.record.counts).toMatchObject({ files: 5, links: 1 });
+    expect(await engine.differences(summary.snapshot)).toEqual([]);
     const again = await engine.backup();
     expect(again.snapshot.record.status).toBe('complete');
     expect(await engine.differences(again.snapshot)).toEqual([]);

@@ -1,5 +1,5 @@
 /** Somebody puts another directory, or a link to one, in the place of theirs while it is backed up by somebody who may read both. */
-import { chmodSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
@@ -82,7 +82,8 @@ describe.skipIf(native === null)('in the place of their directory', () => {
     expect(entryAt(tree, 'theirs/below/deep')).toBeUndefined();
   });
 
-  test('a closed directory that comes before the names are read shows none of its names', async () => {
+  test('a closed directory that comes before the names are read is stored as closed as it is', async () => {
+    const closed = lstatSync(at('zclosed'));
     let isDone = false;
     const directory = (path: ByteString): void => {
       if (path !== bytesOfText(at('theirs')) || isDone) return;
@@ -91,16 +92,55 @@ describe.skipIf(native === null)('in the place of their directory', () => {
     };
     const { snapshot } = await engine.backup([engine.source], {}, { directory });
     const tree = await engine.treeOf(snapshot);
-    expect(textOf(tree)).not.toContain('only-here');
-    expect(textOf(tree)).not.toContain('secret-of-zclosed');
-    expect(snapshot.record.errors).not.toEqual([]);
+    // As if it had been there from the beginning: not as open as what had been met.
+    expect(entryAt(tree, 'theirs')).toMatchObject({ mode: 0o700, inode: closed.ino });
+    expect(entryAt(tree, 'theirs/only-here')).toBeDefined();
+    expect(snapshot.record.errors).toMatchObject([{ path: at('zclosed'), code: 'ENOENT' }]);
   });
+
+  test('a link that comes before the names are read is stored as a link, and shows none of what it leads to', async () => {
+    let isDone = false;
+    const directory = (path: ByteString): void => {
+      if (path !== bytesOfText(at('theirs')) || isDone) return;
+      isDone = true;
+      swap('link');
+    };
+    const { snapshot } = await engine.backup([engine.source], {}, { directory });
+    const tree = await engine.treeOf(snapshot);
+    expect(entryAt(tree, 'theirs')).toMatchObject({ type: 'symlink', target: at('zclosed') });
+    expect(textOf(tree)).toBe(`${at('theirs')} ${at('zclosed')}`);
+    expect(snapshot.record.errors).toEqual([]);
+  });
+
+  test.each(['link', 'directory'] as const)(
+    'a %s that comes on the way to a directory shows nothing of what is below it',
+    async (instead) => {
+      let isDone = false;
+      const directory = (path: ByteString): void => {
+        if (path !== bytesOfText(at('theirs/below')) || isDone) return;
+        isDone = true;
+        swap(instead);
+      };
+      const { snapshot } = await engine.backup([engine.source], {}, { directory });
+      const tree = await engine.treeOf(snapshot);
+      expect(isDone).toBe(true);
+      expect(entryAt(tree, 'theirs/below')).toBeUndefined();
+      expect(textOf(tree)).not.toContain('deep');
+      expect(snapshot.record.errors.map(({ path }) => path)).toContain(at('theirs/below'));
+    },
+  );
 
   test.skipIf(!hasXattrs)('attributes are those of the entry that was looked at', async () => {
     setXattr(bytesOfText(at('theirs/below')), bytesOfText('user.of'), Buffer.from('theirs'));
     setXattr(bytesOfText(at('zclosed/below')), bytesOfText('user.of'), Buffer.from('closed'));
     onLookAt('below', () => swap('directory'));
-    const tree = await stored();
+    const directory = (path: ByteString): void => {
+      if (path !== bytesOfText(at('theirs/below'))) return;
+      renameSync(at('theirs'), at('zclosed'));
+      renameSync(at('theirs-before'), at('theirs'));
+    };
+    const { snapshot } = await engine.backup([engine.source], {}, { directory });
+    const tree = await engine.treeOf(snapshot);
     const values = entryAt(tree, 'theirs/below')?.xattrs?.map(({ value }) => value.toString());
     expect(values).toEqual(['theirs']);
   });
@@ -111,13 +151,12 @@ describe.skipIf(native === null)('in the place of their directory', () => {
     const { native: calls } = await import('../../src/system/native.ts');
     const real = calls?.listDirectory;
     if (calls === null || real === undefined) return;
+    let isDone = false;
     vi.spyOn(calls, 'listDirectory').mockImplementation((fd, cutShort) => {
       const names = real(fd, cutShort);
-      if (
-        names.some((name) => name.startsWith('link')) &&
-        !names.some((name) => name.startsWith('only-here'))
-      )
-        swap('link');
+      const isTheirs = names.some((name) => name === 'link') && names.every((name) => name !== 'only-here');
+      if (isTheirs && !isDone) swap('link');
+      isDone ||= isTheirs;
       return names;
     });
     const names = [bytesOfText('.holdfastignore')];
