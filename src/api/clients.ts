@@ -1,6 +1,6 @@
 /** Who a request comes from, as far as that tells clients apart that have said nothing of themselves. */
 import type { Socket } from 'node:net';
-import { peerUser, peerUsers } from './page-peer.ts';
+import { peersOfThisMachine, type PeerUsers } from './page-peer.ts';
 
 /** By what requests without credentials are counted. */
 export interface Client {
@@ -28,12 +28,12 @@ export interface Clients {
 const UNKNOWN = 'somebody';
 
 /** Users of this machine are clients of their own: one of them does not use up what is for another. */
-export function createClients(ownUser = process.getuid?.()): Clients {
+export function createClients(ownUser = process.getuid?.(), peers: PeerUsers = peersOfThisMachine): Clients {
   const names = new WeakMap<Socket, Promise<string>>();
   const known = new Set([ownUser, 0].filter((user) => user !== undefined).map(nameOf));
 
   const nameOfPeer = async (socket: Socket): Promise<string> => {
-    const name = names.get(socket) ?? peerUser(socket).then(nameOf);
+    const name = names.get(socket) ?? peers.of(socket).then(nameOf);
     names.set(socket, name);
     return await name;
   };
@@ -46,9 +46,12 @@ export function createClients(ownUser = process.getuid?.()): Clients {
         return name === UNKNOWN ? undefined : { name, isStranger: !known.has(name) };
       },
     }),
-    ownersOf: async (sockets) => (await peerUsers(sockets)).map(nameOf),
+    ownersOf: async (sockets) => (await peers.ofMany(sockets)).map(nameOf),
     vouchFor(socket) {
-      void nameOfPeer(socket).then((name) => known.add(name));
+      void nameOfPeer(socket).then((name) => {
+        // Whoever cannot be told from others vouches for nobody: what one of them has shown, all of them would have.
+        if (name !== UNKNOWN) known.add(name);
+      });
     },
     isKnown: (owner) => known.has(owner),
   };

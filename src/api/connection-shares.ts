@@ -93,7 +93,7 @@ export function createConnectionShares({
     const told = [...entries.values()].filter(({ owner }) => owner !== undefined);
     const ofStrangers = told.filter(({ owner }) => owner !== undefined && !isKnown(owner));
     const going = ofTheLargest(ofStrangers, told.length - most);
-    const others = told.filter((entry) => !ofStrangers.includes(entry));
+    const others = told.filter(({ owner }) => owner !== undefined && isKnown(owner));
     return [...going, ...ofTheLargest(others, told.length - most - going.length)];
   }
 

@@ -19,7 +19,10 @@ export interface ApiLimits {
   readonly plans: Readonly<Record<Plan, RequestLimit>>;
   /** Requests without a token, for each address, and of this machine for each user. */
   readonly anonymous: RequestLimit;
-  /** The same of all users of this machine together, but for the agent's own: there may be more users than anybody counts. */
+  /**
+   * The same of all users of this machine together, but for the agent's own: there may be more users than anybody counts.
+   * Beyond it each has a share of what is his (rate-limits.ts).
+   */
   readonly strangers: RequestLimit;
   /** Logins that fail. */
   readonly failedLogins: { readonly perKey: RequestLimit; readonly total: RequestLimit };

@@ -49,6 +49,8 @@ export function createRateLimits(
     windowMs,
   });
 
+  const shares = createShares(limits.anonymous, clock);
+
   return {
     takeForPlan: () => take('desktop', ofPlan()),
     lookForPlan: () => look('desktop', ofPlan()),
@@ -57,9 +59,14 @@ export function createRateLimits(
       if (ofAddress.accepted) return ofAddress;
       const who = await user();
       if (who === undefined) return ofAddress;
+      const own = `${who.name} at ${address}`;
+      // Who has used up what is his takes nothing of what all have together.
+      const left = look(own, limits.anonymous);
+      if (!left.accepted) return left;
       // Whoever has a range of user ids to himself does not get as many buckets, each of which is written to the disk.
       const ofAll = who.isStranger ? take('strangers', limits.strangers) : undefined;
-      return ofAll?.accepted === false ? ofAll : take(`${who.name} at ${address}`, limits.anonymous);
+      if (ofAll?.accepted === false) return shares.take(own) ?? ofAll;
+      return take(own, limits.anonymous);
     },
     lookForClient: ({ address }) => look(`address ${address}`, limits.anonymous),
     takeFailedLogin: (apiKey) => {
@@ -69,6 +76,44 @@ export function createRateLimits(
       if (!ofKey.accepted) return ofKey;
       const ofAll = take('logins', limits.failedLogins.total);
       return ofAll.accepted ? undefined : ofAll;
+    },
+  };
+}
+
+/** One part in so many of the limit of a user is his whatever all others ask for. */
+const SHARE = 10;
+/** Users whose shares are counted at a time: in memory alone, since there may be as many as somebody invents. */
+const MOST_SHARES = 1_000;
+
+interface Shares {
+  /** Undefined when what is his is used up, too. */
+  take(name: string): Quota | undefined;
+}
+
+function createShares({ requests, windowMs }: RequestLimit, clock: Clock): Shares {
+  const most = Math.max(1, Math.floor(requests / SHARE));
+  /** Until when a window lasts, by the monotonic clock, and what was taken in it; those that began first come first. */
+  const taken = new Map<string, { readonly endsMs: number; count: number }>();
+  return {
+    take(name) {
+      const nowMs = clock.monotonic();
+      for (const [other, { endsMs }] of taken) {
+        if (endsMs > nowMs && taken.size < MOST_SHARES) break;
+        taken.delete(other);
+      }
+      const share = taken.get(name) ?? { endsMs: nowMs + windowMs, count: 0 };
+      taken.set(name, share);
+      if (share.count >= most) return undefined;
+      share.count += 1;
+      const resetAtMs = clock.now() + share.endsMs - nowMs;
+      return {
+        accepted: true,
+        limit: requests,
+        windowMs,
+        remaining: most - share.count,
+        resetAtMs,
+        retryAfterMs: 0,
+      };
     },
   };
 }

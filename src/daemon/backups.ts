@@ -61,11 +61,11 @@ export class Backups {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
     for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
-    // What woke the machine is a change to the watcher, too, which may have come first.
-    if (missedAt !== null && backups.length > 0 && backups.every((spec) => this.#madeSince(spec, missedAt)))
-      return;
     // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
-    if (fullWalk) for (const { source } of backups) this.#parts.watching.lookAtEverything(source);
+    const isWalkOwed = fullWalk && this.#lookAtEverything(backups, missedAt ?? undefined);
+    // What woke the machine is a change to the watcher, too, which may have come first.
+    const isMade = missedAt !== null && backups.every((spec) => this.#madeSince(spec, missedAt));
+    if (isMade && !isWalkOwed) return;
     this.submit(backups, 'schedule');
   }
 
@@ -76,6 +76,11 @@ export class Backups {
     const waits = (path: string): boolean =>
       waiting.some(({ job: { spec } }) => spec.type === 'backup' && spec.source === path);
     for (const source of settings().sources) if (!waits(source.path)) this.#begin(source, trigger);
+  }
+
+  #lookAtEverything(backups: readonly BackupSpec[], sinceMs: number | undefined): boolean {
+    const sources = new Set(backups.map(({ source }) => source));
+    return [...sources].filter((source) => this.#parts.watching.lookAtEverything(source, sinceMs)).length > 0;
   }
 
   /** Whether such a backup has begun since then, and has not failed so far. */

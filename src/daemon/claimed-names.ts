@@ -52,7 +52,7 @@ export class ClaimedNames {
    * @param host of this machine: the agent stores with full keys, so its name is taken in any case
    */
   judge(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
-    // Names may be many: each is folded once, and compared with those alone that are taken for the same.
+    // Names may be many: each is folded once, and compared with those alone that are taken for the same, of each key in one.
     const named = claims.map((claim) => namedClaim(claim));
     const own = named.filter(({ claim }) => !isFull(claim.storedBy));
     const before = this.#store.get(JUDGED);
@@ -65,14 +65,14 @@ export class ClaimedNames {
     }
     const open = [...this.open()];
     const raised: Alarm[] = [];
-    const alike = Map.groupBy(named, ({ folded }) => folded);
+    const alikeTo = indexOf(named, judged);
     const here = foldedName(host);
     for (const one of own) {
-      const { claim, name, folded } = one;
+      const { claim, name, host: folded } = one;
       const mine = judged.get(name);
       if (mine === undefined || mine.isTold) continue;
-      const others = othersOf(one, mine, alike.get(folded) ?? [], judged);
-      if (others.length === 0 && here !== folded) continue;
+      const others = othersOf(one, mine, alikeTo(folded));
+      if (others.length === 0 && !isSameName(here, folded)) continue;
       judged.set(name, { ...mine, isTold: true });
       const ofKey = open.filter(({ facts }) => facts['key'] === storeKey(claim.storedBy));
       if (ofKey.length >= OPEN_OF_KEY || ofKey.some(({ source }) => source === shown(claim.host))) continue;
@@ -97,44 +97,100 @@ function kept(judged: ReadonlyMap<string, Judged>): readonly (readonly [string, 
   );
 }
 
+/** What one key stored under names that are taken for one. */
+interface Others {
+  /** Its first, by the order in which they are given. */
+  readonly claim: PlacedClaim;
+  readonly key: string;
+  readonly sources: Set<string>;
+  firstMs: number;
+}
+
 /** Who else stores under that name: full keys, or another write-only key that did so before. */
 function othersOf(
   { key }: NamedClaim,
   { firstMs }: Judged,
-  alike: readonly NamedClaim[],
+  alike: readonly Others[],
+): readonly Pick<PlacedClaim, 'storedBy' | 'sources'>[] {
+  const isEarlier = (other: Others): boolean =>
+    other.firstMs < firstMs || (other.firstMs === firstMs && other.key < key);
+  return alike
+    .filter((other) => other.key !== key && (isFull(other.claim.storedBy) || isEarlier(other)))
+    .map(({ claim, sources }) => ({ storedBy: claim.storedBy, sources: [...sources] }));
+}
+
+/** Gives what is stored under names that are taken for that one, so that however many names there are, few have to be looked at. */
+function indexOf(
+  named: readonly NamedClaim[],
   judged: ReadonlyMap<string, Judged>,
-): readonly HostClaim[] {
-  const isEarlier = (other: NamedClaim): boolean => {
-    const theirs = judged.get(other.name)?.firstMs ?? other.claim.firstMs;
-    return theirs < firstMs || (theirs === firstMs && other.key < key);
-  };
-  const others = alike.filter(
-    (other) => other.key !== key && (isFull(other.claim.storedBy) || isEarlier(other)),
-  );
-  return others.map(({ claim }) => claim);
+): (host: FoldedName) => readonly Others[] {
+  const [byWhole, byLabel] = [new Map<string, Map<string, Others>>(), new Map<string, Map<string, Others>>()];
+  for (const { claim, key, name, host } of named) {
+    const firstMs = judged.get(name)?.firstMs ?? claim.firstMs;
+    const add = (index: typeof byWhole, text: string): void => {
+      const keys = index.get(text) ?? new Map<string, Others>();
+      index.set(text, keys);
+      const others = keys.get(key) ?? { claim, key, sources: new Set<string>(), firstMs };
+      keys.set(key, others);
+      others.firstMs = Math.min(others.firstMs, firstMs);
+      for (const source of claim.sources) others.sources.add(source);
+    };
+    add(byWhole, host.whole);
+    if (host.label !== undefined) add(byLabel, host.label);
+  }
+  return ({ whole, label }) => [
+    ...(byWhole.get(whole)?.values() ?? []),
+    // One without a domain may be meant by each that has one, but these by no other.
+    ...((label === undefined ? byLabel.get(whole) : byWhole.get(label))?.values() ?? []),
+  ];
 }
 
 interface NamedClaim {
   readonly claim: PlacedClaim;
   /** Who stored it. */
   readonly key: string;
-  readonly folded: string;
+  readonly host: FoldedName;
   /** Of this key's claim to this name. */
   readonly name: string;
 }
 
 function namedClaim(claim: PlacedClaim): NamedClaim {
-  const [key, folded] = [storeKey(claim.storedBy), foldedName(claim.host)];
-  return { claim, key, folded, name: `${key} ${folded}` };
+  const [key, host] = [storeKey(claim.storedBy), foldedName(claim.host)];
+  return { claim, key, host, name: `${key} ${host.whole}` };
 }
 
-/** The same for names that people take for the same: `DB1`, `db1.example.com`, `db1` with something in it that is not seen. */
-export function foldedName(host: string): string {
-  const seen = host.normalize('NFKC').replaceAll(/[\p{C}\p{Z}\p{M}]/gu, '');
-  return seen.toLowerCase().split('.', 1)[0] ?? '';
+/** A name as people read it: without what is not seen, capital letters or accents. */
+export interface FoldedName {
+  readonly whole: string;
+  /** What stands before its domain; undefined where it has none, as an address has none. */
+  readonly label: string | undefined;
 }
 
-function alarmOf(claim: PlacedClaim, others: readonly HostClaim[], at: number): Alarm {
+/** Full stops of other scripts, which names of hosts may have. */
+const STOPS = /[\u3002\u06d4]/gu;
+const IP_ADDRESS = /^[\d.]+$|:/;
+
+export function foldedName(host: string): FoldedName {
+  const seen = host
+    .normalize('NFKC')
+    .replaceAll(STOPS, '.')
+    .normalize('NFD')
+    .replaceAll(/[\p{C}\p{Z}\p{M}]/gu, '');
+  const whole = seen.toLowerCase().replaceAll(/^\.+|\.+$/g, '');
+  const dot = whole.indexOf('.');
+  return { whole, label: dot === -1 || IP_ADDRESS.test(whole) ? undefined : whole.slice(0, dot) };
+}
+
+/** Whether people take one for the other: `db1` and `DB1.example.com`, but not `mail.example.com` and `mail.example.org`. */
+export function isSameName(one: FoldedName, other: FoldedName): boolean {
+  return one.whole === other.whole || one.label === other.whole || other.label === one.whole;
+}
+
+function alarmOf(
+  claim: PlacedClaim,
+  others: readonly Pick<PlacedClaim, 'storedBy' | 'sources'>[],
+  at: number,
+): Alarm {
   const { storedBy, host, newest, sources, destination } = claim;
   const key = storeKey(storedBy);
   const who = others.find((one) => isFull(one.storedBy)) ?? others[0];

@@ -6,7 +6,7 @@ import type { HoldfastError } from '../base/errors.ts';
 import type { SourceSettings } from '../config/settings.ts';
 import type { ChangedPaths } from '../engine/protocol.ts';
 import type { StatusCheck } from '../jobs/agent.ts';
-import type { BackupSpec, Job } from '../jobs/job.ts';
+import { isWhole, type BackupSpec, type Job } from '../jobs/job.ts';
 import { isInside } from './source-check.ts';
 import { withoutLinks } from '../watch/root-state.ts';
 import { watchSource, type Changes, type SourceWatcher, type WatchState } from '../watch/source-watcher.ts';
@@ -31,15 +31,23 @@ interface Watched {
   readonly watcher: SourceWatcher;
 }
 
+/** What a job has taken to look at. */
+interface Taken {
+  readonly watcher: SourceWatcher;
+  readonly changes: Changes;
+  readonly reader: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** How often not everything had been told by then. */
+  readonly losses: number | undefined;
+}
+
 export class Watching implements AsyncDisposable {
   readonly #parts: WatchingParts;
   readonly #watched = new Map<string, Watched>();
-  readonly #taken = new Map<
-    string,
-    { readonly watcher: SourceWatcher; readonly changes: Changes; readonly reader: string }
-  >();
-  /** Sources of which not everything was told, until a backup has looked at all of it. */
-  readonly #lost = new Set<string>();
+  readonly #taken = new Map<string, Taken>();
+  /** Sources of which not everything was told, until a backup has looked at all of it; and how often. */
+  readonly #lost = new Map<string, number>();
   #closing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WatchingParts) {
@@ -52,6 +60,8 @@ export class Watching implements AsyncDisposable {
       sources.filter(({ watch }) => watch),
       ({ path }) => path,
     );
+    const again = new Set<string>();
+    const unbegun: SourceSettings[] = [];
     for (const [path, { sources: before, never, watcher }] of this.#watched) {
       const now = wanted.get(path);
       // A destination that comes to lie in the source would have each backup begin the next one.
@@ -64,17 +74,27 @@ export class Watching implements AsyncDisposable {
         continue;
       }
       this.#watched.delete(path);
+      if (now === undefined) this.#lost.delete(path);
+      else again.add(path);
+      if (watcher.hasGathered) unbegun.push(...(now ?? []));
       this.#closing = Promise.all([this.#closing, watcher.close()]);
     }
     for (const [path, now] of wanted) {
       if (this.#watched.has(path)) continue;
-      this.#watched.set(path, { sources: now, never: this.#neverIn(path), watcher: this.#open(path, now) });
+      const watcher = this.#open(path, now, again.has(path) ? this.#parts.clock.now() : undefined);
+      this.#watched.set(path, { sources: now, never: this.#neverIn(path), watcher });
     }
+    // Whoever watches from now on was told of nothing.
+    for (const source of unbegun) this.#parts.changed(source);
   }
 
-  /** A whole walk is due: the backups of the source look at everything until one has completed that did. */
-  lookAtEverything(path: string): void {
-    this.#watched.get(path)?.watcher.unknown('that is due once a day');
+  /**
+   * A whole walk is due: the backups of the source look at everything until one has completed that did.
+   * @param sinceMs when it was due, where that was missed: what has looked at everything since then is enough
+   * @returns whether one is still to come
+   */
+  lookAtEverything(path: string, sinceMs?: number): boolean {
+    return this.#watched.get(path)?.watcher.unknown('that is due once a day', sinceMs) ?? false;
   }
 
   /**
@@ -90,17 +110,24 @@ export class Watching implements AsyncDisposable {
     // One job at a time reads a source: what others of this reader have taken is theirs no longer.
     for (const [other, taken] of this.#taken)
       if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
+    const at = this.#parts.clock.now();
     const changes = watcher.take(reader, servesAll(spec, watched.sources, inPass));
-    this.#taken.set(id, { watcher, changes, reader });
+    this.#taken.set(id, { watcher, changes, reader, at, losses: this.#lost.get(spec.source) });
     if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
   }
 
-  /** The job is over: what a failed one had taken is to be looked at by the next. */
+  /** The job is over: what it had taken and has not looked at, so that later ones may rely on it, is for the next. */
   ended(job: Job): void {
-    if (job.status !== 'completed') this.giveBack(job.id);
-    // What was copied from another destination has looked at nothing.
-    else if (job.spec.type === 'backup' && this.#taken.has(job.id)) this.#lost.delete(job.spec.source);
+    const taken = this.#taken.get(job.id);
+    if (taken === undefined || job.spec.type !== 'backup') return;
+    if (!hasLooked(job, taken)) {
+      this.giveBack(job.id);
+      return;
+    }
+    const { source } = job.spec;
+    if (taken.changes.kind === 'unknown' && this.#lost.get(source) === taken.losses)
+      this.#lost.delete(source);
     this.#taken.delete(job.id);
   }
 
@@ -154,7 +181,7 @@ export class Watching implements AsyncDisposable {
     return [...new Set(inside)].sort();
   }
 
-  #open(path: string, sources: readonly SourceSettings[]): SourceWatcher {
+  #open(path: string, sources: readonly SourceSettings[], unwatchedSince?: number): SourceWatcher {
     const { clock, never, changed, note, problem } = this.#parts;
     return watchSource(
       {
@@ -162,13 +189,14 @@ export class Watching implements AsyncDisposable {
         never: never().map((one) => bytesOfText(one)),
         poll: polls(sources),
         clock,
+        unwatchedSince,
       },
       {
         changed: () => {
           for (const source of this.#watched.get(path)?.sources ?? sources) changed(source);
         },
         lost: (reason) => {
-          this.#lost.add(path);
+          this.#lost.set(path, (this.#lost.get(path) ?? 0) + 1);
           note(path, `Everything is looked at again at the next backup: ${reason}.`);
         },
         problem: (error) => problem(path, error),
@@ -179,6 +207,14 @@ export class Watching implements AsyncDisposable {
 
 function realPath(path: string): string {
   return textOfBytes(withoutLinks(bytesOfText(path)));
+}
+
+/**
+ * Not one that failed or was canceled, that found the snapshot of an earlier attempt, begun before it took anything, or
+ * that left out what its request named: no later run is compared with that.
+ */
+function hasLooked(job: Job, { at }: Taken): boolean {
+  return job.status === 'completed' && isWhole(job.spec) && (job.source_read_at ?? at) >= at;
 }
 
 /** Whether a backup that changes begin would go nowhere else, and take in no more. */

@@ -124,7 +124,10 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
           job.started_at === null && (bookkeeping.pass === null || !isRead(bookkeeping.pass)),
       );
   const known = specs.map((spec) => waiting.find(({ job }) => isDeepStrictEqual(job.spec, spec)));
-  const joined = onePass(known);
+  // What another one has read before is not what is asked for now: in a pass of their own they read anew.
+  const joined = known.some((record) => record !== undefined && copiesOf(book, record))
+    ? undefined
+    : onePass(known);
   if (joined !== undefined) return joined.map(({ job }) => job);
   requireRoom(queued, trigger, known.filter((record) => record === undefined).length);
   const fresh = specs.filter((_, index) => known[index] === undefined);
@@ -133,6 +136,11 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
     if (record === undefined) return (added.next().value ?? unadded()).job;
     return book.change(record.job.id, (found) => inPass(found, pass)).job;
   });
+}
+
+/** Whether it gets what another one of its pass has made. */
+export function copiesOf(book: Pick<JobBook, 'ofPass'>, record: JobRecord): boolean {
+  return partOf(record, book.ofPass(record.bookkeeping.pass)).kind === 'copies';
 }
 
 function unadded(): never {

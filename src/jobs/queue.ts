@@ -38,20 +38,23 @@ export function placesByName(spec: JobSpec): JobPlaces {
   return { source: spec.type === 'backup' ? spec.source : null, destination: spec.destination };
 }
 
+export interface JobRequest {
+  readonly spec: JobSpec;
+  readonly trigger: JobTrigger;
+  /** Whether a job that waits gets what another one has begun to read: that has not seen what changed since. */
+  readonly copies: (record: JobRecord) => boolean;
+  readonly also?: Noted | undefined;
+}
+
 /**
  * Queues a job, or gives the one that already waits to do the same, when nobody asked for it in person.
  * @throws {RequestError} QUEUE_FULL
  */
-export function submitJob(
-  book: JobBook,
-  {
-    spec,
-    trigger,
-    also,
-  }: { readonly spec: JobSpec; readonly trigger: JobTrigger; readonly also?: Noted | undefined },
-): Job {
+export function submitJob(book: JobBook, { spec, trigger, copies, also }: JobRequest): Job {
   const queued = book.queued();
-  const same = isPersons(trigger) ? undefined : queued.find((record) => canStandFor(record, spec));
+  const same = isPersons(trigger)
+    ? undefined
+    : queued.find((record) => canStandFor(record, spec) && !copies(record));
   if (same !== undefined) return same.job;
   requireRoom(queued, trigger, 1);
   return book.add(spec, trigger, also).job;

@@ -13,6 +13,7 @@ import { endOfLeft, machineRestarted } from './left-running.ts';
 import { LOOK_AGAIN_MS, untilNextLook } from './next-look.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
 import {
+  copiesOf,
   interruptedReader,
   nearFirst,
   partOf,
@@ -61,7 +62,12 @@ export class Runner {
   /** @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
   submit(spec: JobSpec, trigger: JobTrigger, also?: Noted): Job {
     this.#requireOpen();
-    const job = submitJob(this.#setup.book, { spec, trigger, also });
+    const { book } = this.#setup;
+    const copies = (record: JobRecord): boolean => {
+      const { pass } = record.bookkeeping;
+      return copiesOf(book, record) || (pass !== null && this.#isRead(pass));
+    };
+    const job = submitJob(book, { spec, trigger, copies, also });
     this.look();
     return job;
   }

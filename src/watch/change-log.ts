@@ -32,7 +32,16 @@ interface Generation {
   readonly subtrees: Set<ByteString>;
   since: number;
   unknown: string | undefined;
+  /** When the last unknown set was taken: by whoever looks at everything. */
+  readonly walkedAt: number;
 }
+
+/**
+ * Milliseconds after which a set is unknown in any case. Somebody asks for that once a day: this is for the day on which it
+ * came to nothing, as when the settings of the source changed just then.
+ */
+export const UNWALKED_MS = 36 * 3_600_000;
+const UNWALKED = 'that was due yesterday';
 
 /** Beyond that, keeping the names costs more than walking everything. */
 const MOST_PATHS = 50_000;
@@ -64,14 +73,27 @@ export class ChangeLog {
     for (const generation of this.#readers.values()) add(generation, 'subtrees', path);
   }
 
-  lose(reason: string): void {
-    for (const generation of this.#readers.values()) forget(generation, reason);
+  /**
+   * @param unlessSince those readers know enough that have taken an unknown set since then
+   * @returns whether any reader has an unknown set now
+   */
+  lose(reason: string, unlessSince = Number.POSITIVE_INFINITY): boolean {
+    // Who takes a set for the first time knows nothing.
+    let isOwed = this.#readers.size === 0;
+    for (const generation of this.#readers.values()) {
+      if (generation.walkedAt < unlessSince) forget(generation, reason);
+      isOwed ||= generation.unknown !== undefined;
+    }
+    return isOwed;
   }
 
   /** Everything reported from now on belongs to the next set. */
   take(reader: string): TakenChanges {
-    const taken = this.#readers.get(reader) ?? this.#fresh('the source has just begun to be watched');
-    this.#readers.set(reader, this.#fresh(undefined));
+    const now = this.#clock.now();
+    const taken = this.#readers.get(reader) ?? fresh(now, now, 'the source has just begun to be watched');
+    // One from a time to come was taken while the clock was ahead.
+    if (now - taken.walkedAt > UNWALKED_MS || taken.walkedAt > now) forget(taken, UNWALKED);
+    this.#readers.set(reader, fresh(now, taken.unknown === undefined ? taken.walkedAt : now));
     return taken;
   }
 
@@ -87,10 +109,10 @@ export class ChangeLog {
     generation.since = Math.min(generation.since, changes.since);
     for (const path of changes.paths) add(generation, 'directories', path);
   }
+}
 
-  #fresh(unknown: string | undefined): Generation {
-    return { directories: new Set(), subtrees: new Set(), since: this.#clock.now(), unknown };
-  }
+function fresh(since: number, walkedAt: number, unknown?: string): Generation {
+  return { directories: new Set(), subtrees: new Set(), since, unknown, walkedAt };
 }
 
 function add(generation: Generation, kind: 'directories' | 'subtrees', path: ByteString): void {

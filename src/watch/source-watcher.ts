@@ -42,6 +42,8 @@ export interface WatchRequest {
   /** Look at everything again and again, where the file system does not tell of changes. */
   readonly poll: boolean;
   readonly clock: Clock;
+  /** Since when nobody has watched, if somebody had before. Milliseconds since 1970. */
+  readonly unwatchedSince?: number | undefined;
   /** Milliseconds without a change before a backup is worthwhile; default 2 s. */
   readonly quietMs?: number | undefined;
   /** Milliseconds after the first change at which it is in any case; default 60 s. */
@@ -81,8 +83,14 @@ export interface SourceWatcher extends AsyncDisposable {
    * and would begin the next one. It is put down all the same.
    */
   ownChanges(): () => void;
-  /** The next set of each reader is unknown, for that reason, until one that was taken is not given back. */
-  unknown(reason: string): void;
+  /**
+   * The next set of each reader is unknown, for that reason, until one that was taken is not given back; but of those that
+   * have taken one since then (milliseconds since 1970) and not given it back.
+   * @returns whether any reader's next set is unknown
+   */
+  unknown(reason: string, unlessSince?: number): boolean;
+  /** Changes have gathered of which nobody was told yet that a backup is worthwhile. */
+  readonly hasGathered: boolean;
   close(): Promise<void>;
 }
 
@@ -144,7 +152,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#far = silentPlaceOf(root);
     this.#root = lookUnlessFar(root, this.#far);
     this.#mounts = mountsOf(this.#root.path);
-    this.#feed = this.#open();
+    this.#feed = this.#open(request.unwatchedSince);
     this.#checks = this.#checkOften();
   }
 
@@ -155,6 +163,10 @@ class WatchedSource implements SourceWatcher, ChangeSink {
 
   get directories(): number {
     return this.#feed.directories;
+  }
+
+  get hasGathered(): boolean {
+    return this.#gathered !== undefined;
   }
 
   take(reader = '', forAll = false): Changes {
@@ -222,9 +234,10 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#quiet.touch();
   }
 
-  unknown(reason: string): void {
-    this.#log.lose(reason);
+  unknown(reason: string, unlessSince?: number): boolean {
+    const isOwed = this.#log.lose(reason, unlessSince);
     if (this.#gathered !== undefined) this.#gathered = { ...this.#gathered, lost: true };
+    return isOwed;
   }
 
   lose(reason: string): void {

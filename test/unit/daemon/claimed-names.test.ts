@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FULL_KEYS, type StoredBy } from '../../../src/base/stored-by.ts';
 import { hostClaims } from '../../../src/catalog/host-claims.ts';
-import { ClaimedNames, foldedName, type PlacedClaim } from '../../../src/daemon/claimed-names.ts';
+import { ClaimedNames, foldedName, isSameName, type PlacedClaim } from '../../../src/daemon/claimed-names.ts';
 import { runSnapshot, keyNumber } from '../../support/run-snapshots.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 
@@ -70,9 +70,55 @@ describe('a name under which a write-only key stores', () => {
   });
 
   test('is the same as one that people take for it', () => {
-    for (const name of ['DB1', 'db1.example.com', 'db1\u200b', ' db1', 'ｄｂ１', 'd\u0301b1'])
-      expect(foldedName(name)).toBe('db1');
-    expect(foldedName('db2')).not.toBe('db1');
+    const isSame = (name: string, other: string): boolean => isSameName(foldedName(name), foldedName(other));
+    for (const name of [
+      'DB1',
+      'db1.example.com',
+      'db1\u200b',
+      ' db1',
+      'ｄｂ１',
+      'd\u0301b1',
+      'db1.',
+      'db1。local',
+    ]) {
+      expect(isSame(name, 'db1')).toBe(true);
+      expect(isSame('db1', name)).toBe(true);
+    }
+    expect(isSame('DB1.Example.com.', 'db1.example.com')).toBe(true);
+    expect(isSame('db2', 'db1')).toBe(false);
+  });
+
+  test.each([
+    ['mail.example.com', 'mail.example.org'],
+    ['10.0.0.5', '10.0.0.6'],
+    ['10.0.0.5', '10'],
+    ['fe80::1', 'fe80::2'],
+  ])('is another one where a person tells them apart: %s and %s', (claimed, theirs) => {
+    expect(judged(claim(keyNumber(3), claimed, 5), claim(FULL_KEYS, theirs, 1))).toEqual([]);
+    expect(names.judge([claim(keyNumber(3), claimed, 5)], theirs)).toEqual([]);
+    expect(judged(claim(keyNumber(3), claimed, 5), claim(FULL_KEYS, claimed, 1))).toHaveLength(1);
+  });
+
+  test('is one of each key that stores under it with a domain, where full keys do without', () => {
+    const full = claim(FULL_KEYS, 'mail', 1);
+    const all = [
+      full,
+      claim(keyNumber(3), 'mail.example.com', 5),
+      claim(keyNumber(4), 'mail.example.org', 6),
+    ];
+    expect(judged(...all)).toHaveLength(2);
+  });
+
+  test('is judged among thousands of ways to write it in no more time than among others', () => {
+    const many = (host: (n: number) => string): readonly PlacedClaim[] =>
+      Array.from({ length: 5_000 }, (_, n) => claim(keyNumber(3 + (n % 2)), host(n), n));
+    const timeOf = (claims: readonly PlacedClaim[]): number => {
+      const from = performance.now();
+      names.judge(claims, 'here');
+      return performance.now() - from;
+    };
+    const apart = timeOf(many((n) => `x${n}`));
+    expect(timeOf(many((n) => `mail${'\u200b'.repeat(n % 50)}.x${n % 300}`))).toBeLessThan(5 * apart + 300);
   });
 
   test('is found in the snapshots, with the time that nobody with the key chooses', () => {

@@ -43,7 +43,7 @@ function begunBeside(agoMs: number, isFailed: boolean): number {
     destinations: {} as Destinations,
     settings: () => settings,
     jobs: state.database.jobs,
-    watching: { lookAtEverything: () => undefined },
+    watching: { lookAtEverything: () => false },
     now: () => clock.now(),
     trouble: (error) => expect.unreachable(String(error)),
   });

@@ -1,12 +1,14 @@
 /** Which watchers follow from the settings. */
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
+import type { SourceSettings } from '../../../src/config/settings.ts';
 import { Watching } from '../../../src/daemon/watching.ts';
+import type { ChangedPaths } from '../../../src/engine/protocol.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { backupOf } from '../jobs/runner-site.ts';
@@ -93,3 +95,71 @@ test.each(['backups', 'link/backups'])(
     await until(() => changed()?.length !== 0, 'the change');
   },
 );
+
+interface Followed {
+  readonly path: string;
+  readonly watching: Watching;
+  readonly begun: readonly string[];
+  follow(more?: Partial<SourceSettings>): Promise<void>;
+  /** By a backup to a place that the settings do not name. */
+  look(): ChangedPaths | null;
+}
+
+async function followed(): Promise<Followed> {
+  const directory = mkdtempSync(join(tmpdir(), 'holdfast-watching-'));
+  onTestFinished(() => removeTree(directory));
+  const path = join(directory, 'source');
+  mkdirSync(path);
+  const context = { home: directory, stateDirectory: join(directory, 'state') };
+  const source = { ...defaultSource(path, defaultSettings(context), context), watch: true };
+  const begun: string[] = [];
+  const watching = new Watching({
+    clock: systemClock,
+    never: () => [],
+    changed: ({ path: of }) => void begun.push(of),
+    whole: () => {},
+    note: () => {},
+    problem: () => {},
+  });
+  onTestFinished(async () => await watching[Symbol.asyncDispose]());
+  const follow = async (more: Partial<SourceSettings> = {}): Promise<void> => {
+    watching.follow([{ ...source, ...more }]);
+    await until(() => watching.stateOf(path) !== 'starting', 'the watcher');
+  };
+  const other = newJob('bkp_other', backupOf(path, 'elsewhere'), 'api', 0).job;
+  const look = (): ChangedPaths | null => {
+    const taken = watching.take(other, 'elsewhere');
+    watching.ended({ ...other, status: 'completed' });
+    return taken;
+  };
+  await follow();
+  return { path, watching, begun, follow, look };
+}
+
+test('what has gathered before the settings change is backed up after them', async () => {
+  const { path, begun, follow, look } = await followed();
+  look();
+  writeFileSync(join(path, 'file'), 'x');
+  await until(() => (look()?.paths.length ?? 0) > 0, 'the change');
+  await follow({ poll: true });
+  expect(begun).toEqual([path]);
+});
+
+test('that not everything was told is said until a backup has looked at everything', async () => {
+  const { path, watching } = await followed();
+  const first = newJob('bkp_1', backupOf(path), 'watch', 0).job;
+  watching.take(first, 'default');
+  watching.ended({ ...first, status: 'completed' });
+  const before = newJob('bkp_2', backupOf(path), 'watch', 0).job;
+  expect(watching.take(before, 'default')).not.toBeNull();
+  renameSync(path, `${path} elsewhere`);
+  mkdirSync(path);
+  watching.take(newJob('bkp_other', backupOf(path, 'elsewhere'), 'api', 0).job, 'elsewhere');
+  expect(watching.checks()).toHaveLength(1);
+  watching.ended({ ...before, status: 'completed' });
+  expect(watching.checks()).toHaveLength(1);
+  const whole = newJob('bkp_3', backupOf(path), 'watch', 0).job;
+  expect(watching.take(whole, 'default')).toBeNull();
+  watching.ended({ ...whole, status: 'completed' });
+  expect(watching.checks()).toEqual([]);
+});

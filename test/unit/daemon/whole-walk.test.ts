@@ -25,12 +25,12 @@ import { until } from '../watch/watched-source.ts';
 type End = Extract<JobStatus, 'completed' | 'failed' | 'canceled'>;
 
 interface Site {
-  /** The schedule of whole walks is due. */
-  fallDue(): void;
+  /** The schedule of whole walks is due, or was at a time that was missed. Gives how many backups that begins. */
+  fallDue(missedAt?: number): number;
   job(destination?: string): Job;
   /** Begins an attempt at a job: true when everything is to be looked at. */
   begin(job: Job): boolean;
-  end(job: Job, end: End): void;
+  end(job: Job, end: End, more?: Partial<Job>): void;
   /** What the logs of jobs were told. */
   readonly told: readonly string[];
 }
@@ -58,7 +58,11 @@ async function openSite(): Promise<Site> {
   });
   onTestFinished(async () => await watching[Symbol.asyncDispose]());
   let jobs = 0;
-  const newJobOf = (spec: JobSpec): Job => newJob(`bkp_${(jobs += 1)}`, spec, 'schedule', 0).job;
+  const newJobOf = (spec: JobSpec): Job => {
+    const record = newJob(`bkp_${(jobs += 1)}`, spec, 'schedule', systemClock.now());
+    state.database.jobs.insert(record);
+    return record.job;
+  };
   const backups = new Backups({
     runner: () => ({
       submit: newJobOf,
@@ -83,12 +87,14 @@ async function openSite(): Promise<Site> {
   });
   const site: Site = {
     told,
-    fallDue: () => {
-      for (const planned of planOf(settings)) if (planned.fullWalk) backups.due(planned);
+    fallDue: (missedAt) => {
+      const before = jobs;
+      for (const planned of planOf(settings)) if (planned.fullWalk) backups.due(planned, missedAt);
+      return jobs - before;
     },
     job: (destination) => newJobOf(backupOf(source, destination)),
     begin: (job) => watching.take(job, job.spec.destination) === null,
-    end: (job, status) => watching.ended({ ...job, status }),
+    end: (job, status, more = {}) => watching.ended({ ...job, ...more, status }),
   };
   watching.follow(settings.sources);
   await until(() => watching.stateOf(source) === 'watching');
@@ -97,6 +103,13 @@ async function openSite(): Promise<Site> {
   site.end(first, 'completed');
   told.length = 0;
   return site;
+}
+
+/** A time after all that has happened. */
+async function later(): Promise<number> {
+  const now = Date.now();
+  await until(() => Date.now() > now);
+  return Date.now();
 }
 
 test('the backup after it fell due looks at everything, and says why; those after that at what changed', async () => {
@@ -159,4 +172,49 @@ test('each destination that is backed up to by itself has a whole walk of its ow
     'Everything is looked at: the source has just begun to be watched.',
     ...Array.from({ length: 2 }, () => 'Everything is looked at: that is due once a day.'),
   ]);
+});
+
+test('one that was missed is not made up for by a backup that has looked at what changed alone', async () => {
+  const site = await openSite();
+  const missedAt = await later();
+  const since = site.job();
+  expect(site.begin(since)).toBe(false);
+  site.end(since, 'completed');
+  expect(site.fallDue(missedAt)).toBe(1);
+  expect(site.begin(site.job())).toBe(true);
+});
+
+test('one that was missed is made up for by a backup since then that looks at everything, unless that fails', async () => {
+  const site = await openSite();
+  site.fallDue();
+  const missedAt = await later();
+  const since = site.job();
+  expect(site.begin(since)).toBe(true);
+  expect(site.fallDue(missedAt)).toBe(0);
+  site.end(since, 'failed');
+  expect(site.fallDue(missedAt)).toBe(1);
+  expect(site.begin(site.job())).toBe(true);
+});
+
+test('a job whose snapshot an earlier attempt had made leaves it to the next one', async () => {
+  const site = await openSite();
+  site.fallDue();
+  const job = site.job();
+  site.begin(job);
+  site.end(job, 'completed', { source_read_at: Date.now() - 60_000 });
+  expect(site.begin(site.job())).toBe(true);
+});
+
+test('a job that leaves out what its request names leaves it to the next one', async () => {
+  const site = await openSite();
+  site.fallDue();
+  const job = site.job();
+  if (job.spec.type !== 'backup') return expect.unreachable();
+  const narrowed: Job = {
+    ...job,
+    spec: { ...job.spec, options: { ...job.spec.options, exclude: ['*.o'] } },
+  };
+  expect(site.begin(narrowed)).toBe(true);
+  site.end(narrowed, 'completed');
+  expect(site.begin(site.job())).toBe(true);
 });

@@ -276,6 +276,37 @@ describe('the next pass', () => {
     expect(here.book.queued()).toHaveLength(2);
   });
 
+  it('reads anew for those that have left the one who read before', async () => {
+    const here = await begin();
+    away.add('b').add('c');
+    const [a = '', b, c] = await pass(here, ['a', 'b', 'c']);
+    here.engines.of(a).complete();
+    await settle();
+    const again = await pass(here, ['b', 'c'], 'watch');
+    expect(again).toEqual([b, c]);
+    away.clear();
+    here.runner.look();
+    await settle();
+    expect(originsOf(again[0] ?? '')).toBeUndefined();
+    expect(parts.get(again[0] ?? '')).toMatchObject({ kind: 'reads' });
+  });
+
+  it.each([true, false])(
+    'does not stand for a backup by itself to one of its destinations once another one has begun to read (or read: %s)',
+    async (isRead) => {
+      const here = await begin();
+      away.add('b');
+      const [a = '', b = ''] = await pass(here, ['a', 'b']);
+      if (isRead) {
+        here.engines.of(a).complete();
+        await settle();
+      }
+      const alone = here.runner.submit(backupOf('/home', 'b'), 'schedule');
+      expect(alone.id).not.toBe(b);
+      expect(here.runner.submit(backupOf('/home', 'b'), 'schedule').id).toBe(alone.id);
+    },
+  );
+
   it('is refused as a whole when there is no room in the queue for all of it', async () => {
     const here = await begin();
     await here.runner.pause(null, false);

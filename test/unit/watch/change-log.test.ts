@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { ChangeLog, type TakenChanges } from '../../../src/watch/change-log.ts';
+import { ChangeLog, UNWALKED_MS, type TakenChanges } from '../../../src/watch/change-log.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const path = asByteString;
@@ -73,6 +73,28 @@ describe('a reader of the change log', () => {
     const taken = log.take('a');
     expect(taken.unknown).toBe('first');
     expect(names(taken)).toEqual([[], []]);
+    expect(log.take('a').unknown).toBeUndefined();
+  });
+
+  test('that has looked at everything since then need not do so again, another one has to', async () => {
+    const { log, clock } = begun('a', 'b');
+    await clock.advance(1_000);
+    const due = clock.now();
+    log.lose('first');
+    log.take('a');
+    expect(log.lose('second', due)).toBe(true);
+    expect(log.take('a').unknown).toBeUndefined();
+    expect(log.take('b').unknown).toBe('first');
+    expect(log.lose('third', due)).toBe(false);
+  });
+
+  test('looks at everything when nobody has asked it to for a day and a half', async () => {
+    const { log, clock } = begun('a');
+    await clock.advance(UNWALKED_MS / 2);
+    expect(log.take('a').unknown).toBeUndefined();
+    await clock.advance(UNWALKED_MS / 2 + 1);
+    expect(log.take('a').unknown).toBeDefined();
+    await clock.advance(UNWALKED_MS / 2 + 1);
     expect(log.take('a').unknown).toBeUndefined();
   });
 
