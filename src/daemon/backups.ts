@@ -6,9 +6,8 @@ import type { Agent, Noted } from '../jobs/agent.ts';
 import type { BackupSpec, Job, JobTrigger } from '../jobs/job.ts';
 import { isPersons } from '../jobs/queue.ts';
 import type { Runner } from '../jobs/runner.ts';
-import type { Destinations } from './destinations.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
-import { isFar, placeOf } from './destinations.ts';
+import { isFar, placeOf, type Destinations } from './destinations.ts';
 import type { Watching } from './watching.ts';
 
 export interface BackupParts {

@@ -1,8 +1,7 @@
 /** Where a job reads and writes: in each place one job is at work at a time. */
 import type { JobSpec } from '../jobs/job.ts';
 import type { JobPlaces } from '../jobs/queue.ts';
-import type { Destinations } from './destinations.ts';
-import { isFar, placeOf } from './prepare-pass.ts';
+import { isFar, placeOf, type Destinations } from './destinations.ts';
 
 /** By where they lie: two names may mean the same place. */
 export function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {

@@ -1,7 +1,6 @@
 /** The repositories that the agent knows, and where each of them lies. */
 import type { RepositoryStore } from '../db/repositories.ts';
-import type { Destinations, Place } from './destinations.ts';
-import { placeOf } from './prepare-pass.ts';
+import { placeOf, type Destinations, type Place } from './destinations.ts';
 
 /**
  * By the ids of the repositories: what lies in the destinations of the settings, the default one first, and what jobs found

@@ -19,10 +19,9 @@ import {
   type SnapshotSummary,
 } from '../jobs/agent.ts';
 import { noSnapshots, type Catalogs, type KnownCatalog } from './catalogs.ts';
-import type { Destinations, Place } from './destinations.ts';
+import { placeOf, type Destinations, type Place } from './destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
 import { meantGroup } from './meant-group.ts';
-import { placeOf } from './prepare-pass.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 
 export interface SnapshotQuestionParts {

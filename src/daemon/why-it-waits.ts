@@ -6,8 +6,8 @@ import { waitingReason, type Circumstances } from '../jobs/conditions.ts';
 import type { Job } from '../jobs/job.ts';
 import type { PassPart } from '../jobs/pass.ts';
 import { isPersons } from '../jobs/queue.ts';
-import type { Destinations } from './destinations.ts';
-import { isThroughNetwork, placeOf } from './prepare-pass.ts';
+import { placeOf, type Destinations } from './destinations.ts';
+import { isThroughNetwork } from './prepare-pass.ts';
 
 export interface WaitingParts {
   readonly membership: Pick<Membership, 'heldBack'>;
