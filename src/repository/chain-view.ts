@@ -61,7 +61,8 @@ export function chainView(
     ],
     unreadable: new Set([
       ...damaged.map(({ id }) => id),
-      ...tombstones.ignored.map(({ name }) => name),
+      // What never was a record stood nowhere: it would cover one that is gone.
+      ...tombstones.ignored.filter(({ isStrange }) => !isStrange).map(({ name }) => name),
       ...unread,
     ]),
     removed: tombstones.snapshots,

@@ -18,13 +18,16 @@ export interface Lost {
 /** Those that two looks miss, and that are not there when they are asked for by name: a list may lag behind. */
 export async function findLost(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
   const before = await look(repository, signal);
-  if (before.length === 0) return [];
-  const again = new Set((await look(repository, signal)).map(({ record }) => placeText(record)));
+  if (before.lost.length === 0) return [];
+  const after = await look(repository, signal);
+  const again = new Set(after.lost.map(({ record }) => placeText(record)));
   const lost: Lost[] = [];
-  for (const one of before) {
+  for (const one of before.lost) {
     const { name } = one.record;
     if (!again.has(placeText(one.record))) continue;
-    if (name === undefined || !(await isStored(repository, name, signal))) lost.push(one);
+    const isThere =
+      name !== undefined && !after.strange.has(name) && (await isStored(repository, name, signal));
+    if (!isThere) lost.push(one);
   }
   return lost;
 }
@@ -41,7 +44,13 @@ async function isStored({ destination }: Repository, name: string, signal: Abort
   return false;
 }
 
-async function look(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
+interface LookAtChains {
+  readonly lost: readonly Lost[];
+  /** Names of what lies where tombstones do, and never was a record. */
+  readonly strange: ReadonlySet<string>;
+}
+
+async function look(repository: Repository, signal: AbortSignal): Promise<LookAtChains> {
   repository.lookAnew();
   const heads = await readAllHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
@@ -49,7 +58,11 @@ async function look(repository: Repository, signal: AbortSignal): Promise<readon
   const lost = lostRecords(chainView(repository, snapshots, forgotten, heads), repository.writer.memory);
   const hostOf = (writer: string): string | undefined =>
     snapshots.live.findLast(({ chain }) => chain.writer === writer)?.record.host;
-  return lost.map((record) => ({ record, host: hostOf(record.writer) }));
+  const { ignored } = snapshots.tombstones;
+  return {
+    lost: lost.map((record) => ({ record, host: hostOf(record.writer) })),
+    strange: new Set(ignored.filter(({ isStrange }) => isStrange).map(({ name }) => name)),
+  };
 }
 
 /** Those that are still stored: they name the records before them. */

@@ -131,10 +131,22 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
         if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
       }
     }
+    yield* contradicted(writer, chain, accounted);
     yield* untold(writer, chain, top);
     if (known !== undefined && known.seq > top && !accounted(known.record))
       yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
   }
+}
+
+/** What heads name in places where something else stands. */
+function* contradicted(
+  writer: string,
+  chain: Chain,
+  accounted: (name: string) => boolean,
+): Generator<LostRecord, void, undefined> {
+  for (const { chain: place, record } of chain.heads)
+    if (record !== undefined && isPlaced(chain, place.seq) && !accounted(record))
+      yield { writer, seq: place.seq, name: record };
 }
 
 /**

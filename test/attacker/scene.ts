@@ -59,6 +59,8 @@ export interface Scene {
   readonly machines: ReadonlyMap<Host, QuickMachine>;
   /** The first one is forgotten. */
   readonly runs: readonly Run[];
+  /** Id of the snapshot of the first one. */
+  readonly forgotten: string;
   readonly slotOfThief: string;
   readonly chunks: readonly KnownChunk[];
   readonly nowMs: number;
@@ -158,7 +160,7 @@ async function makeScene(): Promise<Scene> {
     )
     .sort((a, b) => a.storedMs - b.storedMs);
   const chunks = await as('admin', async () => await chunksOf(await open('admin')));
-  return { objects, kept, machines, runs, slotOfThief, chunks, nowMs: world.nowMs };
+  return { objects, kept, machines, runs, forgotten: gone, slotOfThief, chunks, nowMs: world.nowMs };
 }
 
 async function chunksOf(repository: Repository): Promise<KnownChunk[]> {

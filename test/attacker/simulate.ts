@@ -67,6 +67,8 @@ class Play {
   #runs = 0;
   /** By the attacker, when it opened the repository last. */
   #ringsSeen = 0;
+  /** Keys of snapshots that somebody has forgotten: whether they are still there is nobody's concern. */
+  readonly #forgotten: Set<string>;
 
   constructor(plan: AttackPlan, scene: Scene, traced: boolean) {
     this.#plan = plan;
@@ -90,6 +92,7 @@ class Play {
     }
     this.#world.nowMs = scene.nowMs;
     this.#kept = new Map(scene.kept);
+    this.#forgotten = new Set([`snapshots/${scene.forgotten}`]);
     this.#judge = new Judge(scene.runs);
     const { world, storage, lies, kept } = {
       world: this.#world,
@@ -227,7 +230,7 @@ class Play {
     let forgotten: readonly string[] = [];
     let findings: readonly Finding[] | undefined;
     let tags = new Map<string, string>();
-    const remembered = ownsStorage(this.#plan.power) ? await this.#hiddenThatIsRemembered(host) : [];
+    const remembered = ownsStorage(this.#plan.power) ? this.#hiddenThatIsRemembered(host, what) : [];
     const sealedBefore = this.#lies.active;
     try {
       await this.#inBounds(
@@ -248,6 +251,7 @@ class Play {
                       this.#judge.completed(tag, manifest);
                     },
                     forgets: (ids) => {
+                      for (const id of ids) this.#forgotten.add(`snapshots/${id}`);
                       forgotten = ids.flatMap((id) => tags.get(id) ?? []);
                       this.#judge.forgets(forgotten, 'in-doubt');
                     },
@@ -268,6 +272,8 @@ class Play {
         host,
         `fails ${what} (${tag}): ${error instanceof Error ? error.message : String(error)}`,
       );
+      // What the storage has just done is a reason to fail.
+      await this.#excuseSpoiled();
       this.#judgeFailure(what, error);
     } finally {
       this.#meanwhile = [];
@@ -276,9 +282,12 @@ class Play {
   }
 
   /** What of honest hosts is hidden from this one, which has seen it. */
-  async #hiddenThatIsRemembered(host: Host): Promise<readonly string[]> {
+  #hiddenThatIsRemembered(host: Host, what: Deed): readonly string[] {
     if (host === 'web' || this.#lies.hidden.size === 0 || !this.#lies.tells(host)) return [];
-    return rememberedAndHidden(this.#machine(host), this.#storage, this.#lies);
+    // What a write-only key says of its own chain stops no prune, which leaves the packs of that key alone.
+    const others = what === 'check' ? [] : [this.#machine('web'), this.#machine(THIEF)];
+    const hidden = rememberedAndHidden(this.#machine(host), this.#storage, this.#lies, others);
+    return hidden.filter((key) => !this.#forgotten.has(key));
   }
 
   #requireTold(

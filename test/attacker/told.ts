@@ -11,16 +11,22 @@ interface Memory {
   readonly heads: Readonly<Record<string, { readonly seq: number }>>;
 }
 
+/** Of an identity: what tells the write-only key by whose powers it was made. */
+const MARK = 16;
+
 /** Keys of snapshots that are hidden, and that no tombstone covers which may have been shown. */
 export function rememberedAndHidden(
   machine: QuickMachine,
   storage: ObjectStorage,
   lies: Lies,
+  withoutKeysOf: readonly QuickMachine[],
 ): readonly string[] {
   const memory = memoryOf(machine);
   if (memory === undefined) return [];
+  const marks = withoutKeysOf.flatMap((one) => memoryOf(one)?.writer.slice(0, MARK) ?? []);
   return recordsIn(storage)
     .filter(({ key, writer, seq }) => {
+      if (marks.includes(writer.slice(0, MARK))) return false;
       if (!lies.hidden.has(key) || !key.startsWith('snapshots/')) return false;
       const known = writer === memory.writer ? memory.seq : (memory.heads[writer]?.seq ?? 0);
       return seq <= known;
