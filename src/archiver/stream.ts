@@ -4,7 +4,7 @@ import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
 import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
-import { openSession } from '../repository/lease.ts';
+import { openSession } from '../repository/take-lease.ts';
 import { PackWriter } from '../repository/pack-writer.ts';
 import { durableUncovered } from '../repository/uncovered-packs.ts';
 import type { ArchiveRequest, ArchiveSummary } from './archive.ts';

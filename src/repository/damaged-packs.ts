@@ -1,7 +1,7 @@
 /** Packs that hold damage: marked, so that nothing relies on them and what is needed of them is stored again. */
 import { DestinationError, RepositoryError, isAbort } from '../base/errors.ts';
 import { isDamage, type ChunkIndex } from './chunk-index.ts';
-import { openSession } from './lease.ts';
+import { openSession } from './take-lease.ts';
 import { listNamed, packKey } from './listing.ts';
 import { markPacks } from './mark-packs.ts';
 import { sha256 } from './objects.ts';

@@ -3,7 +3,8 @@ import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from './
 import { renewConfig } from './configuration.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { keepCopies } from './keep-copies.ts';
-import { acquirePruneLease, type Lease } from './lease.ts';
+import { type Lease } from './lease.ts';
+import { acquirePruneLease } from './take-lease.ts';
 import { listNamed } from './listing.ts';
 import { indexUncovered, rewriteIndex } from './prune-index.ts';
 import {

@@ -4,7 +4,8 @@ import type { Keyring } from '../format/keyring.ts';
 import { ringNumbers, ringOrCopy } from './key-files.ts';
 import { sealRing } from './key-slots.ts';
 import { LEASE_TIMES, lateSignal } from './lease-objects.ts';
-import { acquirePruneLease, type Lease } from './lease.ts';
+import { type Lease } from './lease.ts';
+import { acquirePruneLease } from './take-lease.ts';
 import type { Repository } from './repository.ts';
 import { getCopy, replaceCopy } from './second-copies.ts';
 

@@ -1,7 +1,8 @@
 /** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
 import { canReadHead, leaveCopiedIdentity } from './chain.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
-import { acquirePruneLease, type Lease } from './lease.ts';
+import { type Lease } from './lease.ts';
+import { acquirePruneLease } from './take-lease.ts';
 import { mapParallel } from './parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { plantedKeys } from './planted.ts';

@@ -17,7 +17,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import { openLocalDestination } from '../../src/destination/local.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
-import { openSession } from '../../src/repository/lease.ts';
+import { openSession } from '../../src/repository/take-lease.ts';
 import { createRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { TreeReader } from '../../src/repository/tree-reader.ts';

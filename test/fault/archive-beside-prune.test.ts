@@ -12,7 +12,7 @@ import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { markDamaged } from '../../src/repository/damaged-packs.ts';
 import { loadForWriting } from '../../src/repository/index-for.ts';
-import { openSession } from '../../src/repository/lease.ts';
+import { openSession } from '../../src/repository/take-lease.ts';
 import { packKey } from '../../src/repository/listing.ts';
 import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
 import type { Repository } from '../../src/repository/repository.ts';

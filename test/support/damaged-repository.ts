@@ -4,7 +4,7 @@ import type { Destination } from '../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { SnapshotRecord } from '../../src/format/records.ts';
 import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts';
-import { acquirePruneLease } from '../../src/repository/lease.ts';
+import { acquirePruneLease } from '../../src/repository/take-lease.ts';
 import { addKey, removeKey } from '../../src/repository/keys.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
 import { putConfig } from '../../src/repository/configuration.ts';

@@ -30,7 +30,7 @@ import { openLocalDestination } from '../../src/destination/local.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { addKey, removeKey } from '../../src/repository/keys.ts';
 import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts';
-import { acquirePruneLease } from '../../src/repository/lease.ts';
+import { acquirePruneLease } from '../../src/repository/take-lease.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune.ts';
 import { putConfig } from '../../src/repository/configuration.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';

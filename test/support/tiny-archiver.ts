@@ -10,7 +10,7 @@ import { encodeDirectory } from '../../src/format/tree-split.ts';
 import type { DirectoryTotals, Entry } from '../../src/format/tree.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { IndexWriter } from '../../src/repository/index-writer.ts';
-import { openSession } from '../../src/repository/lease.ts';
+import { openSession } from '../../src/repository/take-lease.ts';
 import { listNamed, packKey } from '../../src/repository/listing.ts';
 import { PackWriter, type FinishedPack } from '../../src/repository/pack-writer.ts';
 import type { Repository } from '../../src/repository/repository.ts';

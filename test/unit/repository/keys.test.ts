@@ -7,7 +7,7 @@ import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { createSlot, type Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, listKeys, removeKey, replaceKey, rotateKeys } from '../../../src/repository/keys.ts';
-import { acquirePruneLease } from '../../../src/repository/lease.ts';
+import { acquirePruneLease } from '../../../src/repository/take-lease.ts';
 import { replaceRing } from '../../../src/repository/replace-ring.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { getCopy } from '../../../src/repository/second-copies.ts';

@@ -6,7 +6,7 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
 import { LEASE_TIMES, leaseKey, listLeases, liveSessions } from '../../../src/repository/lease-objects.ts';
-import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
+import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import { recover } from '../../../src/repository/recover.ts';
 import { SILENT_REKEY, rekey } from '../../../src/repository/rekey.ts';

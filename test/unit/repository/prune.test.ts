@@ -7,7 +7,7 @@ import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
 import { check } from '../../../src/repository/check.ts';
 import { loadIndex, readIndexObjects } from '../../../src/repository/chunk-index.ts';
 import { LEASE_TIMES, newLeaseRecord, putLease } from '../../../src/repository/lease-objects.ts';
-import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
+import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
 import { listNamed, packKey } from '../../../src/repository/listing.ts';
 import { PRUNE_LIMITS, type PruneOptions } from '../../../src/repository/prune-plan.ts';
 import {

@@ -7,7 +7,7 @@ import { check } from '../../../src/repository/check.ts';
 import { surveyGenerations, type GenerationUse } from '../../../src/repository/generations.ts';
 import type { Secret } from '../../../src/repository/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
-import { acquirePruneLease, openSession } from '../../../src/repository/lease.ts';
+import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
 import { listNamed } from '../../../src/repository/listing.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
 import {
