@@ -1,6 +1,6 @@
 /** How a lease is taken: stored first and looked at then, and withdrawn where somebody else has the right. */
 import { randomBytes, randomInt } from 'node:crypto';
-import { DestinationError, HoldfastError, RepositoryError } from '../base/errors.ts';
+import { DestinationError, HoldfastError } from '../base/errors.ts';
 import type { LeaseRecord } from '../format/lease-record.ts';
 import {
   LEASE_TIMES,
