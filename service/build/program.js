@@ -26,6 +26,7 @@ const { output } = await build.write({
   entryFileNames: '[name].js',
   preserveModules: true,
   preserveModulesRoot: 'src',
+  minify: false,
 });
 removeOthers(new Set(output.map(({ fileName }) => path.normalize(fileName))));
 
