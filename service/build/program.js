@@ -26,6 +26,8 @@ const { output } = await build.write({
   entryFileNames: '[name].js',
   preserveModules: true,
   preserveModulesRoot: 'src',
+  // Else calls are left out that look as if they had no effect, as decodeURIComponent, which may fail.
+  minify: false,
 });
 removeOthers(new Set(output.map(({ fileName }) => path.normalize(fileName))));
 

@@ -268,7 +268,8 @@ function gitIgnoredFiles(settings: readonly string[], ignoreCase: boolean): stri
     .sort();
 }
 
-const runs = Number(process.env['EXCLUDE_RUNS'] ?? 120);
+/** Each of them starts git. */
+const runs = Number(process.env['EXCLUDE_RUNS'] ?? 50);
 
 describe.skipIf(!canCompare)('exclude rules beside git', () => {
   test('name the same line of the same ignore file for every path of a tree', () => {

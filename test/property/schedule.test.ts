@@ -133,6 +133,9 @@ function expressionOf({ minutes, hours, weekdays }: Times): string {
   return `${field(minutes, 60)} ${field(hours, 24)} * * ${field(weekdays, 7)}`;
 }
 
+/** 5,000 with HOLDFAST_LONG=1. */
+const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 5_000 : 500;
+
 describe('a schedule near changes of the clock', () => {
   it('covers gaps and repetitions of every kind', () => {
     const jumps = windows.flatMap(({ walls }) =>
@@ -159,9 +162,9 @@ describe('a schedule near changes of the clock', () => {
           compared += expected.length;
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: RUNS },
     );
-    expect(compared).toBeGreaterThan(10_000);
+    expect(compared).toBeGreaterThan((RUNS * 20) / 3);
   });
 
   it('gives the same runs whatever instant it is asked from', () => {

@@ -2,7 +2,7 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
+import { AT_USUAL_COST, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { startS3Store, type S3Store } from '../support/s3-store.ts';
 
 const SECRET = 'canary/of+the/secret+access+key+0123456789';
@@ -36,9 +36,7 @@ function written(directory: string): string {
 
 test('the agent backs up to a bucket with the access of the settings, finds files there and keeps the secret', async () => {
   await using store = await startS3Store();
-  // At the real cost of a passphrase: the catalog takes no other.
-  const { PATH, HOME } = process.env;
-  await using site = await openDaemonSite({ environment: { PATH, HOME } });
+  await using site = await openDaemonSite({ environment: AT_USUAL_COST });
   await configureBucket(site, store);
   site.write({ 'a.txt': 'hello', 'deep/b.txt': 'there' });
   const first = await site.backUp();

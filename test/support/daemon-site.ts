@@ -16,6 +16,7 @@ import type { Daemon, DaemonOptions } from '../../src/daemon/daemon-options.ts';
 import { createLog } from '../../src/base/log.ts';
 import type { Agent, PublicStatus } from '../../src/jobs/agent.ts';
 import type { BackupOptions, Job, JobTrigger, JobType } from '../../src/jobs/job.ts';
+import { TEST_CACHE } from './code-cache.ts';
 import { hastyClock, type HastyClock } from './hasty-clock.ts';
 import { removeTree } from './remove-tree.ts';
 
@@ -57,6 +58,13 @@ export interface DaemonSite extends AsyncDisposable {
   restart(meanwhile?: () => void): Promise<void>;
 }
 
+const { PATH, HOME } = process.env;
+/**
+ * The environment of an agent whose passphrases cost what they do for everybody: a second of processor time each. Its
+ * engine processes start several times as fast when their code need not be stripped of types and compiled again.
+ */
+export const AT_USUAL_COST = { PATH, HOME, NODE_COMPILE_CACHE: join(TEST_CACHE, 'engine') };
+
 const { signal } = new AbortController();
 
 export async function openDaemonSite({
@@ -71,9 +79,6 @@ export async function openDaemonSite({
   const clock = hastyClock();
   const machineKey = randomBytes(32);
   const log: string[] = [];
-  const { PATH, HOME } = process.env;
-  // Engine processes start several times as fast when their code need not be stripped of types and compiled again.
-  const NODE_COMPILE_CACHE = join(tmpdir(), `holdfast-test-cache-${process.getuid?.() ?? 0}`, 'engine');
   const start = async (): Promise<Daemon> =>
     await startDaemon({
       stateDirectory: state,
@@ -81,7 +86,7 @@ export async function openDaemonSite({
       configRequired: false,
       port: 0,
       version: '0.0.0',
-      environment: { PATH, HOME, NODE_COMPILE_CACHE, HOLDFAST_TEST_KDF: '64,1,1' },
+      environment: { ...AT_USUAL_COST, HOLDFAST_TEST_KDF: '64,1,1' },
       clock,
       // Its level is that of the settings.
       log: createLog('warn', { write: (line) => void (line.startsWith('{"level":30,') || log.push(line)) }),

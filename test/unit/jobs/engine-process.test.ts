@@ -12,11 +12,13 @@ import {
   type EngineProcessSetup,
 } from '../../../src/jobs/engine-process.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
+import { CODE_CACHE } from '../../support/code-cache.ts';
 import { isAlive } from '../../support/is-alive.ts';
 import { SOURCE_FLAGS } from '../../support/node-flags.ts';
 import { backupOf, engineJobOf } from './runner-site.ts';
 
 const entry = fileURLToPath(new URL('./scripted-engine.ts', import.meta.url));
+const ENVIRONMENT = { PATH: '/usr/bin:/bin', NODE_COMPILE_CACHE: CODE_CACHE };
 let processes: EngineProcesses | undefined;
 
 afterEach(async () => {
@@ -27,7 +29,7 @@ afterEach(async () => {
 function open(change: Partial<EngineProcessSetup> = {}): EngineProcesses {
   processes = createEngineProcesses({
     clock: systemClock,
-    environment: { PATH: '/usr/bin:/bin' },
+    environment: ENVIRONMENT,
     entry,
     execArgv: SOURCE_FLAGS,
     ...change,
@@ -118,7 +120,7 @@ describe('an engine process', () => {
   });
 
   it('is killed when it does not become ready', async () => {
-    const environment = { PATH: '/usr/bin:/bin', ENGINE_STARTS: 'never' };
+    const environment = { ...ENVIRONMENT, ENGINE_STARTS: 'never' };
     const launcher = open({ environment, times: { startMs: 300 } });
     const silent = start(launcher, 'one');
     expect(await silent.ended).toEqual({ code: null, signal: 'SIGKILL', notReadyAfterMs: 300 });
