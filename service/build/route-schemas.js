@@ -10,7 +10,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const DIST = path.join(import.meta.dirname, '..', '..', 'dist');
-const VALIDATION = pathToFileURL(path.join(DIST, 'api', 'validation.js')).href;
+const VALIDATION = pathToFileURL(path.join(DIST, 'api', 'wire', 'validation.js')).href;
 
 /** In place of the module that checks: it only takes notes. */
 const NOTES = `
@@ -27,7 +27,7 @@ export async function routeSchemas() {
   });
   const directory = mkdtempSync(path.join(tmpdir(), 'holdfast-build-'));
   try {
-    const { asked } = await load('api/validation.js');
+    const { asked } = await load('api/wire/validation.js');
     await setUpAgentApi(directory);
     await setUpPartnerService();
     return asked;

@@ -15,7 +15,7 @@ const PLACE = path.join(DIST, 'validators');
 const { createCompiler } = await load('config/schema-compiler.js');
 const { ConfigSchema } = await load('config/schema.js');
 const { PartnerConfigSchema } = await load('partner/settings.js');
-const { createRequestCompiler, requestKey } = await load('api/request-compiler.js');
+const { createRequestCompiler, requestKey } = await load('api/wire/request-compiler.js');
 
 rmSync(PLACE, { recursive: true, force: true });
 mkdirSync(path.join(PLACE, 'requests'), { recursive: true });

@@ -5,42 +5,48 @@ import { redactText } from '../base/redact.ts';
 import type { Settings } from '../config/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { Agent } from '../jobs/agent.ts';
-import { agentDocuments } from './agent-documents.ts';
-import { ApiError } from './api-error.ts';
-import { authRoutes } from './auth-routes.ts';
-import { backupRoutes } from './backup-routes.ts';
-import { clientAt, createClients } from './clients.ts';
-import { createConnectionShares } from './connection-shares.ts';
-import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections.ts';
-import { createCredentials, type Credentials } from './credentials.ts';
-import { createCursors } from './cursor.ts';
-import { eventRoutes } from './event-routes.ts';
-import { filesRoutes } from './files-routes.ts';
-import { createFramework } from './framework.ts';
-import { hostRefusal } from './host-guard.ts';
-import { type ApiLimits, DEFAULT_LIMITS, HOUR_MS, type PartnerPlan, type RequestLimit } from './limits.ts';
-import { endServer, listenOnLoopback, type Listening } from './listening.ts';
-import { answerRaw, malformedRequest } from './malformed-requests.ts';
-import { operationRoutes } from './operation-routes.ts';
-import type { MetricsText } from './metrics-text.ts';
+import { agentDocuments } from './routes/agent-documents.ts';
+import { ApiError } from './wire/api-error.ts';
+import { authRoutes } from './routes/auth-routes.ts';
+import { backupRoutes } from './routes/backup-routes.ts';
+import { clientAt, createClients } from './access/clients.ts';
+import { createConnectionShares } from './connections/shares.ts';
+import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections/http-server.ts';
+import { createCredentials, type Credentials } from './access/credentials.ts';
+import { createCursors } from './wire/cursor.ts';
+import { eventRoutes } from './routes/event-routes.ts';
+import { filesRoutes } from './routes/files-routes.ts';
+import { createFramework } from './framework/framework.ts';
+import { hostRefusal } from './access/host-guard.ts';
+import {
+  type ApiLimits,
+  DEFAULT_LIMITS,
+  HOUR_MS,
+  type PartnerPlan,
+  type RequestLimit,
+} from './wire/limits.ts';
+import { endServer, listenOnLoopback, type Listening } from './connections/listening.ts';
+import { answerRaw, malformedRequest } from './connections/malformed-requests.ts';
+import { operationRoutes } from './routes/operation-routes.ts';
+import type { MetricsText } from './wire/metrics-text.ts';
 import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
 import { type PageSettings, settingsArea } from './page/settings-area.ts';
 import { webdavRoutes } from './page/webdav-routes.ts';
-import { pageDocuments, pageRoutes } from './page-routes.ts';
+import { pageDocuments, pageRoutes } from './page/page-routes.ts';
 import type { ProtectParts } from './page/protect-parts.ts';
 import { protectRoutes } from './page/protect-routes.ts';
-import { createPageSessions, type PageSessions } from './page-sessions.ts';
-import { installHooks } from './plugin-order.ts';
-import { createRateLimits, quotaHeaders } from './rate-limits.ts';
-import type { ResourceParts } from './resource-parts.ts';
-import { restoreRoutes } from './restore-routes.ts';
-import { type ApiApp, PAGE_PREFIX, PREFIXES } from './route.ts';
-import { createRouteTable, type RouteTable } from './route-table.ts';
-import { type SettingsFile, settingsRoutes } from './settings-routes.ts';
-import { snapshotRoutes } from './snapshot-routes.ts';
-import { statusRoutes } from './status-routes.ts';
-import { openApiKeys } from './token-key.ts';
-import { createTokens } from './tokens.ts';
+import { createPageSessions, type PageSessions } from './access/page-sessions.ts';
+import { installHooks } from './framework/plugin-order.ts';
+import { createRateLimits, quotaHeaders } from './access/rate-limits.ts';
+import type { ResourceParts } from './routes/resource-parts.ts';
+import { restoreRoutes } from './routes/restore-routes.ts';
+import { type ApiApp, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
+import { createRouteTable, type RouteTable } from './framework/route-table.ts';
+import { type SettingsFile, settingsRoutes } from './routes/settings-routes.ts';
+import { snapshotRoutes } from './routes/snapshot-routes.ts';
+import { statusRoutes } from './routes/status-routes.ts';
+import { openApiKeys } from './access/token-key.ts';
+import { createTokens } from './access/tokens.ts';
 import { createWebdav, type Webdav } from './webdav/webdav.ts';
 
 export interface ApiServerOptions {

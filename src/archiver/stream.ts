@@ -5,18 +5,18 @@ import { encodeDirectory } from '../format/tree-split.ts';
 import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession } from '../repository/take-lease.ts';
-import { PackWriter } from '../repository/pack-writer.ts';
-import { durableUncovered } from '../repository/uncovered-packs.ts';
+import { PackWriter } from '../repository/packs/pack-writer.ts';
+import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
 import type { ArchiveRequest, ArchiveSummary } from './archive.ts';
-import { ChunkSink } from './chunk-sink.ts';
-import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './commit.ts';
-import { Cutter } from './cutter.ts';
-import type { ArchiveObserver } from './observer.ts';
-import { PackStore } from './pack-store.ts';
-import { Tally } from './tally.ts';
+import { ChunkSink } from './read/chunk-sink.ts';
+import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './store/commit.ts';
+import { Cutter } from './read/cutter.ts';
+import type { ArchiveObserver } from './report/observer.ts';
+import { PackStore } from './store/pack-store.ts';
+import { Tally } from './report/tally.ts';
 import { snapshotRecord } from './snapshot-record.ts';
-import { TreeStore } from './tree-store.ts';
-import { whatIsThere } from './what-is-there.ts';
+import { TreeStore } from './store/tree-store.ts';
+import { whatIsThere } from './before/what-is-there.ts';
 
 /** Everything of an ArchiveRequest but the walk. */
 export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes' | 'workers' | 'sources'> & {

@@ -4,11 +4,11 @@ import { ChunkHasher } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { FileEntry } from '../format/tree.ts';
 import { requireChunk, type ChunkIndex } from '../repository/chunk-index.ts';
-import type { ChunkLocation } from '../repository/chunk-table.ts';
+import type { ChunkLocation } from '../repository/packs/chunk-table.ts';
 import type { Repository } from '../repository/repository.ts';
-import { SegmentCache } from '../repository/segment-reader.ts';
+import { SegmentCache } from '../repository/contents/segment-reader.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { TreeReader } from '../repository/tree-reader.ts';
+import { TreeReader } from '../repository/contents/tree-reader.ts';
 
 /** Part of a file, in bytes from its start. What lies beyond the end of the file is left out. */
 export interface FileRange {

@@ -1,8 +1,8 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { MAX_DEPTH, type Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { lateTreeBudget, type TreeBudget } from '../repository/tree-bounds.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import { lateTreeBudget, type TreeBudget } from '../repository/contents/tree-bounds.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
 import { contentDiffers, metadataDifferences, type MetadataField } from './entry-comparison.ts';
 import { tooDeep } from './list.ts';

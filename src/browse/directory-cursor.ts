@@ -1,8 +1,8 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { corrupt } from '../base/errors.ts';
 import { MAX_LEVEL, type DirectoryTotals, type Entry } from '../format/tree.ts';
-import { MOST_ENTRIES, entriesOf, type TreeBudget } from '../repository/tree-bounds.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import { MOST_ENTRIES, entriesOf, type TreeBudget } from '../repository/contents/tree-bounds.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 
 /** A part of a directory that has not been read: its entries begin at `firstName` and come before the next part. */
 export interface UnreadPart {

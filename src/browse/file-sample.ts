@@ -4,7 +4,7 @@ import { FULL_KEYS, storeKey } from '../base/stored-by.ts';
 import type { SnapshotTrees } from './snapshot-trees.ts';
 import type { FileEntry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 
 export interface PickedFile {
   readonly path: ByteString;

@@ -1,7 +1,7 @@
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { compileGlob, matchSegment, matchSegments, type Segment } from '../archiver/exclude-glob.ts';
-import { foldCase, inForm } from '../archiver/exclude-names.ts';
+import { compileGlob, matchSegment, matchSegments, type Segment } from '../exclude/glob.ts';
+import { foldCase, inForm } from '../exclude/name-forms.ts';
 import type { Entry, EntryType } from '../format/tree.ts';
 
 /** What to look for. An entry must meet every condition that is given. */

@@ -1,8 +1,8 @@
 import { joinBytes, type ByteString } from '../base/byte-path.ts';
 import { MAX_DEPTH, type DirectoryTotals } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { isUnending, treeBudget } from '../repository/tree-bounds.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import { isUnending, treeBudget } from '../repository/contents/tree-bounds.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
 import { summarize, type EntrySummary } from './entry-summary.ts';
 import {

@@ -5,7 +5,7 @@ import { RepositoryError, corrupt } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 
 /** Where a path of a snapshot leads. */
 export interface Location {

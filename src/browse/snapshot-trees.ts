@@ -3,7 +3,7 @@ import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { IndexSource } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { TreeReader } from '../repository/tree-reader.ts';
+import { TreeReader } from '../repository/contents/tree-reader.ts';
 
 /** Each reader keeps up to 32 MiB of segments, and every snapshot with its own salt needs one. */
 const READERS_KEPT = 3;

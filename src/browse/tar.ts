@@ -5,7 +5,7 @@ import type { Entry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { TreeReader } from '../repository/tree-reader.ts';
+import { TreeReader } from '../repository/contents/tree-reader.ts';
 import { ContentReader } from './cat.ts';
 import { InodeNames } from './inode-names.ts';
 import { walkTree, type PathEntry } from './list.ts';

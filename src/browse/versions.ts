@@ -5,7 +5,7 @@ import { storeKey } from '../base/stored-by.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import { contentDiffers } from './entry-comparison.ts';
 import { pathNames, pathOf } from '../base/path-names.ts';
 import { pathIn } from '../base/source-names.ts';

@@ -3,12 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { BugError, RepositoryError } from '../base/errors.ts';
 import { openCached, openLook } from '../cache/open.ts';
-import { openDestination } from '../destination/open.ts';
+import { openDestination } from '../destination/open/open.ts';
 import { openRepository, type Repository } from '../repository/repository.ts';
-import { secretHanded } from '../repository/typed-secret.ts';
-import { emptyLog, openForWriting } from './catalog-database.ts';
+import { secretHanded } from '../repository/slots/typed-secret.ts';
+import { emptyLog, openForWriting } from './tables/catalog-database.ts';
 import { failureOf, type FromSync, type SyncSetup } from './messages.ts';
-import { syncCatalog, type SyncProgress, type SyncReport } from './sync.ts';
+import { syncCatalog, type SyncProgress, type SyncReport } from './ingest/sync.ts';
 
 const port = parentPort;
 if (port === null) throw new BugError('The catalog was started outside of a worker thread');

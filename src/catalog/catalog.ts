@@ -16,13 +16,13 @@ import type {
   NewestRequest,
   SnapshotRequest,
 } from '../jobs/agent.ts';
-import { catalogPath, prepareCatalog, setCatalogAside } from './catalog-database.ts';
-import type { DiffRequest } from './catalog-reader.ts';
-import type { EntriesPage, EntriesRequest } from './directory-entries.ts';
-import type { ListedFiles } from './file-list.ts';
-import type { FoundFile, FoundFiles, SearchRequest } from './file-search.ts';
-import type { ForgettingPreview, ForgettingRequest } from './forgetting-preview.ts';
-import type { CatalogSnapshot, Holdings, SnapshotChoice } from './known-snapshots.ts';
+import { catalogPath, prepareCatalog, setCatalogAside } from './tables/catalog-database.ts';
+import type { DiffRequest } from './answers/catalog-reader.ts';
+import type { EntriesPage, EntriesRequest } from './answers/directory-entries.ts';
+import type { ListedFiles } from './answers/file-list.ts';
+import type { FoundFile, FoundFiles, SearchRequest } from './answers/file-search.ts';
+import type { ForgettingPreview, ForgettingRequest } from './answers/forgetting-preview.ts';
+import type { CatalogSnapshot, Holdings, SnapshotChoice } from './answers/known-snapshots.ts';
 import {
   errorOf,
   type Failure,
@@ -31,9 +31,9 @@ import {
   type SyncSetup,
   type ToSync,
 } from './messages.ts';
-import type { PathState } from './path-versions.ts';
+import type { PathState } from './answers/path-versions.ts';
 import { QueryThread } from './query-thread.ts';
-import type { SyncProgress, SyncReport } from './sync.ts';
+import type { SyncProgress, SyncReport } from './ingest/sync.ts';
 
 export interface CatalogOptions {
   readonly stateDirectory: string;

@@ -1,6 +1,6 @@
 /** What crosses between the daemon's thread and the catalog's. Plain data. */
-import type { EntryRequest } from './file-list.ts';
-import type { StatesRequest } from './path-versions.ts';
+import type { EntryRequest } from './answers/file-list.ts';
+import type { StatesRequest } from './answers/path-versions.ts';
 import {
   BugError,
   DestinationError,
@@ -14,15 +14,15 @@ import {
   type RepositoryCode,
 } from '../base/errors.ts';
 import type { DestinationAccess } from '../destination/access.ts';
-import type { Person } from '../destination/open.ts';
+import type { Person } from '../destination/open/open.ts';
 import type { FileQuery, NewestRequest, SnapshotRequest } from '../jobs/agent.ts';
-import { isDamagedCatalog } from './catalog-database.ts';
-import type { DiffRequest } from './catalog-reader.ts';
-import type { EntriesRequest } from './directory-entries.ts';
-import type { SearchRequest } from './file-search.ts';
-import type { ForgettingRequest } from './forgetting-preview.ts';
-import type { SnapshotChoice } from './known-snapshots.ts';
-import type { SyncProgress, SyncReport } from './sync.ts';
+import { isDamagedCatalog } from './tables/catalog-database.ts';
+import type { DiffRequest } from './answers/catalog-reader.ts';
+import type { EntriesRequest } from './answers/directory-entries.ts';
+import type { SearchRequest } from './answers/file-search.ts';
+import type { ForgettingRequest } from './answers/forgetting-preview.ts';
+import type { SnapshotChoice } from './answers/known-snapshots.ts';
+import type { SyncProgress, SyncReport } from './ingest/sync.ts';
 
 /** How a thread opens the repository. What an engine is told of its destination is one. */
 export interface RepositoryAccess {

@@ -1,7 +1,7 @@
 /** Entry file of the thread that answers questions to the catalog. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BugError } from '../base/errors.ts';
-import { CatalogReader } from './catalog-reader.ts';
+import { CatalogReader } from './answers/catalog-reader.ts';
 import { failureOf, type FromQuery, type QuerySetup, type Question, type ToQuery } from './messages.ts';
 
 const port = parentPort;

@@ -1,6 +1,6 @@
 /** Every command with its one-line purpose, and where it is defined: loaded only when it is asked for. */
 import type { Command } from 'commander';
-import type { Context } from './context.ts';
+import type { Context } from './command/context.ts';
 
 /** What the file of a command exports. */
 export interface CommandModule {
@@ -29,22 +29,22 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'start',
         purpose: 'Run the agent: back up, watch, schedule and serve the Desktop API',
-        load: async () => await import('./start.ts'),
+        load: async () => await import('./start/start.ts'),
       },
       {
         name: 'init',
         purpose: 'Create a repository, where backups are kept',
-        load: async () => await import('./init.ts'),
+        load: async () => await import('./upkeep/init.ts'),
       },
       {
         name: 'backup',
         purpose: 'Save files and directories as a new snapshot',
-        load: async () => await import('./backup.ts'),
+        load: async () => await import('./backup/backup.ts'),
       },
       {
         name: 'explain',
         purpose: 'Say why a path would be left out of a backup, or not',
-        load: async () => await import('./explain.ts'),
+        load: async () => await import('./backup/explain.ts'),
       },
     ],
   },
@@ -54,57 +54,57 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'status',
         purpose: 'Say whether you are protected, and what the agent does',
-        load: async () => await import('./status.ts'),
+        load: async () => await import('./agent/status.ts'),
       },
       {
         name: 'ui',
         purpose: 'Open the page of the agent in the browser',
-        load: async () => await import('./ui.ts'),
+        load: async () => await import('./agent/ui.ts'),
       },
       {
         name: 'jobs',
         purpose: 'List what ran, runs and waits',
-        load: async () => await import('./jobs.ts'),
+        load: async () => await import('./agent/jobs.ts'),
       },
       {
         name: 'cancel',
         purpose: 'Cancel a job',
-        load: async () => await import('./cancel.ts'),
+        load: async () => await import('./agent/cancel.ts'),
       },
       {
         name: 'pause',
         purpose: 'Start no jobs for a while',
-        load: async () => await import('./pause.ts'),
+        load: async () => await import('./agent/pause.ts'),
       },
       {
         name: 'resume',
         purpose: 'End a pause',
-        load: async () => await import('./resume.ts'),
+        load: async () => await import('./agent/resume.ts'),
       },
       {
         name: 'alarms',
         purpose: 'Show alarms about sources that look damaged, and acknowledge them',
-        load: async () => await import('./alarms.ts'),
+        load: async () => await import('./agent/alarms.ts'),
       },
       {
         name: 'logs',
         purpose: 'Show what the agent has written to its log',
-        load: async () => await import('./logs.ts'),
+        load: async () => await import('./agent/logs.ts'),
       },
       {
         name: 'sources',
         purpose: 'List, add and remove what the agent backs up',
-        load: async () => await import('./sources-command.ts'),
+        load: async () => await import('./settings/sources.ts'),
       },
       {
         name: 'destinations',
         purpose: 'List, test, add and remove the places that backups go to',
-        load: async () => await import('./destinations-command.ts'),
+        load: async () => await import('./settings/destinations.ts'),
       },
       {
         name: 'credentials',
         purpose: 'Manage the API keys of the Desktop API',
-        load: async () => await import('./credentials.ts'),
+        load: async () => await import('./agent/credentials.ts'),
       },
     ],
   },
@@ -114,48 +114,48 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'restore',
         purpose: 'Bring files back from a snapshot',
-        load: async () => await import('./restore.ts'),
+        load: async () => await import('./snapshots/restore.ts'),
       },
       {
         name: 'snapshots',
         purpose: 'List the snapshots',
-        load: async () => await import('./snapshots.ts'),
+        load: async () => await import('./snapshots/snapshots.ts'),
       },
       {
         name: 'ls',
         purpose: 'List what is in a snapshot',
-        load: async () => await import('./ls.ts'),
+        load: async () => await import('./snapshots/ls.ts'),
       },
       {
         name: 'find',
         purpose: 'Search all snapshots for names',
-        load: async () => await import('./find.ts'),
+        load: async () => await import('./snapshots/find.ts'),
       },
       {
         name: 'versions',
         purpose: 'Show how one path changed over the snapshots',
-        load: async () => await import('./versions.ts'),
+        load: async () => await import('./snapshots/versions.ts'),
       },
       {
         name: 'diff',
         purpose: 'Compare two snapshots',
-        load: async () => await import('./diff.ts'),
+        load: async () => await import('./snapshots/diff.ts'),
       },
       {
         name: 'webdav',
         purpose: 'Show the snapshots as a folder that file managers can open',
-        load: async () => await import('./webdav.ts'),
+        load: async () => await import('./agent/webdav.ts'),
       },
       {
         name: 'cat',
         aliases: ['dump'],
         purpose: 'Write one file of a snapshot to standard output',
-        load: async () => await import('./cat.ts'),
+        load: async () => await import('./snapshots/cat.ts'),
       },
       {
         name: 'tar',
         purpose: 'Write a part of a snapshot to standard output as a tar archive',
-        load: async () => await import('./tar.ts'),
+        load: async () => await import('./snapshots/tar.ts'),
       },
     ],
   },
@@ -165,22 +165,22 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'forget',
         purpose: 'Remove old snapshots by rules or by id',
-        load: async () => await import('./forget.ts'),
+        load: async () => await import('./upkeep/forget.ts'),
       },
       {
         name: 'prune',
         purpose: 'Free the space that forgotten snapshots took',
-        load: async () => await import('./prune.ts'),
+        load: async () => await import('./upkeep/prune.ts'),
       },
       {
         name: 'copy',
         purpose: 'Copy snapshots from another repository',
-        load: async () => await import('./copy.ts'),
+        load: async () => await import('./upkeep/copy.ts'),
       },
       {
         name: 'tag',
         purpose: 'Change the tags of snapshots, or pin them',
-        load: async () => await import('./tag.ts'),
+        load: async () => await import('./upkeep/tag.ts'),
       },
     ],
   },
@@ -190,17 +190,17 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'check',
         purpose: 'Verify that everything stored is whole',
-        load: async () => await import('./check.ts'),
+        load: async () => await import('./upkeep/check.ts'),
       },
       {
         name: 'recover',
         purpose: 'Rebuild the indexes of a damaged repository',
-        load: async () => await import('./recover.ts'),
+        load: async () => await import('./upkeep/recover.ts'),
       },
       {
         name: 'keys',
         purpose: 'Manage passphrases, recovery codes and the generations of keys',
-        load: async () => await import('./keys.ts'),
+        load: async () => await import('./keys/keys.ts'),
       },
     ],
   },
@@ -210,17 +210,17 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'config',
         purpose: 'Show, change and check the configuration of the agent',
-        load: async () => await import('./config.ts'),
+        load: async () => await import('./settings/config.ts'),
       },
       {
         name: 'service',
         purpose: 'Start the agent with the machine, and take that back',
-        load: async () => await import('./installation.ts'),
+        load: async () => await import('./install/installation.ts'),
       },
       {
         name: 'enroll',
         purpose: 'Let a partner look after the backups of this machine',
-        load: async () => await import('./enroll.ts'),
+        load: async () => await import('./agent/enroll.ts'),
       },
       {
         name: 'partner',
@@ -230,7 +230,7 @@ export const TOPICS: readonly Topic[] = [
       {
         name: 'doctor',
         purpose: 'Find out what keeps the agent from working, and what to do',
-        load: async () => await import('./doctor.ts'),
+        load: async () => await import('./doctor/doctor.ts'),
       },
       {
         name: 'completion',

@@ -2,8 +2,8 @@
 import { holdfast } from '../base/holdfast-command.ts';
 import { Command } from 'commander';
 import { TOPICS } from './commands.ts';
-import type { Context } from './context.ts';
-import { addExamples, usage } from './options.ts';
+import type { Context } from './command/context.ts';
+import { addExamples, usage } from './command/options.ts';
 
 /** A command as shells need it. */
 export interface Completed {

@@ -15,12 +15,12 @@ import type { Actor } from '../partner/store/audit-log.ts';
 import { copyStore } from '../partner/store/store-copy.ts';
 import { openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
-import type { Context } from './context.ts';
-import { addExamples, addOutputOptions, oneLine, usage, type OutputOptions } from './options.ts';
-import { canPrompt, promptNewPassword } from './prompt.ts';
-import { givenByOptions, readGiven } from './secret.ts';
-import { ensureStateDirectory, statePaths } from './state-directory.ts';
-import { printable } from './terminal.ts';
+import type { Context } from './command/context.ts';
+import { addExamples, addOutputOptions, oneLine, usage, type OutputOptions } from './command/options.ts';
+import { canPrompt, promptNewPassword } from './terminal/prompt.ts';
+import { givenByOptions, readGiven } from './places/secret.ts';
+import { ensureStateDirectory, statePaths } from './command/state-directory.ts';
+import { printable } from './terminal/terminal.ts';
 
 interface PlaceOptions extends OutputOptions {
   readonly config?: string;

@@ -3,13 +3,13 @@ import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { nearestName } from '../config/nearest-name.ts';
 import { holdfast, programName } from '../base/holdfast-command.ts';
-import { splitWords } from './command-words.ts';
+import { splitWords } from './command/command-words.ts';
 import { TOPICS, findCommand, type CommandEntry } from './commands.ts';
 import { programVersion, toolName } from '../base/program-version.ts';
-import type { Context } from './context.ts';
-import { refuseEmptyWords } from './empty-words.ts';
-import { EXIT } from './exit-codes.ts';
-import { createStyles, terminalWidth, wantsColor } from './terminal.ts';
+import type { Context } from './command/context.ts';
+import { refuseEmptyWords } from './command/empty-words.ts';
+import { EXIT } from './command/exit-codes.ts';
+import { createStyles, terminalWidth, wantsColor } from './terminal/terminal.ts';
 
 /** Lines of help are easier to read when they are not longer. */
 const WIDEST_HELP = 100;

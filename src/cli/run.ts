@@ -5,15 +5,15 @@ import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
 import { nameProcess } from '../system/process-name.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
-import { mayActForService } from './acting.ts';
-import type { Context } from './context.ts';
-import { EXIT, describeError, exitCodeOf } from './exit-codes.ts';
-import { programAtTerminal } from './program-at-terminal.ts';
-import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './interrupt.ts';
-import { Output } from './output.ts';
-import { settleOutput, standardOutput } from './standard-streams.ts';
-import { createStyles, jsonLine, printable, wantsColor } from './terminal.ts';
-import { startTellingWaits } from './told-waits.ts';
+import { mayActForService } from './command/acting.ts';
+import type { Context } from './command/context.ts';
+import { EXIT, describeError, exitCodeOf } from './command/exit-codes.ts';
+import { programAtTerminal } from './command/program-at-terminal.ts';
+import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './command/interrupt.ts';
+import { Output } from './terminal/output.ts';
+import { settleOutput, standardOutput } from './terminal/standard-streams.ts';
+import { createStyles, jsonLine, printable, wantsColor } from './terminal/terminal.ts';
+import { startTellingWaits } from './terminal/told-waits.ts';
 
 const OF_PATHS = ['HOLDFAST_STATE_DIR', 'HOLDFAST_CONFIG', 'HOLDFAST_REPOSITORY', 'HOLDFAST_PASSWORD_FILE'];
 

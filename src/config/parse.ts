@@ -1,6 +1,6 @@
 /** Configuration text to values: JSON with comments and trailing commas, in which every mistake has a place. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
-import { type ConfigProblem, type KeyPath } from './config-error.ts';
+import type { ConfigProblem, KeyPath } from './config-error.ts';
 import { placeOf, problemAt } from './config-text.ts';
 
 export interface ParsedText {

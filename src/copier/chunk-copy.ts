@@ -3,13 +3,13 @@ import type { Compression } from '../codec/compress.ts';
 import { ChunkHasher, ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
-import type { PackStore } from '../archiver/pack-store.ts';
+import type { PackStore } from '../archiver/store/pack-store.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import type { ChunkTable } from '../repository/chunk-table.ts';
-import { PackWriter } from '../repository/pack-writer.ts';
-import { mapParallel } from '../repository/parallel.ts';
+import type { ChunkTable } from '../repository/packs/chunk-table.ts';
+import { PackWriter } from '../repository/packs/pack-writer.ts';
+import { mapParallel } from '../repository/objects/parallel.ts';
 import type { Repository } from '../repository/repository.ts';
-import { SegmentOpener, fetchSegment } from '../repository/segment-reader.ts';
+import { SegmentOpener, fetchSegment } from '../repository/contents/segment-reader.ts';
 import { SourceDamage, reading } from './source-damage.ts';
 
 /** Packs on their way while the next one fills. */

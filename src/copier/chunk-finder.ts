@@ -2,10 +2,10 @@ import { ChunkHasher } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { IndexedPack } from '../format/index-object.ts';
 import { eachChunk, isDamage, type KnownPack } from '../repository/chunk-index.ts';
-import { ChunkTable, type ChunkLocation } from '../repository/chunk-table.ts';
-import { isLostObject } from '../repository/lost-object.ts';
+import { ChunkTable, type ChunkLocation } from '../repository/packs/chunk-table.ts';
+import { isLostObject } from '../repository/objects/lost-object.ts';
 import type { Repository } from '../repository/repository.ts';
-import { SegmentCache } from '../repository/segment-reader.ts';
+import { SegmentCache } from '../repository/contents/segment-reader.ts';
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 /** Places that are kept of one chunk: each honest one more costs a repack or a repair that was followed by damage. */

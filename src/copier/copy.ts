@@ -1,28 +1,28 @@
 /** Snapshots from one repository to another: read, checked, named by the target's keys, sealed anew. */
-import { PackStore } from '../archiver/pack-store.ts';
+import { PackStore } from '../archiver/store/pack-store.ts';
 import {
   commitRelied,
   generationsNow,
   liveCount,
   ReliedPackGone,
   reliedPackGone,
-} from '../archiver/commit.ts';
-import { TreeStore } from '../archiver/tree-store.ts';
+} from '../archiver/store/commit.ts';
+import { TreeStore } from '../archiver/store/tree-store.ts';
 import type { RepositoryError } from '../base/errors.ts';
 import { storeKey } from '../base/stored-by.ts';
 import type { Compression } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { loadForReading, loadForWriting } from '../repository/index-for.ts';
-import { type Lease } from '../repository/lease.ts';
+import { loadForReading, loadForWriting } from '../repository/contents/index-for.ts';
+import type { Lease } from '../repository/lease.ts';
 import { openSession } from '../repository/take-lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { runPlace } from '../repository/run-order.ts';
 import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks, readTombstones } from '../repository/tombstones.ts';
-import { TreeReader } from '../repository/tree-reader.ts';
-import { durableUncovered } from '../repository/uncovered-packs.ts';
+import { TreeReader } from '../repository/contents/tree-reader.ts';
+import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
 import { ChunkCopy } from './chunk-copy.ts';
 import { SourceDamage, reading } from './source-damage.ts';
 import { TreeCopy } from './tree-copy.ts';

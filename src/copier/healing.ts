@@ -1,4 +1,4 @@
-import type { PackStore } from '../archiver/pack-store.ts';
+import type { PackStore } from '../archiver/store/pack-store.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
@@ -7,7 +7,7 @@ import type { IndexedPack } from '../format/index-object.ts';
 import { decodeTreeChunk } from '../format/tree-decode.ts';
 import type { Entry } from '../format/tree.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { PackWriter } from '../repository/pack-writer.ts';
+import { PackWriter } from '../repository/packs/pack-writer.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { ChunkFinder, everyPlace, type ChunkPlaces } from './chunk-finder.ts';

@@ -1,12 +1,12 @@
 /** Puts back what a repository has lost, from another one that has it. */
-import { PackStore } from '../archiver/pack-store.ts';
-import { liveCount } from '../archiver/commit.ts';
+import { PackStore } from '../archiver/store/pack-store.ts';
+import { liveCount } from '../archiver/store/commit.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { loadForReading, loadForSalvage, loadForWriting } from '../repository/index-for.ts';
-import { markDamaged } from '../repository/damaged-packs.ts';
-import { type Lease } from '../repository/lease.ts';
+import { loadForReading, loadForSalvage, loadForWriting } from '../repository/contents/index-for.ts';
+import { markDamaged } from '../repository/check/damaged-packs.ts';
+import type { Lease } from '../repository/lease.ts';
 import { acquirePruneLease } from '../repository/take-lease.ts';
 import { markPacks } from '../repository/mark-packs.ts';
 import type { Repository } from '../repository/repository.ts';
@@ -19,7 +19,7 @@ import {
   REPAIRED,
   type Tombstones,
 } from '../repository/tombstones.ts';
-import { durableUncovered } from '../repository/uncovered-packs.ts';
+import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
 import { SourceDamage } from './source-damage.ts';

@@ -1,6 +1,6 @@
 import { RepositoryError } from '../base/errors.ts';
-import { corruptBy, isLostObject } from '../repository/lost-object.ts';
-import { isUnending } from '../repository/tree-bounds.ts';
+import { corruptBy, isLostObject } from '../repository/objects/lost-object.ts';
+import { isUnending } from '../repository/contents/tree-bounds.ts';
 
 /** What is read of the source is damaged: as opposed to whatever goes wrong with it afterwards. */
 export class SourceDamage extends Error {

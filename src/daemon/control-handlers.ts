@@ -1,5 +1,5 @@
 /** What the local socket answers with. */
-import type { Credentials } from '../api/credentials.ts';
+import type { Credentials } from '../api/access/credentials.ts';
 import type { Webdav } from '../api/webdav/webdav.ts';
 import { RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -7,9 +7,9 @@ import type { ControlHandlers, PageAddress, RunningAgent } from '../control/call
 import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Membership } from '../enrollment/membership.ts';
-import type { Alarms } from './alarm-book.ts';
-import { destinationViews } from './destination-views.ts';
-import type { Destinations } from './destinations.ts';
+import type { Alarms } from './alarms/alarm-book.ts';
+import { destinationViews } from './places/destination-views.ts';
+import type { Destinations } from './places/destinations.ts';
 
 export interface ControlParts {
   readonly agent: Agent;

@@ -1,6 +1,6 @@
 /** What an agent is started with, and what one is that runs. */
 import type { Logger } from 'pino';
-import type { Listening } from '../api/listening.ts';
+import type { Listening } from '../api/connections/listening.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Redactor } from '../base/redact.ts';
 import type { ConfigSource } from '../config/config-source.ts';
@@ -9,7 +9,7 @@ import type { PageAddress } from '../control/calls.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { Circumstances } from '../jobs/conditions.ts';
 import type { Job } from '../jobs/job.ts';
-import type { SameDisk } from './disk-sharing.ts';
+import type { SameDisk } from './places/disk-sharing.ts';
 
 export interface DaemonOptions {
   readonly stateDirectory: string;

@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { periodically } from '../base/periodic.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { returnSpareMemory } from '../system/spare-memory.ts';
-import type { Catalogs } from './catalogs.ts';
+import type { Catalogs } from './snapshots/catalogs.ts';
 
 export interface HouseParts {
   readonly state: AgentState;

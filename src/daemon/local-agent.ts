@@ -8,17 +8,17 @@ import type { Agent } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import type { BackupSpec, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
-import type { Backups } from './backups.ts';
-import type { Catalogs } from './catalogs.ts';
-import { configuredPath, sourceOf, storedAs } from './configured-source.ts';
-import type { Destinations } from './destinations.ts';
-import type { DrillRecords } from './drill-records.ts';
-import { placeInUse } from './place-in-use.ts';
-import type { RepositoryReading } from './reading-when-needed.ts';
-import { snapshotQuestions } from './snapshot-questions.ts';
-import { checkExcludes } from './exclude-check.ts';
-import { checkSource } from './source-check.ts';
-import { fullStatus, publicStatus, type StatusParts } from './status.ts';
+import type { Backups } from './jobs/backups.ts';
+import type { Catalogs } from './snapshots/catalogs.ts';
+import { configuredPath, sourceOf, storedAs } from './sources/configured-source.ts';
+import type { Destinations } from './places/destinations.ts';
+import type { DrillRecords } from './snapshots/drill-records.ts';
+import { placeInUse } from './places/place-in-use.ts';
+import type { RepositoryReading } from './snapshots/reading-when-needed.ts';
+import { snapshotQuestions } from './snapshots/questions.ts';
+import { checkExcludes } from './sources/exclude-check.ts';
+import { checkSource } from './sources/source-check.ts';
+import { fullStatus, publicStatus, type StatusParts } from './health/status.ts';
 
 export interface LocalAgentParts {
   readonly runner: Runner;

@@ -8,11 +8,11 @@ import { Membership } from '../enrollment/membership.ts';
 import type { StoredNow } from '../enrollment/result.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import type { Runner } from '../jobs/runner.ts';
-import type { Backups } from './backups.ts';
-import type { Destinations } from './destinations.ts';
-import { planOf, zoneOf } from './planning.ts';
+import type { Backups } from './jobs/backups.ts';
+import type { Destinations } from './places/destinations.ts';
+import { planOf, zoneOf } from './jobs/planning.ts';
 import { snapshotHeads } from './snapshot-heads.ts';
-import { storedBytesOf } from './stored-bytes.ts';
+import { storedBytesOf } from './places/stored-bytes.ts';
 
 export interface MembershipPlace {
   readonly stateDirectory: string;

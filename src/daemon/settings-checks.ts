@@ -4,7 +4,7 @@ import type { SettingsContext } from '../config/effective-settings.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
 import { isPreset } from '../config/schedule-text.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
-import { checkPattern } from './exclude-check.ts';
+import { checkPattern } from './sources/exclude-check.ts';
 
 export const SETTINGS_CHECKS: Required<
   Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern' | 'holdsBackups'>

@@ -1,6 +1,6 @@
 /** The port that nobody chose: the agent of another person may have it, and no backup may fail for that. */
 import { StateError } from '../base/errors.ts';
-import type { Listening } from '../api/listening.ts';
+import type { Listening } from '../api/connections/listening.ts';
 
 /** The one of the contract and of every document. */
 export const USUAL_PORT = 7390;

@@ -1,12 +1,12 @@
 /** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
 import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
-import { retryAfterMs as askedMs } from '../base/retry-after.ts';
+import { retryAfterMs as askedMs } from '../base/web/retry-after.ts';
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
-import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/proxy-trouble.ts';
-import { tlsTrouble } from '../base/trusted-authorities.ts';
+import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/web/proxy-trouble.ts';
+import { tlsTrouble } from '../base/web/trusted-authorities.ts';
 import { EndlessAnswer, PackedAnswer } from './bounds.ts';
 
 /** What was being done, for the message. */

@@ -1,7 +1,7 @@
 /** The connections to a store by HTTP: kept, through the proxy of the environment, trusting whom the system trusts. */
 import { DestinationError } from '../base/errors.ts';
-import { ProxyUnusable } from '../base/proxy.ts';
-import { webAgents, type WebAgents, type WebAgentOptions } from '../base/web-agents.ts';
+import { ProxyUnusable } from '../base/web/proxy.ts';
+import { webAgents, type WebAgents, type WebAgentOptions } from '../base/web/web-agents.ts';
 
 /**
  * @param url for people: the plain URL of the destination

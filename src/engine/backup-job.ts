@@ -1,17 +1,17 @@
 /** A backup as a job: one source to one destination. */
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
-import type { ExcludeOptions } from '../archiver/exclude.ts';
+import type { ExcludeOptions } from '../exclude/excluder.ts';
 import { madeHere } from '../archiver/made-here.ts';
-import type { ArchiveCounters, ArchiveObserver } from '../archiver/observer.ts';
-import { chooseParent } from '../archiver/parent.ts';
-import type { ExpectedTotals } from '../archiver/size-scan.ts';
-import { requireAnswer, resolveSources, type Sources } from '../archiver/sources.ts';
+import type { ArchiveCounters, ArchiveObserver } from '../archiver/report/observer.ts';
+import { chooseParent } from '../archiver/before/parent.ts';
+import type { ExpectedTotals } from '../archiver/walk/size-scan.ts';
+import { requireAnswer, resolveSources, type Sources } from '../archiver/source/sources.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { SourceError } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
 import { parseCompression } from '../codec/compress.ts';
-import { packsDamagedText } from '../archiver/damaged-parts.ts';
+import { packsDamagedText } from '../archiver/before/damaged-parts.ts';
 import { foreignText } from '../repository/foreign-record.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { whereItLies } from '../system/where-it-lies.ts';

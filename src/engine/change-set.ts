@@ -1,8 +1,8 @@
 /** From the paths that a watcher names to the directories that the walker has to list. */
-import { chooseParent } from '../archiver/parent.ts';
-import { settledBefore } from '../archiver/settled.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
-import type { ChangeSet } from '../archiver/change-set.ts';
+import { chooseParent } from '../archiver/before/parent.ts';
+import { settledBefore } from '../archiver/before/settled.ts';
+import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source/stat.ts';
+import type { ChangeSet } from '../archiver/before/change-set.ts';
 import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';

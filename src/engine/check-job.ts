@@ -2,10 +2,10 @@
 import { RepositoryError } from '../base/errors.ts';
 import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import type { CheckSpec } from '../jobs/job.ts';
-import type { ReadData } from '../repository/check-packs.ts';
-import type { CheckReport, Finding } from '../repository/check-report.ts';
-import { check, planCheck } from '../repository/check.ts';
-import { markDamaged } from '../repository/damaged-packs.ts';
+import type { ReadData } from '../repository/check/check-packs.ts';
+import type { CheckReport, Finding } from '../repository/check/check-report.ts';
+import { check, planCheck } from '../repository/check/check.ts';
+import { markDamaged } from '../repository/check/damaged-packs.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';

@@ -2,13 +2,13 @@
  * Whether a source has nothing where an earlier snapshot has files: in most cases a disk or a share is not mounted. A
  * snapshot of that would look like any other, and the rules of retention would count it.
  */
-import { kindOf, openDirectory, statPath } from '../archiver/source-stat.ts';
+import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { isFull } from '../base/stored-by.ts';
 import { isSourceOf } from '../base/source-names.ts';
-import { isLesser } from '../archiver/lesser-snapshot.ts';
+import { isLesser } from '../archiver/before/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
 /**

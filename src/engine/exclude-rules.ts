@@ -1,6 +1,6 @@
 /** From the rules of the settings to those that a walk goes by. */
-import { parseMarker } from '../archiver/exclude-tags.ts';
-import type { ExcludeOptions } from '../archiver/exclude.ts';
+import { parseMarker } from '../exclude/tags.ts';
+import type { ExcludeOptions } from '../exclude/excluder.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import type { EngineJob } from './protocol.ts';
 

@@ -4,7 +4,7 @@ import {
   type ExpectedTotals,
   type ScanRequest,
   type SizeScan,
-} from '../archiver/size-scan.ts';
+} from '../archiver/walk/size-scan.ts';
 
 /** When so much more than the last time was found, and so large a part of it, the last time says nothing any more. */
 const GROWN_BYTES = 64 * 1024 * 1024;

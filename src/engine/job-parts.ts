@@ -1,5 +1,5 @@
 /** What every kind of job is given to work with. */
-import type { NeverPath } from '../archiver/exclude.ts';
+import type { NeverPath } from '../exclude/excluder.ts';
 import { asByteString, textOfBytes } from '../base/byte-path.ts';
 import { isJobTag, jobTag } from '../base/job-tag.ts';
 import { isFull } from '../base/stored-by.ts';

@@ -1,5 +1,5 @@
 /** What backups of this process learned of the trees they stored, for as long as the repository stays open. */
-import type { KnownTree } from '../archiver/known-tree.ts';
+import type { KnownTree } from '../archiver/before/known-tree.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import type { Repository } from '../repository/repository.ts';
 

@@ -1,5 +1,5 @@
 /** What a walk leaves out, by which rule, and how much it is. */
-import type { Decision } from '../archiver/exclude-decision.ts';
+import type { Decision } from '../exclude/decision.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { LeftOut } from './protocol.ts';
 

@@ -4,7 +4,7 @@ import { textOfBytes } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import { isWhole } from '../repository/whole-snapshot.ts';
+import { isWhole } from '../repository/check/whole-snapshot.ts';
 import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';

@@ -10,9 +10,9 @@ import type { Destination } from '../destination/destination.ts';
 import { UploadLimit, paceOf } from '../destination/limited.ts';
 import { createMemoryDestination } from '../destination/memory.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
-import { openDestination } from '../destination/open.ts';
+import { openDestination } from '../destination/open/open.ts';
 import type { FirstLook, LookExtent } from '../repository/first-look.ts';
-import type { Secret, SlotFile } from '../repository/key-slots.ts';
+import type { Secret, SlotFile } from '../repository/slots/key-slots.ts';
 import {
   createRepository,
   openRepository,
@@ -20,8 +20,8 @@ import {
   type Repository,
 } from '../repository/repository.ts';
 import { keepReserve } from '../repository/reserve.ts';
-import { secretHanded } from '../repository/typed-secret.ts';
-import { readKeyFiles, withCopies } from '../repository/key-files.ts';
+import { secretHanded } from '../repository/slots/typed-secret.ts';
+import { readKeyFiles, withCopies } from '../repository/slots/key-files.ts';
 import { memoryBytes } from '../system/machine-memory.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';

@@ -1,6 +1,6 @@
 /** Messages between the daemon and an engine process. Plain data: they cross a process boundary. */
 import type { DestinationAccess } from '../destination/access.ts';
-import type { Person } from '../destination/open.ts';
+import type { Person } from '../destination/open/open.ts';
 import type {
   JobError,
   JobPhase,
@@ -10,8 +10,8 @@ import type {
   JobSpec,
   RestorePreview,
 } from '../jobs/job.ts';
-import type { RetentionRules } from '../repository/forgetting.ts';
-import type { HandedSecret } from '../repository/typed-secret.ts';
+import type { RetentionRules } from '../repository/retention/forgetting.ts';
+import type { HandedSecret } from '../repository/slots/typed-secret.ts';
 
 /** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
 export interface EngineDestination {

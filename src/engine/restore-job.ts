@@ -2,7 +2,7 @@
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
-import { loadForReading } from '../repository/index-for.ts';
+import { loadForReading } from '../repository/contents/index-for.ts';
 import { resolveSnapshot } from '../repository/resolve-snapshot.ts';
 import { listSnapshots, type Snapshot } from '../repository/snapshots.ts';
 import { lastPacks } from '../repository/tombstones.ts';
@@ -11,7 +11,7 @@ import type {
   RestoreObserver,
   RestoreRequest,
   RestoreSummary,
-} from '../restorer/request.ts';
+} from '../restorer/request/request.ts';
 import { restore } from '../restorer/restore.ts';
 import { neverPaths, outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';

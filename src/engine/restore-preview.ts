@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { PreviewItem, RestorePreview } from '../jobs/job.ts';
-import type { PlannedAction, PlannedKind, RestoreSummary } from '../restorer/request.ts';
+import type { PlannedAction, PlannedKind, RestoreSummary } from '../restorer/request/request.ts';
 
 const MOST_ITEMS = 1_000;
 /** Characters of all paths together: names may be very long. */

@@ -1,5 +1,5 @@
 /** Entry file of the process that counts a source: it takes one order, says what it found, and ends. */
-import { requireAnswer } from '../archiver/sources.ts';
+import { requireAnswer } from '../archiver/source/sources.ts';
 import { systemClock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';
 import { neverPaths } from './job-parts.ts';

@@ -1,15 +1,15 @@
 /** How much is in a source: a walk by the rules of a backup, which opens no file but those that hold rules. */
-import type { Decision } from '../archiver/exclude-decision.ts';
+import type { Decision } from '../exclude/decision.ts';
 import {
   createExcluder,
   type DirectoryScope,
   type ExcludeOptions,
   type Excluder,
   type NeverPath,
-} from '../archiver/exclude.ts';
-import { readRuleFile } from '../archiver/rule-files.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source-stat.ts';
-import { resolveSources } from '../archiver/sources.ts';
+} from '../exclude/excluder.ts';
+import { readRuleFile } from '../archiver/walk/rule-files.ts';
+import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source/stat.ts';
+import { resolveSources } from '../archiver/source/sources.ts';
 import { bytesOfText, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';

@@ -1,12 +1,12 @@
 /** How a source has changed since its last snapshot: what tells damage from a normal day. */
 import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import { loadForReading } from '../repository/index-for.ts';
+import { loadForReading } from '../repository/contents/index-for.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { lastPacks, readTombstones } from '../repository/tombstones.ts';
-import { isUnending, treeBudget } from '../repository/tree-bounds.ts';
-import type { TreeReader } from '../repository/tree-reader.ts';
+import { isUnending, treeBudget } from '../repository/contents/tree-bounds.ts';
+import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import type { SourceComparison } from './protocol.ts';
 
 /** New and vanished files from which on their extensions are looked at: both trees are read for it. */

@@ -1,8 +1,8 @@
 /** One request to the Partner service: bounded in time and size, never led to another place. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { systemClock } from '../base/clock.ts';
-import { retryAfterMs } from '../base/retry-after.ts';
-import { callWeb, proxyReply, startOfReply, webTrouble, type WebReply } from '../base/web-call.ts';
+import { retryAfterMs } from '../base/web/retry-after.ts';
+import { callWeb, proxyReply, startOfReply, webTrouble, type WebReply } from '../base/web/web-call.ts';
 import { routeUrl } from './address.ts';
 import { invalidReply, PartnerError } from './partner-error.ts';
 

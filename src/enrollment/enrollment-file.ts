@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createPrivateFile, readPrivate } from '../api/private-file.ts';
+import { createPrivateFile, readPrivate } from '../api/access/private-file.ts';
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';

@@ -2,7 +2,7 @@
  * What a partner is told of a job that ended: numbers and codes, put together field by field. No path, name, key, id or text
  * of a job has a way into it.
  */
-import { ERROR_CODES } from '../api/error-codes.ts';
+import { ERROR_CODES } from '../api/wire/error-codes.ts';
 import type { JobResult } from '../db/partner-reports.ts';
 import type { Job } from '../jobs/job.ts';
 import type { SnapshotHead } from './heads.ts';

@@ -305,7 +305,7 @@ export interface BackupRequest {
 /** What is stored with a new job, or not at all: called in the transaction that stores the job. */
 export type Noted = (job: Job) => void;
 
-/** Errors are `RequestError`s whose code is in the registry of `src/api/error-codes.ts`. */
+/** Errors are `RequestError`s whose code is in the registry of `src/api/wire/error-codes.ts`. */
 export interface Agent {
   /** Checks a backup request against disk and settings, and queues it. */
   requestBackup(request: BackupRequest, trigger: JobTrigger, also?: Noted): Promise<Job>;

@@ -2,8 +2,8 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { PassThrough } from 'node:stream';
 import type { SendMailOptions } from 'nodemailer';
-import { proxyFor } from '../base/proxy.ts';
-import { trustSystem } from '../base/trusted-authorities.ts';
+import { proxyFor } from '../base/web/proxy.ts';
+import { trustSystem } from '../base/web/trusted-authorities.ts';
 import { endOf } from './cut-text.ts';
 import { mailFailure, networkCode, notForAll, tooSlow, type MailStage } from './mail-failure.ts';
 import { bodyOf, severityOf, titleOf, type Notice } from './notice.ts';

@@ -1,10 +1,10 @@
 /** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { systemClock } from '../base/clock.ts';
-import { readStartWithin } from '../base/http-reply.ts';
-import { silenceAskedMs } from '../base/retry-after.ts';
-import { NO_CERTIFICATE } from '../base/trusted-authorities.ts';
-import { callWeb, proxyReply, webTrouble, type WebReply } from '../base/web-call.ts';
+import { readStartWithin } from '../base/web/http-reply.ts';
+import { silenceAskedMs } from '../base/web/retry-after.ts';
+import { NO_CERTIFICATE } from '../base/web/trusted-authorities.ts';
+import { callWeb, proxyReply, webTrouble, type WebReply } from '../base/web/web-call.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {

@@ -1,8 +1,8 @@
 /** What it means that a mail server does not take a message, and what to do. */
 import { errnoOf } from '../base/errors.ts';
-import { hintOfProxy } from '../base/proxy-trouble.ts';
-import { ProxyUnusable } from '../base/proxy.ts';
-import { tlsTrouble } from '../base/trusted-authorities.ts';
+import { hintOfProxy } from '../base/web/proxy-trouble.ts';
+import { ProxyUnusable } from '../base/web/proxy.ts';
+import { tlsTrouble } from '../base/web/trusted-authorities.ts';
 import { DeliveryError, type Secret } from './sender.ts';
 
 /** How far a message has come. */

@@ -1,6 +1,6 @@
 /** Notices for other programs: JSON, signed as Standard Webhooks 1.0 has it. */
 import type { Clock } from '../base/clock.ts';
-import { webhookHeaders } from '../base/standard-webhooks.ts';
+import { webhookHeaders } from '../base/web/standard-webhooks.ts';
 import { endOf } from './cut-text.ts';
 import { post } from './http-post.ts';
 import { severityOf, titleOf, type Notice } from './notice.ts';

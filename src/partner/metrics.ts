@@ -1,6 +1,6 @@
 /** Figures of this instance for Prometheus. None is of one partner or customer. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import type { MetricsText } from '../api/metrics-text.ts';
+import type { MetricsText } from '../api/wire/metrics-text.ts';
 
 export interface PartnerMetrics {
   text(): Promise<MetricsText>;

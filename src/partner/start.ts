@@ -1,7 +1,7 @@
 /** The Partner service: everything it is made of, put together. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import { endServer, listenAt } from '../api/listening.ts';
+import { endServer, listenAt } from '../api/connections/listening.ts';
 import type { Clock } from '../base/clock.ts';
 import { createServerLogger } from '../base/log.ts';
 import { doChores } from './chores.ts';

@@ -12,9 +12,9 @@ import {
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
-import { damageTo } from './lost-object.ts';
-import { openRecord, sealObject, type OpenedObject } from './objects.ts';
-import { mapParallel } from './parallel.ts';
+import { damageTo } from './objects/lost-object.ts';
+import { openRecord, sealObject, type OpenedObject } from './objects/objects.ts';
+import { mapParallel } from './objects/parallel.ts';
 import { rememberSeen } from './remember-seen.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';

@@ -9,11 +9,11 @@ import {
   type PackKind,
   type SegmentEntry,
 } from '../format/pack.ts';
-import { ChunkTable, type ChunkLocation } from './chunk-table.ts';
-import { listNamed, packKey, type Listed } from './listing.ts';
+import { ChunkTable, type ChunkLocation } from './packs/chunk-table.ts';
+import { listNamed, packKey, type Listed } from './objects/listing.ts';
 import { getNamed } from './metadata-cache.ts';
-import { decompressRecord, openObject, type OpenedObject } from './objects.ts';
-import { mapParallel } from './parallel.ts';
+import { decompressRecord, openObject, type OpenedObject } from './objects/objects.ts';
+import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 import type { LastPacks } from './tombstones.ts';
 

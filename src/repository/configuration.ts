@@ -18,11 +18,11 @@ import {
   signedConfig,
   type ConfigRecord,
 } from '../format/records.ts';
-import { fetchEarly, isUnusable, isWorthCopy } from './key-files.ts';
-import { listNumbered } from './listing.ts';
-import { openRecord, sealObject } from './objects.ts';
-import { inTurn } from './parallel.ts';
-import { getCopy, listCopied, replaceCopy } from './second-copies.ts';
+import { fetchEarly, isUnusable, isWorthCopy } from './slots/key-files.ts';
+import { listNumbered } from './objects/listing.ts';
+import { openRecord, sealObject } from './objects/objects.ts';
+import { inTurn } from './objects/parallel.ts';
+import { getCopy, listCopied, replaceCopy } from './objects/second-copies.ts';
 import type { Repository } from './repository.ts';
 import { BEYOND_BELIEF } from './chain-view.ts';
 

@@ -1,9 +1,9 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject, ObjectStat } from '../destination/destination.ts';
 import { openConfig } from './configuration.ts';
-import { openRing } from './key-slots.ts';
-import { listAhead, type ListsAhead } from './lists-ahead.ts';
-import { sha256 } from './objects.ts';
+import { openRing } from './slots/key-slots.ts';
+import { listAhead, type ListsAhead } from './objects/lists-ahead.ts';
+import { sha256 } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 
 /** This machine's copies of key files and configurations, each bound to the object that a list shows. */

@@ -1,7 +1,7 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeSnapshot, type ChainPosition } from '../format/records.ts';
-import { openObject } from './objects.ts';
+import { openObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 import type { ForeignRecord } from './writer-state.ts';
 

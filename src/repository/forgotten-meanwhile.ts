@@ -1,5 +1,5 @@
 import type { TombstoneRecord } from '../format/records.ts';
-import { listNamed } from './listing.ts';
+import { listNamed } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 

@@ -1,8 +1,8 @@
 /** Since when a key generation is not the current one any more. */
 import { isRetired, type Keyring } from '../format/keyring.ts';
-import { isUnusable } from './key-files.ts';
-import { openRing } from './key-slots.ts';
-import { listNumbered } from './listing.ts';
+import { isUnusable } from './slots/key-files.ts';
+import { openRing } from './slots/key-slots.ts';
+import { listNumbered } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 
 /**

@@ -4,10 +4,10 @@ import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
 import { configEarly, newestConfig, type EarlyConfig } from './configuration.ts';
 import { objectKeysOf, openWriter } from './identity.ts';
-import { openKeyring, withCopies, type KeyFiles } from './key-files.ts';
-import type { OpenSlot, Secret } from './key-slots.ts';
+import { openKeyring, withCopies, type KeyFiles } from './slots/key-files.ts';
+import type { OpenSlot, Secret } from './slots/key-slots.ts';
 import type { OpenOptions } from './repository.ts';
-import { listCopied } from './second-copies.ts';
+import { listCopied } from './objects/second-copies.ts';
 import type { WriterState } from './writer-state.ts';
 
 /** The keyring and the configuration in force, and what this machine remembers. */

@@ -7,7 +7,7 @@ import { decodeLease, encodeLease, leaseMap, type LeaseRecord } from '../format/
 import { MAX_EPOCH, encodeSigned } from '../format/records.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
 import { outdatedSinceMs } from './generation-age.ts';
-import { openRecord, sealObject } from './objects.ts';
+import { openRecord, sealObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 
 /** Milliseconds. */

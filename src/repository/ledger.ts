@@ -7,8 +7,8 @@ import { ChunkHasher } from '../codec/hash.ts';
 import { expand } from '../codec/kdf.ts';
 import { CIPHER_GCM } from '../format/header.ts';
 import type { ChunkIndex, KnownPack } from './chunk-index.ts';
-import { ChunkTable } from './chunk-table.ts';
-import { listNamed } from './listing.ts';
+import { ChunkTable } from './packs/chunk-table.ts';
+import { listNamed } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 
 const SHORT_ID = 16;

@@ -6,8 +6,8 @@
  */
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
-import { whatLiesThere } from './key-files.ts';
-import { deleteTwice, putCopy } from './second-copies.ts';
+import { whatLiesThere } from './slots/key-files.ts';
+import { deleteTwice, putCopy } from './objects/second-copies.ts';
 
 /** The ring that makes a repository of what lies there. */
 const FIRST_RING = 'keys/ring-1';

@@ -1,7 +1,7 @@
 /** Objects that snapshots need stay protected (Object Lock) for as long as they are needed: their time begins anew. */
 import { DestinationError } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
-import { mapParallel } from './parallel.ts';
+import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
 

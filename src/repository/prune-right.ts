@@ -15,9 +15,9 @@ import {
   readLease,
   type StoredLease,
 } from './lease-objects.ts';
-import { damageTo } from './lost-object.ts';
-import { openRecord } from './objects.ts';
-import { mapParallel } from './parallel.ts';
+import { damageTo } from './objects/lost-object.ts';
+import { openRecord } from './objects/objects.ts';
+import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 
 export const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;

@@ -7,7 +7,7 @@ import {
   type TombstoneRecord,
 } from '../format/records.ts';
 import { appendRecord, type Appended, type SealedRecord } from './chain.ts';
-import { sealObject } from './objects.ts';
+import { sealObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 
 /**

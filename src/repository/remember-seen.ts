@@ -1,6 +1,6 @@
 import { DestinationError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
-import { copyKey } from './second-copies.ts';
+import { copyKey } from './objects/second-copies.ts';
 import type { WriterMemory, WriterState } from './writer-state.ts';
 
 /** Numbers of the keyring and the configuration that are in force. */

@@ -14,11 +14,11 @@ import {
 } from '../format/records.ts';
 import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
 import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
-import { listNamed } from './listing.ts';
-import { damageTo } from './lost-object.ts';
+import { listNamed } from './objects/listing.ts';
+import { damageTo } from './objects/lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openObject, sealObject, sha256, type OpenedObject } from './objects.ts';
-import { mapParallel } from './parallel.ts';
+import { openObject, sealObject, sha256, type OpenedObject } from './objects/objects.ts';
+import { mapParallel } from './objects/parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
 import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';

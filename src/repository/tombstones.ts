@@ -10,11 +10,11 @@ import {
   type ChainPosition,
   type TombstoneRecord,
 } from '../format/records.ts';
-import { listNamed } from './listing.ts';
-import { damageTo, isUnreadObject } from './lost-object.ts';
+import { listNamed } from './objects/listing.ts';
+import { damageTo, isUnreadObject } from './objects/lost-object.ts';
 import { getNamed } from './metadata-cache.ts';
-import { openRecord, sha256 } from './objects.ts';
-import { mapParallel } from './parallel.ts';
+import { openRecord, sha256 } from './objects/objects.ts';
+import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 
 export interface Tombstone {

@@ -1,16 +1,16 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './entry-records.ts';
-import { keptPaths } from './kept-paths.ts';
-import { keepsOwnPlaces, ownPlacesIn } from './own-places.ts';
-import { LiftedModes } from './lifted-modes.ts';
-import type { JobResult } from './messages.ts';
-import type { MetadataPolicy } from './metadata.ts';
-import { OpenDirectories } from './open-directories.ts';
-import type { OpenTarget } from './open-target.ts';
-import { metadataPolicy } from './policy.ts';
-import type { RestoreObserver, RestoreRequest } from './request.ts';
-import { RestoreTally } from './tally.ts';
-import { endRun, newRun } from './temporary-names.ts';
+import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
+import { keptPaths } from './plan/kept-paths.ts';
+import { keepsOwnPlaces, ownPlacesIn } from './target/own-places.ts';
+import { LiftedModes } from './metadata/lifted-modes.ts';
+import type { JobResult } from './content/messages.ts';
+import type { MetadataPolicy } from './metadata/metadata.ts';
+import { OpenDirectories } from './target/open-directories.ts';
+import type { OpenTarget } from './target/open-target.ts';
+import { metadataPolicy } from './metadata/policy.ts';
+import type { RestoreObserver, RestoreRequest } from './request/request.ts';
+import { RestoreTally } from './request/tally.ts';
+import { endRun, newRun } from './target/temporary-names.ts';
 
 /** What all steps of one restore share. */
 export interface RestoreScene {

@@ -1,5 +1,5 @@
 import type { ArchiveRequest } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Machine } from '../simulator/machine.ts';

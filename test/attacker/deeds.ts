@@ -1,19 +1,19 @@
 /** What honest hosts do: the product's own code, from opening the repository on. */
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { defaultRetryPolicy, withRetry } from '../../src/destination/retry.ts';
-import { SILENT_CHECK, type Finding } from '../../src/repository/check-report.ts';
-import { check } from '../../src/repository/check.ts';
-import { planForgetting } from '../../src/repository/forgetting.ts';
-import { removeKey, rotateKeys } from '../../src/repository/keys.ts';
+import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-report.ts';
+import { check } from '../../src/repository/check/check.ts';
+import { planForgetting } from '../../src/repository/retention/forgetting.ts';
+import { removeKey, rotateKeys } from '../../src/repository/keys/keys.ts';
 import { lacksFiles } from '../../src/repository/lacks-files.ts';
-import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
-import { recover } from '../../src/repository/recover.ts';
-import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
+import { recover } from '../../src/repository/check/recover.ts';
+import { rekey, SILENT_REKEY } from '../../src/repository/renew/rekey.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
-import { listEverySnapshot } from '../../src/repository/whole-list.ts';
+import { listEverySnapshot } from '../../src/repository/chains/whole-list.ts';
 import { STATE_ROOT } from '../simulator/machine.ts';
 import type { Manifest } from '../simulator/source-tree.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -1,14 +1,14 @@
 /** What docs/security.md tells the administrator to do once a machine was taken over, in its order, and that all goes on after it. */
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
-import { SILENT_CHECK } from '../../src/repository/check-report.ts';
-import { check } from '../../src/repository/check.ts';
-import { listKeys, removeKey } from '../../src/repository/keys.ts';
-import { packKey } from '../../src/repository/listing.ts';
-import { findLost, giveUpLost } from '../../src/repository/lost-records.ts';
-import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
-import { recover } from '../../src/repository/recover.ts';
-import { rekey, SILENT_REKEY } from '../../src/repository/rekey.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
+import { SILENT_CHECK } from '../../src/repository/check/check-report.ts';
+import { check } from '../../src/repository/check/check.ts';
+import { listKeys, removeKey } from '../../src/repository/keys/keys.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
+import { findLost, giveUpLost } from '../../src/repository/chains/lost-records.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
+import { recover } from '../../src/repository/check/recover.ts';
+import { rekey, SILENT_REKEY } from '../../src/repository/renew/rekey.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import { GRACE_MS, HOUR, MINUTE } from '../simulator/times.ts';

@@ -1,11 +1,11 @@
 /** Hosts, their disks and a storage as they are when an attack begins: made once a process, and the same for every seed. */
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { readPackDirectory } from '../../src/repository/chunk-index.ts';
-import type { Secret } from '../../src/repository/key-slots.ts';
-import { addKey, rotateKeys } from '../../src/repository/keys.ts';
-import { listNamed } from '../../src/repository/listing.ts';
-import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
+import type { Secret } from '../../src/repository/slots/key-slots.ts';
+import { addKey, rotateKeys } from '../../src/repository/keys/keys.ts';
+import { listNamed } from '../../src/repository/objects/listing.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots } from '../../src/repository/snapshots.ts';
 import { FIRST_MOMENT_MS, STATE_ROOT } from '../simulator/machine.ts';

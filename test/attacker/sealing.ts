@@ -14,8 +14,8 @@ import {
   type PackDirectory,
 } from '../../src/format/pack.ts';
 import { encodeHead, encodeSnapshot, type SnapshotRecord } from '../../src/format/records.ts';
-import { packKey } from '../../src/repository/listing.ts';
-import { openObject, sealObject, sha256 } from '../../src/repository/objects.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
+import { openObject, sealObject, sha256 } from '../../src/repository/objects/objects.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 
 export interface Sealed {

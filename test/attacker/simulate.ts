@@ -1,8 +1,8 @@
 /** Plays a plan: an attacker against hosts that know nothing of it, then what the administrator does, and whether all that has to hold does. */
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { HoldfastError } from '../../src/base/errors.ts';
-import type { Finding } from '../../src/repository/check-report.ts';
+import type { Finding } from '../../src/repository/check/check-report.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { directDestination } from '../simulator/direct-destination.ts';

@@ -1,5 +1,5 @@
 /** What whoever looks at the storage learns of it without any key: names, and the places of records. */
-import { sha256 } from '../../src/repository/objects.ts';
+import { sha256 } from '../../src/repository/objects/objects.ts';
 import type { ObjectStorage } from '../simulator/storage.ts';
 
 const CHAIN_AT = 80;

@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
 import { asByteString, type ByteString } from '../../src/base/byte-path.ts';
-import { openForWriting, prepareCatalog } from '../../src/catalog/catalog-database.ts';
-import { registerSnapshots } from '../../src/catalog/register.ts';
-import { takeIn } from '../../src/catalog/sync.ts';
+import { openForWriting, prepareCatalog } from '../../src/catalog/tables/catalog-database.ts';
+import { registerSnapshots } from '../../src/catalog/ingest/register.ts';
+import { takeIn } from '../../src/catalog/ingest/sync.ts';
 import type { DirectoryTotals, Entry, TreeChunk } from '../../src/format/tree.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import type { TreeReader } from '../../src/repository/tree-reader.ts';
+import type { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { COMMON, WORDS, snapshotOf, type BuildReport, type BuildSetup } from './catalog-material.ts';
 

@@ -10,17 +10,17 @@ import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'no
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import { openSession } from '../../src/repository/take-lease.ts';
 import { createRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { watchSource, type SourceWatcher } from '../../src/watch/source-watcher.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PING_MS } from '../../src/api/event-stream.ts';
+import { PING_MS } from '../../src/api/routes/event-stream.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { NO_PROGRESS } from '../../src/jobs/job.ts';
 import { type ApiSite, openApiSite } from '../support/api-site.ts';

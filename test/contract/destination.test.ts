@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { withRetry } from '../../src/destination/retry.ts';
 import { destinationContract } from './destination-suite.ts';

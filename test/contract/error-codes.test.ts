@@ -2,8 +2,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ALSO_INVALID } from '../../src/api/api-error.ts';
-import { isErrorCode } from '../../src/api/error-codes.ts';
+import { ALSO_INVALID } from '../../src/api/wire/api-error.ts';
+import { isErrorCode } from '../../src/api/wire/error-codes.ts';
 
 const root = path.resolve(import.meta.dirname, '../../src');
 const files = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -69,7 +69,7 @@ describe('the registry has', () => {
     const codes = [
       ...thrown('ConfigError', inside('config/secret.ts')),
       ...found(/'(SECRET_[A-Z]+)'/g, inside('config/file-access.ts')),
-      ...thrown('StateError', inside('daemon/destinations.ts', 'base/private')),
+      ...thrown('StateError', inside('daemon/places/destinations.ts', 'base/private')),
     ];
     expect(codes.map(({ code }) => code)).toEqual(
       expect.arrayContaining(['SECRET_UNAVAILABLE', 'SECRET_UNSAFE', 'WRONG_PASSPHRASE']),

@@ -1,7 +1,7 @@
 /** docs/api/partner.yaml, written by hand, agrees with what was decided, with the code that is there, and with itself. */
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES, isErrorCode } from '../../src/api/error-codes.ts';
-import { webhookHeaders } from '../../src/base/standard-webhooks.ts';
+import { ERROR_CODES, isErrorCode } from '../../src/api/wire/error-codes.ts';
+import { webhookHeaders } from '../../src/base/web/standard-webhooks.ts';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import type { OpenApiSchema } from '../support/openapi-documents.ts';
 import {

@@ -5,8 +5,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { openDestination } from '../../src/destination/open.ts';
-import { probeDestination } from '../../src/destination/probe.ts';
+import { openDestination } from '../../src/destination/open/open.ts';
+import { probeDestination } from '../../src/destination/open/probe.ts';
 import { destinationContract } from '../contract/destination-suite.ts';
 import { startMoto } from '../servers/moto.ts';
 import { startOrSkip } from '../servers/unavailable.ts';

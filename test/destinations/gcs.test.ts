@@ -1,6 +1,6 @@
 /** Google Cloud Storage: no server of it can be had, so its interface as it is described, in this process. */
 import { randomBytes } from 'node:crypto';
-import { withAdaptiveParallelism } from '../../src/destination/adaptive.ts';
+import { withAdaptiveParallelism } from '../../src/destination/open/adaptive.ts';
 import { openGoogleDestination } from '../../src/destination/gcs/gcs.ts';
 import { withRetry } from '../../src/destination/retry.ts';
 import { destinationContract } from '../contract/destination-suite.ts';

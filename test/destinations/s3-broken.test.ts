@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { probeDestination } from '../../src/destination/probe.ts';
+import { probeDestination } from '../../src/destination/open/probe.ts';
 import { openS3Destination } from '../../src/destination/s3/s3.ts';
 import { startS3rver } from '../servers/s3rver.ts';
 import { startOrSkip } from '../servers/unavailable.ts';

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
-import { loadForReading } from '../../src/repository/index-for.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { loadForReading } from '../../src/repository/contents/index-for.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import { damagedPacks, readTombstones } from '../../src/repository/tombstones.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
@@ -110,9 +110,9 @@ test('a run canceled while every reader waits for the destination ends at once',
 const hangingBackup = `
   import { setTimeout } from 'node:timers/promises';
   import { archive } from ${JSON.stringify(moduleUrl('src/archiver/archive.ts'))};
-  import { SILENT } from ${JSON.stringify(moduleUrl('src/archiver/observer.ts'))};
+  import { SILENT } from ${JSON.stringify(moduleUrl('src/archiver/report/observer.ts'))};
   import { systemClock } from ${JSON.stringify(moduleUrl('src/base/clock.ts'))};
-  import { openLocalDestination } from ${JSON.stringify(moduleUrl('src/destination/local.ts'))};
+  import { openLocalDestination } from ${JSON.stringify(moduleUrl('src/destination/local/local.ts'))};
   import { openRepository } from ${JSON.stringify(moduleUrl('src/repository/repository.ts'))};
   import { requestFor } from ${JSON.stringify(moduleUrl('test/support/engine.ts'))};
   import { hookedDestination } from ${JSON.stringify(moduleUrl('test/support/hooked-destination.ts'))};

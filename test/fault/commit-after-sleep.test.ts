@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
-import { prune, SILENT_PRUNE } from '../../src/repository/prune.ts';
+import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { hookedDestination } from '../support/hooked-destination.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { archive } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { RepositoryError } from '../../src/base/errors.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { never, openEngine, requestFor } from '../support/engine.ts';

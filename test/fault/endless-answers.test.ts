@@ -16,7 +16,7 @@ import { openAzureDestination } from '../../src/destination/azure/azure.ts';
 import { ListBound } from '../../src/destination/bounds.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { openGoogleDestination } from '../../src/destination/gcs/gcs.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { orderedPages } from '../../src/destination/ordered-pages.ts';
 import { openS3Destination } from '../../src/destination/s3/s3.ts';
 import { openSftpDestination } from '../../src/destination/sftp/sftp.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
 
 const live = new AbortController().signal;
@@ -14,7 +14,7 @@ const live = new AbortController().signal;
 /** Stores objects named by their SHA-256 for ever, four at a time, and prints each name once it is stored. */
 const writer = `
   import { createHash, randomBytes } from 'node:crypto';
-  import { openLocalDestination } from ${JSON.stringify(new URL('../../src/destination/local.ts', import.meta.url).href)};
+  import { openLocalDestination } from ${JSON.stringify(new URL('../../src/destination/local/local.ts', import.meta.url).href)};
   const destination = await openLocalDestination(process.argv[1]);
   const signal = new AbortController().signal;
   async function store() {

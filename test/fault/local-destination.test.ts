@@ -18,7 +18,7 @@ import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Mock, MockInstance } from 'vitest';
 import type { Destination } from '../../src/destination/destination.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { claimName } from '../../src/destination/new-file.ts';
 import { withRetry } from '../../src/destination/retry.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TestContext } from 'vitest';
 import type { Destination } from '../../src/destination/destination.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 
 const live = new AbortController().signal;
 const body = Buffer.alloc(300_000, 'body ');

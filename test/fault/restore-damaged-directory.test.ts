@@ -6,10 +6,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, textOfBytes } from '../../src/base/byte-path.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { loadIndex, segmentOf } from '../../src/repository/chunk-index.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import {
   directory,

@@ -14,9 +14,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { foldedName } from '../../src/restorer/taken-names.ts';
+import { foldedName } from '../../src/restorer/target/taken-names.ts';
 import type * as NativeCalls from '../../src/system/native.ts';
 import { native } from '../../src/system/native.ts';
 import {

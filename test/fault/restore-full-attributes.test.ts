@@ -6,7 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asByteString, textOfBytes } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import type * as Attributes from '../../src/system/xattr.ts';
 import {

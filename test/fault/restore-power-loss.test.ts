@@ -18,9 +18,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Repository } from '../../src/repository/repository.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { UNFINISHED_DIRECTORY, UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
+import { UNFINISHED_DIRECTORY, UNFINISHED_FILE } from '../../src/restorer/target/target-directory.ts';
 import type * as NativeCalls from '../../src/system/native.ts';
 import { native } from '../../src/system/native.ts';
 import {

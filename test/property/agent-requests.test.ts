@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { JobType } from '../../src/jobs/job.ts';
-import { type Asked } from '../support/arbitrary-requests.ts';
+import type { Asked } from '../support/arbitrary-requests.ts';
 import { anyRequest } from '../support/desktop-requests.ts';
 import { socketAsker } from '../support/ask-over-socket.ts';
 import { type DaemonSite, openDaemonSite } from '../support/daemon-site.ts';

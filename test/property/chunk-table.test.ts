@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChunkTable, OWN_PACK, type ChunkLocation } from '../../src/repository/chunk-table.ts';
+import { ChunkTable, OWN_PACK, type ChunkLocation } from '../../src/repository/packs/chunk-table.ts';
 import { idOf, type ClaimTask } from '../support/chunk-table.worker.ts';
 
 const location = fc.record({

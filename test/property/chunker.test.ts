@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Cutter, MAX_HOLES, type CutContent } from '../../src/archiver/cutter.ts';
+import { Cutter, MAX_HOLES, type CutContent } from '../../src/archiver/read/cutter.ts';
 import { asByteString } from '../../src/base/byte-path.ts';
 import { Chunker, DEFAULT_CHUNKER, type ChunkerParameters } from '../../src/codec/chunker.ts';
 import { ChunkHasher } from '../../src/codec/hash.ts';

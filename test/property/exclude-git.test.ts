@@ -6,15 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { EntryKind } from '../../src/archiver/exclude-decision.ts';
+import type { EntryKind } from '../../src/exclude/decision.ts';
 import {
   createExcluder,
   NO_EXCLUSIONS,
   type DirectoryScope,
   type ExcludeOptions,
-} from '../../src/archiver/exclude.ts';
-import type { PatternSetting } from '../../src/archiver/exclude-patterns.ts';
-import type { RuleFiles } from '../../src/archiver/exclude-tags.ts';
+} from '../../src/exclude/excluder.ts';
+import type { PatternSetting } from '../../src/exclude/patterns.ts';
+import type { RuleFiles } from '../../src/exclude/tags.ts';
 import { asByteString, bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { RequestError } from '../../src/base/errors.ts';
 

@@ -23,7 +23,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { entryOf, openEngine } from '../support/engine.ts';

@@ -5,8 +5,8 @@ import type { KeyObject } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ChunkHasher } from '../../src/codec/hash.ts';
 import { DIRECTORY_SEQUENCE, ObjectSeal, PADDING_SEQUENCE } from '../../src/codec/seal.ts';
-import { sealObject } from '../../src/repository/objects.ts';
-import { PackWriter } from '../../src/repository/pack-writer.ts';
+import { sealObject } from '../../src/repository/objects/objects.ts';
+import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import { testKeys } from '../support/test-keys.ts';
 
 const audit = vi.hoisted(() => ({ seals: 0, pairs: new Set<string>(), sameRandom: false, asked: 0 }));

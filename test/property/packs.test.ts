@@ -13,9 +13,9 @@ import {
   type PackDirectory,
 } from '../../src/format/pack.ts';
 import { fillTable } from '../../src/repository/chunk-index.ts';
-import { sha256 } from '../../src/repository/objects.ts';
-import { PackWriter, type FinishedPack } from '../../src/repository/pack-writer.ts';
-import { SegmentOpener } from '../../src/repository/segment-reader.ts';
+import { sha256 } from '../../src/repository/objects/objects.ts';
+import { PackWriter, type FinishedPack } from '../../src/repository/packs/pack-writer.ts';
+import { SegmentOpener } from '../../src/repository/contents/segment-reader.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { testKeys, secretBytes } from '../support/test-keys.ts';
 

@@ -22,8 +22,8 @@ import {
   decodeTombstone,
 } from '../../src/format/records.ts';
 import { decodeTreeChunk } from '../../src/format/tree-decode.ts';
-import { decodeSlot, openRing, type OpenSlot } from '../../src/repository/key-slots.ts';
-import { compressRecord, decompressRecord, openObject } from '../../src/repository/objects.ts';
+import { decodeSlot, openRing, type OpenSlot } from '../../src/repository/slots/key-slots.ts';
+import { compressRecord, decompressRecord, openObject } from '../../src/repository/objects/objects.ts';
 import { readTreeChunk } from '../support/independent-tree.ts';
 import { uncbor } from '../support/independent-primitives.ts';
 import type { FormatVectors } from '../support/format-vectors.ts';

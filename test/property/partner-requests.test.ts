@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listenAt } from '../../src/api/listening.ts';
+import { listenAt } from '../../src/api/connections/listening.ts';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
 import { keysFrom } from '../../src/partner/keys.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';

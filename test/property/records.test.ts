@@ -15,7 +15,7 @@ import {
   tombstoneMap,
   type SnapshotRecord,
 } from '../../src/format/records.ts';
-import { openObject, sealObject } from '../../src/repository/objects.ts';
+import { openObject, sealObject } from '../../src/repository/objects/objects.ts';
 import { testKeys } from '../support/test-keys.ts';
 
 const keys = testKeys();

@@ -4,10 +4,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { createRepository } from '../../src/repository/repository.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
-import { hostileSnapshot, rawEntry, rawLeaf, rawList, TYPE, type RawStore } from '../support/hostile-snapshot.ts';
+import {
+  hostileSnapshot,
+  rawEntry,
+  rawLeaf,
+  rawList,
+  TYPE,
+  type RawStore,
+} from '../support/hostile-snapshot.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { openRecoverProgram, type RecoverProgram } from './program.ts';
 

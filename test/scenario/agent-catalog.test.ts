@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { openCatalog, type Catalog } from '../../src/catalog/catalog.ts';
-import { catalogPath } from '../../src/catalog/catalog-database.ts';
+import { catalogPath } from '../../src/catalog/tables/catalog-database.ts';
 import type { RepositoryAccess } from '../../src/catalog/messages.ts';
-import { versionsOf } from '../../src/catalog/path-versions.ts';
+import { versionsOf } from '../../src/catalog/answers/path-versions.ts';
 import type { FileQuery, FileVersion } from '../../src/jobs/agent.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import { forgetSnapshots } from '../../src/repository/snapshots.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 import { moduleUrl, startScript } from '../support/run-script.ts';
@@ -291,9 +291,9 @@ async function packs({ repository }: Engine): Promise<readonly string[]> {
 async function killedSync(site: Site, directories: number): Promise<void> {
   const script = `
     import { systemClock } from '${moduleUrl('src/base/clock.ts')}';
-    import { openForWriting, prepareCatalog } from '${moduleUrl('src/catalog/catalog-database.ts')}';
-    import { syncCatalog } from '${moduleUrl('src/catalog/sync.ts')}';
-    import { openLocalDestination } from '${moduleUrl('src/destination/local.ts')}';
+    import { openForWriting, prepareCatalog } from '${moduleUrl('src/catalog/tables/catalog-database.ts')}';
+    import { syncCatalog } from '${moduleUrl('src/catalog/ingest/sync.ts')}';
+    import { openLocalDestination } from '${moduleUrl('src/destination/local/local.ts')}';
     import { openRepository } from '${moduleUrl('src/repository/repository.ts')}';
     const [store, secret, file, directories] = process.argv.slice(2);
     const { signal } = new AbortController();

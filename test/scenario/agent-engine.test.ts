@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { EngineJob } from '../../src/engine/protocol.ts';
-import type { RetentionRules } from '../../src/repository/forgetting.ts';
+import type { RetentionRules } from '../../src/repository/retention/forgetting.ts';
 import { obeyingModes } from '../support/cli.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import {

@@ -6,7 +6,7 @@ import { JobLog } from '../../src/api/schemas/job.ts';
 import { Drill } from '../../src/api/schemas/operation.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
 import { Alarms, AnyJob } from '../../src/api/schemas/page/jobs.ts';
-import { PageOf } from '../../src/api/route.ts';
+import { PageOf } from '../../src/api/framework/route.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage, type DaemonPage } from '../support/daemon-page.ts';
 

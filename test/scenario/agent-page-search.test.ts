@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
-import { ListingOf } from '../../src/api/route.ts';
+import { ListingOf } from '../../src/api/framework/route.ts';
 import { File } from '../../src/api/schemas/file.ts';
 import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';

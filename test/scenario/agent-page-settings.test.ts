@@ -7,7 +7,7 @@ import * as shapes from '../../src/api/schemas/page/settings.ts';
 import type { Static, TSchema } from '../../src/base/schema-type.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, listSnapshots } from '../../src/repository/snapshots.ts';
 import { openPage, requireSchema, type DaemonPage, type PageReply } from '../support/daemon-page.ts';

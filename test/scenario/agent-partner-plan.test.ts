@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../support/daemon-site.ts';
-import { type PartnerStub } from '../support/partner-stub.ts';
+import type { PartnerStub } from '../support/partner-stub.ts';
 import {
   DAY_MS,
   MAINTENANCE,

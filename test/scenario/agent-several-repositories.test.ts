@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { momentOf, type FileQuery } from '../../src/jobs/agent.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
-import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
+import { rewriteSnapshot } from '../../src/repository/renew/replace-snapshot.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 

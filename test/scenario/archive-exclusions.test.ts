@@ -2,10 +2,10 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync, unlinkSync, writeFi
 import { dirname, join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createExcluder, NO_EXCLUSIONS, type ExcludeOptions } from '../../src/archiver/exclude.ts';
-import { explainExclusion, type SourceTree } from '../../src/archiver/exclude-explain.ts';
-import { readRuleFile } from '../../src/archiver/rule-files.ts';
-import { kindOf, openDirectory, statPath } from '../../src/archiver/source-stat.ts';
+import { createExcluder, NO_EXCLUSIONS, type ExcludeOptions } from '../../src/exclude/excluder.ts';
+import { explainExclusion, type SourceTree } from '../../src/exclude/explain.ts';
+import { readRuleFile } from '../../src/archiver/walk/rule-files.ts';
+import { kindOf, openDirectory, statPath } from '../../src/archiver/source/stat.ts';
 import { asByteString, bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import { entryOf, openEngine, type Engine } from '../support/engine.ts';
 

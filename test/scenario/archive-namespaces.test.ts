@@ -6,7 +6,7 @@ import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { RepositoryError } from '../../src/base/errors.ts';
 import { CIPHER_GCM, CIPHER_PLAIN, OBJECT_TYPES, type ObjectType } from '../../src/format/header.ts';
 import { loadIndex, type KnownPack } from '../../src/repository/chunk-index.ts';
-import { openObject } from '../../src/repository/objects.ts';
+import { openObject } from '../../src/repository/objects/objects.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { loadIndex, segmentOf, type KnownPack } from '../../src/repository/chunk-index.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { native, type Native } from '../../src/system/native.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArchiveRequest, ArchiveSummary } from '../../src/archiver/archive.ts';
-import { Scout } from '../../src/archiver/scout.ts';
+import { Scout } from '../../src/archiver/source/scout.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import { native } from '../../src/system/native.ts';

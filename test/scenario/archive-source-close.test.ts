@@ -2,12 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import type * as sourceOpen from '../../src/archiver/source-open.ts';
+import type * as sourceOpen from '../../src/archiver/source/open.ts';
 import { openEngine } from '../support/engine.ts';
 
 let closed = 0;
 
-vi.mock('../../src/archiver/source-open.ts', async (original) => {
+vi.mock('../../src/archiver/source/open.ts', async (original) => {
   const real = await original<typeof sourceOpen>();
   const closeSource: typeof real.closeSource = (path, fd) => {
     real.closeSource(path, fd);

@@ -12,8 +12,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { takeHungMounts } from '../../src/archiver/hung-mounts.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
+import { takeHungMounts } from '../../src/archiver/source/hung-mounts.ts';
 import type { EntryProblem } from '../../src/format/records.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
 import { native } from '../../src/system/native.ts';

@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/command/exit-codes.ts';
 import { jsonLines, openPlace, type Place } from '../support/cli.ts';
 
 async function backedUp(place: Place, times: number): Promise<readonly string[]> {

@@ -1,12 +1,12 @@
 /** Which snapshots "forget" means. */
 import { expect, test } from 'vitest';
 import { archive } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { jobTags } from '../../src/base/job-tag.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { openRepository } from '../../src/repository/repository.ts';
 import { jsonLines, openPlace, PASSPHRASE, type Place } from '../support/cli.ts';
 import { never, requestFor } from '../support/engine.ts';

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/command/exit-codes.ts';
 import { jsonLines, openPlace } from '../support/cli.ts';
 
 describe.concurrent('a source behind a symbolic link', () => {

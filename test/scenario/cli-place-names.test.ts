@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/command/exit-codes.ts';
 import { jsonLines, openPlace, outcomeOf, type Place } from '../support/cli.ts';
 import { startSilentServer } from '../support/silent-server.ts';
 

@@ -5,7 +5,7 @@
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { EXIT } from '../../src/cli/exit-codes.ts';
+import { EXIT } from '../../src/cli/command/exit-codes.ts';
 import { openPlace, type Place } from '../support/cli.ts';
 import { startS3Store, type S3Store, type StoreRequest } from '../support/s3-store.ts';
 

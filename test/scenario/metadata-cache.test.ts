@@ -12,7 +12,7 @@ import { MetadataDatabase } from '../../src/cache/metadata-database.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
 import { FirstLook } from '../../src/repository/first-look.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
 import { putTombstone } from '../../src/repository/put-tombstone.ts';

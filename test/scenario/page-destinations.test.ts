@@ -23,7 +23,7 @@ import {
   RecoveryKit,
   SecretReference,
 } from '../../src/api/schemas/page/protect.ts';
-import { requirePrivateState } from '../../src/daemon/private-state.ts';
+import { requirePrivateState } from '../../src/daemon/state/private-state.ts';
 import { openPage, type DaemonPage } from '../support/daemon-page.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { unfinishedMark } from '../../src/restorer/temporary-names.ts';
+import { unfinishedMark } from '../../src/restorer/target/temporary-names.ts';
 import { asByteString } from '../../src/base/byte-path.ts';
-import { runOf } from '../../src/restorer/temporary-names.ts';
+import { runOf } from '../../src/restorer/target/temporary-names.ts';
 import { openEngine, type Engine } from '../support/engine.ts';
 import { DEAD, leaveUnfinished } from '../support/restore-remains.ts';
 

@@ -20,7 +20,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { ownerNames } from '../../src/system/owner-names.ts';
 import { listXattrs, readXattrs, writeXattr } from '../../src/system/xattr.ts';

@@ -2,7 +2,7 @@
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { OverwriteMode } from '../../src/restorer/request.ts';
+import type { OverwriteMode } from '../../src/restorer/request/request.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { leaveLifted } from '../support/restore-remains.ts';
 import { openRestoreSite, type RestoreOutcome, type RestoreSite } from '../support/restore-site.ts';

@@ -20,8 +20,8 @@ import {
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText, textOfBytes } from '../../src/base/byte-path.ts';
-import type { RestoreRequest, RestoreSummary } from '../../src/restorer/request.ts';
-import { SILENT_RESTORE } from '../../src/restorer/request.ts';
+import type { RestoreRequest, RestoreSummary } from '../../src/restorer/request/request.ts';
+import { SILENT_RESTORE } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';

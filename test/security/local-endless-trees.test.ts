@@ -12,12 +12,12 @@ import { listEntries } from '../../src/browse/list.ts';
 import { SnapshotTrees } from '../../src/browse/snapshot-trees.ts';
 import { writeTar } from '../../src/browse/tar.ts';
 import { copySnapshots } from '../../src/copier/copy.ts';
-import { SILENT_CHECK, type Finding } from '../../src/repository/check-report.ts';
-import { check } from '../../src/repository/check.ts';
+import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-report.ts';
+import { check } from '../../src/repository/check/check.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import { traverseTrees } from '../../src/repository/check-trees.ts';
+import { traverseTrees } from '../../src/repository/check/check-trees.ts';
 import { directory, file, memoryRepository } from '../support/hand-made-snapshot.ts';
 import {
   TYPE,

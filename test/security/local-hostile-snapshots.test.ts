@@ -17,8 +17,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HoldfastError } from '../../src/base/errors.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import type { RestoreSummary } from '../../src/restorer/request.ts';
-import { SILENT_RESTORE } from '../../src/restorer/request.ts';
+import type { RestoreSummary } from '../../src/restorer/request/request.ts';
+import { SILENT_RESTORE } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { memoryRepository } from '../support/hand-made-snapshot.ts';
 import {

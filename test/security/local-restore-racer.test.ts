@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { SILENT_RESTORE, type OverwriteMode } from '../../src/restorer/request.ts';
+import { SILENT_RESTORE, type OverwriteMode } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import {
   directory,

@@ -1,5 +1,5 @@
 /** Which failures of an operation the faults of a plan explain. */
-import { ReliedPackGone } from '../../src/archiver/commit.ts';
+import { ReliedPackGone } from '../../src/archiver/store/commit.ts';
 import { HoldfastError, isAbort } from '../../src/base/errors.ts';
 
 export interface Circumstances {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { unknownGeneration } from '../../src/codec/keys.ts';
 import { fillTable, readPackDirectory, withLast, type ChunkIndex } from '../../src/repository/chunk-index.ts';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { readSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones, type Tombstone, type Tombstones } from '../../src/repository/tombstones.ts';

@@ -1,5 +1,5 @@
 /** Keeps up with the keyrings that are stored. */
-import { openRing } from '../../src/repository/key-slots.ts';
+import { openRing } from '../../src/repository/slots/key-slots.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Storage } from './storage.ts';
 

@@ -1,5 +1,5 @@
 /** The empty repository with which every simulation begins, made once a process. */
-import type { Secret } from '../../src/repository/key-slots.ts';
+import type { Secret } from '../../src/repository/slots/key-slots.ts';
 import { createRepository } from '../../src/repository/repository.ts';
 import { directDestination } from './direct-destination.ts';
 import { Machine } from './machine.ts';

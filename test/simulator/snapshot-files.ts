@@ -3,9 +3,9 @@ import { ChunkHasher, ID_BYTES } from '../../src/codec/hash.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import type { ChunkIndex } from '../../src/repository/chunk-index.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { SegmentCache } from '../../src/repository/segment-reader.ts';
+import { SegmentCache } from '../../src/repository/contents/segment-reader.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 
 const { signal } = new AbortController();
 

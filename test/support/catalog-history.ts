@@ -2,13 +2,13 @@
 import { setImmediate } from 'node:timers/promises';
 import * as fc from 'fast-check';
 import { DestinationError } from '../../src/base/errors.ts';
-import type { CatalogDatabase } from '../../src/catalog/catalog-database.ts';
-import { sweep } from '../../src/catalog/sweep.ts';
-import { syncCatalog } from '../../src/catalog/sync.ts';
+import type { CatalogDatabase } from '../../src/catalog/tables/catalog-database.ts';
+import { sweep } from '../../src/catalog/ingest/sweep.ts';
+import { syncCatalog } from '../../src/catalog/ingest/sync.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { rewriteSnapshot } from '../../src/repository/replace-snapshot.ts';
+import { rewriteSnapshot } from '../../src/repository/renew/replace-snapshot.ts';
 import { forgetSnapshots, listSnapshots } from '../../src/repository/snapshots.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import {
   HAND_MADE_NS,
   directory,

@@ -1,7 +1,7 @@
 /** A thread that claims chunks: with what seed, how many, out of how many ids is in its data. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { ChunkTable, type ChunkTableMemory } from '../../src/repository/chunk-table.ts';
+import { ChunkTable, type ChunkTableMemory } from '../../src/repository/packs/chunk-table.ts';
 import { seededRandom } from './seeded-random.ts';
 
 export interface ClaimTask {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { callProgram } from '../../src/base/holdfast-command.ts';
 import { TOPICS, type CommandEntry } from '../../src/cli/commands.ts';
-import type { Context } from '../../src/cli/context.ts';
+import type { Context } from '../../src/cli/command/context.ts';
 
 /** Options that mean the same in every command, by their long names; told once, and named only after that. */
 const SHARED = ['--repository', '--password-file', '--password-command', '--json', '--quiet', '--help'];

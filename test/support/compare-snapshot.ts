@@ -21,7 +21,7 @@ import { loadIndex } from '../../src/repository/chunk-index.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones } from '../../src/repository/tombstones.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { hasXattrs, readXattrs } from './libc.ts';
 import { shownPath } from './shown-path.ts';
 

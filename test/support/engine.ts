@@ -8,24 +8,28 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
-import { unlistedXattrs } from '../../src/archiver/source-xattrs.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT, type ArchiveObserver } from '../../src/archiver/observer.ts';
+import { unlistedXattrs } from '../../src/archiver/source/xattrs.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
+import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { DEFAULT_COMPRESSION } from '../../src/codec/compress.ts';
 import type { Destination } from '../../src/destination/destination.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';
-import type { Secret } from '../../src/repository/key-slots.ts';
+import type { Secret } from '../../src/repository/slots/key-slots.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { damagedPacks, readTombstones } from '../../src/repository/tombstones.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../src/restorer/request/request.ts';
 import { snapshotDifferences } from './compare-snapshot.ts';
 import { recordingDestination, type RecordingDestination } from './recording-destination.ts';
 import { removeTree } from './remove-tree.ts';

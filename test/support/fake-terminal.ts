@@ -2,7 +2,7 @@
  * A terminal as a test sees it: keeps the screen that a stream of text would leave, understands only the few control
  * sequences a progress line may use, and throws at any other, so that text which drives the terminal is found.
  */
-import type { OutputStream } from '../../src/cli/terminal.ts';
+import type { OutputStream } from '../../src/cli/terminal/terminal.ts';
 
 const ESCAPE = '\u001b';
 const COLOUR = new RegExp(`^${ESCAPE}\\[\\d+m$`);

@@ -1,6 +1,6 @@
 import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
-import { NO_EXCLUSIONS } from '../../src/archiver/exclude.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';

@@ -2,13 +2,13 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Destination } from '../../src/destination/destination.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import type { SnapshotRecord } from '../../src/format/records.ts';
-import type { Secret } from '../../src/repository/key-slots.ts';
-import { addKey } from '../../src/repository/keys.ts';
+import type { Secret } from '../../src/repository/slots/key-slots.ts';
+import { addKey } from '../../src/repository/keys/keys.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { never, requestFor } from './engine.ts';

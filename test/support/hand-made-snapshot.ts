@@ -23,8 +23,8 @@ import type {
   LinkEntry,
   SpecialEntry,
 } from '../../src/format/tree.ts';
-import { packKey } from '../../src/repository/listing.ts';
-import { PackWriter } from '../../src/repository/pack-writer.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
+import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import { createRepository, type Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 

@@ -7,8 +7,8 @@ import { asByteString } from '../../src/base/byte-path.ts';
 import { ChunkHasher } from '../../src/codec/hash.ts';
 import { CIPHER_GCM } from '../../src/format/header.ts';
 import type { SnapshotRecord } from '../../src/format/records.ts';
-import { packKey } from '../../src/repository/listing.ts';
-import { PackWriter } from '../../src/repository/pack-writer.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
+import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 

@@ -1,4 +1,4 @@
-import type { MetadataPolicy } from '../../src/restorer/metadata.ts';
+import type { MetadataPolicy } from '../../src/restorer/metadata/metadata.ts';
 
 /** Of a restore that may not give files to others, and has no owners to look up. */
 export const ORDINARY_POLICY: MetadataPolicy = {

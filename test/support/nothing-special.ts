@@ -1,5 +1,5 @@
 /** Of the parts that a status is made of, those that have nothing to say. */
-import type { StatementParts } from '../../src/daemon/statements.ts';
+import type { StatementParts } from '../../src/daemon/health/statements.ts';
 
 export const NOTHING_SPECIAL: Pick<
   StatementParts,

@@ -1,5 +1,5 @@
 /** The product's own page, signed in, as a browser that a test drives. */
-import { cookieName } from '../../src/api/page-guard.ts';
+import { cookieName } from '../../src/api/access/page-guard.ts';
 import { expect } from 'vitest';
 import type { ApiReply, ApiSite, CallOptions } from './api-site.ts';
 

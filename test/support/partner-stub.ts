@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { CompactSign } from 'jose';
 import { ulid } from 'ulid';
-import { newSecretText } from '../../src/api/secret-text.ts';
+import { newSecretText } from '../../src/api/access/secret-text.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { judgePartner, partnerDocument, partnerFaultsOf } from './partner-judge.ts';
 

@@ -1,17 +1,17 @@
 /** The readers of a backup without a repository: files go in, entries and chunks come out. */
-import { BatchReader } from '../../src/archiver/batch-reader.ts';
-import { ChunkSink } from '../../src/archiver/chunk-sink.ts';
-import { FileReader } from '../../src/archiver/file-reader.ts';
-import { FileSaver } from '../../src/archiver/file-saver.ts';
-import { SILENT } from '../../src/archiver/observer.ts';
-import { Batcher, encodeBatch, settleBatch, type Batch } from '../../src/archiver/read-job.ts';
-import { statPath, type SourceStat } from '../../src/archiver/source-stat.ts';
-import { Tally } from '../../src/archiver/tally.ts';
+import { BatchReader } from '../../src/archiver/read/batch-reader.ts';
+import { ChunkSink } from '../../src/archiver/read/chunk-sink.ts';
+import { FileReader } from '../../src/archiver/read/file-reader.ts';
+import { FileSaver } from '../../src/archiver/read/file-saver.ts';
+import { SILENT } from '../../src/archiver/report/observer.ts';
+import { Batcher, encodeBatch, settleBatch, type Batch } from '../../src/archiver/read/read-job.ts';
+import { statPath, type SourceStat } from '../../src/archiver/source/stat.ts';
+import { Tally } from '../../src/archiver/report/tally.ts';
 import { asByteString, bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import { Chunker, DEFAULT_CHUNKER } from '../../src/codec/chunker.ts';
 import type { Entry, FileEntry } from '../../src/format/tree.ts';
-import { ChunkTable } from '../../src/repository/chunk-table.ts';
-import { PackWriter } from '../../src/repository/pack-writer.ts';
+import { ChunkTable } from '../../src/repository/packs/chunk-table.ts';
+import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import { secretBytes, testKeys } from './test-keys.ts';
 
 const keys = testKeys();

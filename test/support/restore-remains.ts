@@ -2,8 +2,8 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { asByteString, bytesOfText, textOfBytes } from '../../src/base/byte-path.ts';
-import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
-import { modeMark, runOf, temporaryName, unfinishedMark } from '../../src/restorer/temporary-names.ts';
+import { UNFINISHED_FILE } from '../../src/restorer/target/target-directory.ts';
+import { modeMark, runOf, temporaryName, unfinishedMark } from '../../src/restorer/target/temporary-names.ts';
 
 interface Process {
   readonly pid: number;

@@ -9,15 +9,15 @@ import type { SnapshotRecord } from '../../src/format/records.ts';
 import { encodeDirectory } from '../../src/format/tree-split.ts';
 import type { DirectoryTotals, Entry } from '../../src/format/tree.ts';
 import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
-import { IndexWriter } from '../../src/repository/index-writer.ts';
+import { IndexWriter } from '../../src/repository/contents/index-writer.ts';
 import { openSession } from '../../src/repository/take-lease.ts';
-import { listNamed, packKey } from '../../src/repository/listing.ts';
-import { PackWriter, type FinishedPack } from '../../src/repository/pack-writer.ts';
+import { listNamed, packKey } from '../../src/repository/objects/listing.ts';
+import { PackWriter, type FinishedPack } from '../../src/repository/packs/pack-writer.ts';
 import type { Repository } from '../../src/repository/repository.ts';
-import { SegmentCache } from '../../src/repository/segment-reader.ts';
+import { SegmentCache } from '../../src/repository/contents/segment-reader.ts';
 import { commitSnapshot, listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { readTombstones } from '../../src/repository/tombstones.ts';
-import { TreeReader } from '../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 
 /** Directories are objects, files their content. */
 export interface TinyTree {

@@ -1,6 +1,6 @@
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
-import type { RestoreRequest } from '../../src/restorer/request.ts';
+import type { RestoreRequest } from '../../src/restorer/request/request.ts';
 
 /** All of a snapshot to an empty directory, as root with ownership; without threads, each of which loads the sources anew. */
 export function wholeRestore(

@@ -11,7 +11,7 @@ import {
   type SnapshotRecord,
 } from '../../src/format/records.ts';
 import { leaseContext, leaseKey } from '../../src/repository/lease-objects.ts';
-import { openObject, sealObject } from '../../src/repository/objects.ts';
+import { openObject, sealObject } from '../../src/repository/objects/objects.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 
 const { signal } = new AbortController();

@@ -4,8 +4,8 @@ import { judgeCatalogs } from '../support/catalog-property.ts';
 import { sweepCount } from './settings.ts';
 
 // So few names fill a block that most catalogs here have many.
-vi.mock('../../src/catalog/name-block.ts', async (original) => ({
-  ...(await original<typeof import('../../src/catalog/name-block.ts')>()),
+vi.mock('../../src/catalog/tables/name-block.ts', async (original) => ({
+  ...(await original<typeof import('../../src/catalog/tables/name-block.ts')>()),
   NAMES_PER_BLOCK: 3,
 }));
 

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { Finding } from '../../src/repository/check-report.ts';
+import type { Finding } from '../../src/repository/check/check-report.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { expectOnlyLost, wantedFindings, type LostPaths } from './damage-judge.ts';
 import type { Site } from './damage-site.ts';

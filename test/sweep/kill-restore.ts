@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, readFileSync, type BigIntStats } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect } from 'vitest';
-import { UNFINISHED_FILE } from '../../src/restorer/target-directory.ts';
+import { UNFINISHED_FILE } from '../../src/restorer/target/target-directory.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { changeCorpus, copyAside, makeCorpus } from './corpus.ts';

@@ -1,7 +1,7 @@
 /** What must hold after every fault, whatever it was. */
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { packKey } from '../../src/repository/listing.ts';
+import { packKey } from '../../src/repository/objects/listing.ts';
 import { readPackDirectory } from '../../src/repository/chunk-index.ts';
 import { ID_BYTES } from '../../src/codec/hash.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { ChunkerParameters } from '../../src/codec/chunker.ts';
 import type { Argon2Cost } from '../../src/codec/kdf.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { PASSPHRASE, type Place } from './program.ts';

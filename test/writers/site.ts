@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
-import { openLocalDestination } from '../../src/destination/local.ts';
+import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { createRepository } from '../../src/repository/repository.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { makeCorpus, type CorpusScale } from '../sweep/corpus.ts';

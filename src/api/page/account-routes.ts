@@ -1,15 +1,15 @@
 /** The plan in force with what is left of its limit, and the enrollment with a Partner service. */
 import { HoldfastError, RequestError, StateError } from '../../base/errors.ts';
 import type { PartnerStatus } from '../../jobs/agent.ts';
-import { ApiError } from '../api-error.ts';
-import { closingSignal, untilClosedOr } from '../closing.ts';
-import type { Plan } from '../limits.ts';
-import { arrivalOf } from '../plugin-order.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
+import type { Plan } from '../wire/limits.ts';
+import { arrivalOf } from '../framework/plugin-order.ts';
 import { maybeTimestamp, timestamp } from '../presentation/time.ts';
-import type { Quota } from '../rate-limits.ts';
-import type { ApiApp } from '../route.ts';
+import type { Quota } from '../access/rate-limits.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { Account, EnrollRequest } from '../schemas/page/settings.ts';
-import { rateLimitPart } from '../status-routes.ts';
+import { rateLimitPart } from '../routes/status-routes.ts';
 
 export interface EnrollmentWish {
   /** Of the Partner service. */

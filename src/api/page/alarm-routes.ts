@@ -1,6 +1,6 @@
 /** Alarms that wait for an answer. */
 import { timestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { type Alarm, Alarms } from '../schemas/page/jobs.ts';
 
 export interface OpenAlarm {

@@ -1,10 +1,10 @@
 /** `GET /suggestions`, `GET /directories` and `POST /estimate`: choosing what to protect. */
 import { SourceError } from '../../base/errors.ts';
 import { checkAgainstSchema, type Fault } from '../../config/validate.ts';
-import { ApiError } from '../api-error.ts';
-import { closingSignal, untilClosedOr } from '../closing.ts';
-import { badField, readPath } from '../request-values.ts';
-import type { ApiApp } from '../route.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
+import { badField, readPath } from '../routes/request-values.ts';
+import type { ApiApp } from '../framework/route.ts';
 import {
   Directories,
   DirectoryQuery,
@@ -12,7 +12,7 @@ import {
   EstimateRequest,
   Suggestions,
 } from '../schemas/page/protect.ts';
-import { refusal } from '../settings-routes.ts';
+import { refusal } from '../routes/settings-routes.ts';
 import type { EstimateWish, ProtectParts } from './protect-parts.ts';
 
 /** Seconds. */

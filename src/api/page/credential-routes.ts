@@ -1,9 +1,13 @@
 /** Credentials of the Desktop API. A secret is in the reply that makes it, and never to be had again. */
 import { Type } from '../../base/schema-type.ts';
 import { RequestError } from '../../base/errors.ts';
-import type { Credentials as CredentialBook, CredentialInfo, NewCredential as Made } from '../credentials.ts';
+import type {
+  Credentials as CredentialBook,
+  CredentialInfo,
+  NewCredential as Made,
+} from '../access/credentials.ts';
 import { maybeTimestamp, timestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import {
   type Credential,
   Credentials,

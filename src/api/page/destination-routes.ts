@@ -1,10 +1,10 @@
 /** `GET /destinations`, `POST /destinations/test` and `POST /passphrase-check`: where backups go, and whether that can be opened. */
 import type { Clock } from '../../base/clock.ts';
 import { checkAgainstSchema, type Fault } from '../../config/validate.ts';
-import { ApiError } from '../api-error.ts';
-import { closingSignal, untilClosedOr } from '../closing.ts';
-import { tooMany } from '../rate-limits.ts';
-import type { ApiApp } from '../route.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
+import { tooMany } from '../access/rate-limits.ts';
+import type { ApiApp } from '../framework/route.ts';
 import {
   Destinations,
   DestinationTest,
@@ -12,9 +12,9 @@ import {
   PassphraseCheck,
   PassphraseCheckRequest,
 } from '../schemas/page/protect.ts';
-import { presentOf, refusal, type SettingsFile } from '../settings-routes.ts';
+import { presentOf, refusal, type SettingsFile } from '../routes/settings-routes.ts';
 import type { DestinationWish, FilledDestination, ProtectParts } from './protect-parts.ts';
-import { requireDestinationUnguarded } from './secret-guard.ts';
+import { requireDestinationUnguarded } from '../access/secret-guard.ts';
 
 /** Milliseconds that a destination may take to be tried out. */
 const TEST_MS = 60_000;

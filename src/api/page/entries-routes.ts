@@ -1,8 +1,8 @@
 /** The entries of a directory of one snapshot, from any place of their order on. `GET /files` gives them one page after the other. */
 import type { FileItem } from '../../jobs/agent.ts';
 import { presentFile } from '../presentation/file.ts';
-import { readRequiredPath } from '../request-values.ts';
-import type { ApiApp } from '../route.ts';
+import { readRequiredPath } from '../routes/request-values.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { Entries, EntriesQuery } from '../schemas/page/entries.ts';
 
 export interface EntriesParts {

@@ -1,6 +1,6 @@
 /** What the page shows beyond the Desktop API: how protected the person is, all jobs, alarms, previews of restores, a search, directories. */
-import type { ResourceParts } from '../resource-parts.ts';
-import type { ApiApp } from '../route.ts';
+import type { ResourceParts } from '../routes/resource-parts.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
 import { type EntriesParts, entriesRoutes } from './entries-routes.ts';
 import { pageJobRoutes } from './job-routes.ts';

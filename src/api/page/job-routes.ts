@@ -1,15 +1,15 @@
 /** Jobs of all types in one list, and restore drills, which only the page and the command line order. */
 import type { Job } from '../../jobs/job.ts';
-import { ApiError } from '../api-error.ts';
-import { answersNewJobs, type JobKind } from '../job-routes.ts';
-import { withoutBody } from '../json-body.ts';
-import { readDestination } from '../named-destination.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { answersNewJobs, type JobKind } from '../routes/job-routes.ts';
+import { withoutBody } from '../wire/json-body.ts';
+import { readDestination } from '../routes/named-destination.ts';
 import { presentJob } from '../presentation/any-job.ts';
 import { jobLog } from '../presentation/job.ts';
 import { presentDrill } from '../presentation/operation.ts';
-import { readOptionalTime } from '../request-values.ts';
-import type { ResourceParts } from '../resource-parts.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../route.ts';
+import { readOptionalTime } from '../routes/request-values.ts';
+import type { ResourceParts } from '../routes/resource-parts.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../framework/route.ts';
 import { JobLog } from '../schemas/job.ts';
 import { Drill } from '../schemas/operation.ts';
 import { ANY_JOB_FILTERS, AnyJob, DrillRequest } from '../schemas/page/jobs.ts';

@@ -8,7 +8,7 @@ import { othersOf, sentenceOf } from '../../jobs/protection.ts';
 import { headlineOf, type Statement } from '../../jobs/statement.ts';
 import { presentJob } from '../presentation/any-job.ts';
 import { maybeTimestamp, timestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import {
   Overview,
   type OverviewDestination,

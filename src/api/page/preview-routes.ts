@@ -3,10 +3,10 @@ import type { Static } from '../../base/schema-type.ts';
 import { RequestError } from '../../base/errors.ts';
 import type { RetentionSettings } from '../../config/settings.ts';
 import { checkAgainstSchema } from '../../config/validate.ts';
-import { ApiError } from '../api-error.ts';
-import { closingSignal, untilClosedOr } from '../closing.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
 import { timestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import {
   NoticeTest,
   NoticeTestRequest,
@@ -17,8 +17,8 @@ import {
   ValidateRequest,
   Validation,
 } from '../schemas/page/settings.ts';
-import type { IsFresh } from './secret-guard.ts';
-import { asAnswer, changesTo, presentOf, refusal, type SettingsFile } from '../settings-routes.ts';
+import type { IsFresh } from '../access/secret-guard.ts';
+import { asAnswer, changesTo, presentOf, refusal, type SettingsFile } from '../routes/settings-routes.ts';
 
 export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
 

@@ -10,7 +10,7 @@ import type {
   SecretReference,
   Suggestions,
 } from '../schemas/page/protect.ts';
-import type { IsFresh } from './secret-guard.ts';
+import type { IsFresh } from '../access/secret-guard.ts';
 
 /** With every default, as the settings would have them. */
 export type FilledDestination = FilledConfig['destinations'][string];

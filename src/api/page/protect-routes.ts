@@ -1,6 +1,6 @@
 /** The page's own routes for choosing what to protect, and where to. */
-import type { ResourceParts } from '../resource-parts.ts';
-import type { ApiApp } from '../route.ts';
+import type { ResourceParts } from '../routes/resource-parts.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { choosingRoutes } from './choosing-routes.ts';
 import { destinationRoutes } from './destination-routes.ts';
 import type { ProtectParts } from './protect-parts.ts';

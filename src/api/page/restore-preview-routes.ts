@@ -1,8 +1,8 @@
 /** What a restore would do to what is there, from its dry run. */
 import type { Agent } from '../../jobs/agent.ts';
 import type { RestorePreview as Preview } from '../../jobs/job.ts';
-import { ApiError } from '../api-error.ts';
-import type { ApiApp } from '../route.ts';
+import { ApiError } from '../wire/api-error.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { RestorePreview } from '../schemas/page/jobs.ts';
 import { IdParams } from '../schemas/values.ts';
 

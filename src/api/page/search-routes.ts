@@ -1,7 +1,7 @@
 /** A search over all snapshots: each path once, as it was last. `GET /files` searches one snapshot of each source. */
 import type { FilePage } from '../../jobs/agent.ts';
 import { presentFile } from '../presentation/file.ts';
-import { type ApiApp, ListingOf, ListQuery, listing } from '../route.ts';
+import { type ApiApp, ListingOf, ListQuery, listing } from '../framework/route.ts';
 import { File } from '../schemas/file.ts';
 import { SEARCH_FILTERS } from '../schemas/page/search.ts';
 

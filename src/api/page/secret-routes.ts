@@ -2,10 +2,10 @@
 import type { Static } from '../../base/schema-type.ts';
 import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { ApiError } from '../api-error.ts';
-import { attachment } from '../content-routes.ts';
-import { badField } from '../request-values.ts';
-import type { ApiApp } from '../route.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { attachment } from '../routes/content-routes.ts';
+import { badField } from '../routes/request-values.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { RecoveryKit, SecretReference, SecretRequest } from '../schemas/page/protect.ts';
 import type { ProtectParts } from './protect-parts.ts';
 

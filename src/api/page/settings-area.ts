@@ -1,5 +1,5 @@
 /** The routes of the page's settings, API access, account and support. */
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { type AccountParts, accountRoutes } from './account-routes.ts';
 import { type CredentialParts, credentialRoutes } from './credential-routes.ts';
 import { type PreviewParts, previewRoutes } from './preview-routes.ts';

@@ -1,8 +1,8 @@
 /** What somebody needs who looks for the cause of something: facts of the agent, the end of its log, a bundle of all that. */
 import type { Static } from '../../base/schema-type.ts';
-import { attachment } from '../content-routes.ts';
+import { attachment } from '../routes/content-routes.ts';
 import { timestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
 export interface SupportParts {

@@ -1,6 +1,6 @@
 /** Turning the folder of snapshots on and off, on the product's own page. */
 import { maybeTimestamp } from '../presentation/time.ts';
-import type { ApiApp } from '../route.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { WebdavOff, WebdavSecret, WebdavState } from '../schemas/page/webdav.ts';
 import type { Webdav } from '../webdav/webdav.ts';
 

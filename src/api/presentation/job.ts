@@ -1,7 +1,7 @@
 /** What jobs of all types show. */
 import type { LogLine } from '../../jobs/agent.ts';
 import type { Job, JobError, JobProgress } from '../../jobs/job.ts';
-import { isErrorCode } from '../error-codes.ts';
+import { isErrorCode } from '../wire/error-codes.ts';
 import type { JobFields, JobLog, Progress } from '../schemas/job.ts';
 import { shownDestination } from './redact.ts';
 import { maybeTimestamp, timestamp } from './time.ts';

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
-import { ApiError } from '../api-error.ts';
-import { soleHeader } from '../sole-header.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { soleHeader } from '../wire/sole-header.ts';
 import { WEBDAV_USER, type WebdavAccess } from './access.ts';
 import { encodeNames, WEBDAV_ROOT } from './target.ts';
 

@@ -1,6 +1,6 @@
 /** The conditions of RFC 9110 under which a file is sent, and which part of it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { readRange, type ContentRange } from '../content-range.ts';
+import { readRange, type ContentRange } from '../wire/content-range.ts';
 import { httpDate } from './multistatus.ts';
 
 /** What tells one content from another. */

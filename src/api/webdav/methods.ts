@@ -1,7 +1,7 @@
 /** What a client may do with an entry of the folder: look at it, list it, read it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteString } from '../../base/byte-path.ts';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../wire/api-error.ts';
 import type { Admission } from './admission.ts';
 import { conditionalRange, conditionOutcome } from './conditions.ts';
 import { httpDate, multistatus } from './multistatus.ts';

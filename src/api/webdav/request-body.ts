@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../api-error.ts';
+import { ApiError } from '../wire/api-error.ts';
 
 const LARGEST_BODY = 65_536;
 

@@ -3,7 +3,7 @@
  * and takes a server that does not answer there for none of WebDAV; nothing is told but that there is a folder.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pathOf } from '../route-table.ts';
+import { pathOf } from '../framework/route-table.ts';
 import { WEBDAV_ROOT } from './target.ts';
 
 export const ALLOWED = 'OPTIONS, PROPFIND, GET, HEAD';

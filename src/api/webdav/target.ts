@@ -1,6 +1,6 @@
 /** The path of a request for the folder of snapshots, and how names are written in addresses: byte by byte. */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
-import { pathOf } from '../route-table.ts';
+import { pathOf } from '../framework/route-table.ts';
 
 /** Start of every path below which snapshots are a folder. */
 export const WEBDAV_ROOT = '/dav';

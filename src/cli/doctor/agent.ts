@@ -9,12 +9,12 @@ import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { callAgent } from '../../control/client.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
-import { count } from '../wording.ts';
+import { count } from '../terminal/wording.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
 import { isHoldfast } from '../install/port.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
-import { statePaths, type StatePaths } from '../state-directory.ts';
-import type { Environment } from '../terminal.ts';
+import { statePaths, type StatePaths } from '../command/state-directory.ts';
+import type { Environment } from '../terminal/terminal.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkAgent(

@@ -6,14 +6,14 @@ import { programVersion } from '../../base/program-version.ts';
 import { redactText } from '../../base/redact.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { FilledConfig } from '../../config/schema.ts';
-import { endOfAgentLog } from '../../daemon/agent-log-end.ts';
-import { BUNDLED, diagnosticsText } from '../../daemon/diagnostics.ts';
+import { endOfAgentLog } from '../../daemon/state/agent-log-end.ts';
+import { BUNDLED, diagnosticsText } from '../../daemon/doctor/diagnostics.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
-import { askAgent } from '../ask-agent.ts';
-import type { Context } from '../context.ts';
-import { usage } from '../options.ts';
-import { readSettings } from '../settings-file.ts';
-import { configFile, statePaths } from '../state-directory.ts';
+import { askAgent } from '../agent/ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { usage } from '../command/options.ts';
+import { readSettings } from '../places/settings-file.ts';
+import { configFile, statePaths } from '../command/state-directory.ts';
 
 export interface BundleRequest {
   /** That is made. */

@@ -6,10 +6,10 @@ import { holdsBackups } from '../../config/embedded-backups.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { callAgent } from '../../control/client.ts';
 import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';
-import type { Context } from '../context.ts';
-import { lastKeyDrill, openedRepositories } from '../drilled-keys.ts';
-import { knownRepositoryId, statePaths } from '../state-directory.ts';
-import { count, localTime } from '../wording.ts';
+import type { Context } from '../command/context.ts';
+import { lastKeyDrill, openedRepositories } from '../keys/drilled-keys.ts';
+import { knownRepositoryId, statePaths } from '../command/state-directory.ts';
+import { count, localTime } from '../terminal/wording.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 /** Twice a year is what is asked for, and somebody may be on holiday. */

@@ -8,12 +8,12 @@ import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
 import { requireNeverThere } from '../../config/never-there.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
-import { settingsContext } from '../settings-file.ts';
-import type { Context } from '../context.ts';
-import { checkOpening, lookAt } from '../destination-look.ts';
-import { readMachineKey, requireWritable, statePaths } from '../state-directory.ts';
-import type { Environment } from '../terminal.ts';
-import { count } from '../wording.ts';
+import { settingsContext } from '../places/settings-file.ts';
+import type { Context } from '../command/context.ts';
+import { checkOpening, lookAt } from '../places/destination-look.ts';
+import { readMachineKey, requireWritable, statePaths } from '../command/state-directory.ts';
+import type { Environment } from '../terminal/terminal.ts';
+import { count } from '../terminal/wording.ts';
 import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {

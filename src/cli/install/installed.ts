@@ -5,8 +5,8 @@ import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { HERE, launcherOf, programForSudo } from '../../base/program-call.ts';
 import { quoted } from '../../base/shell-words.ts';
-import { statePaths } from '../state-directory.ts';
-import { printable, type Environment } from '../terminal.ts';
+import { statePaths } from '../command/state-directory.ts';
+import { printable, type Environment } from '../terminal/terminal.ts';
 import { usualState } from './person.ts';
 import { layoutOf, unitName, type Layout } from './plan.ts';
 

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { statePaths } from '../state-directory.ts';
-import type { Environment } from '../terminal.ts';
+import { statePaths } from '../command/state-directory.ts';
+import type { Environment } from '../terminal/terminal.ts';
 import { forMachineService } from './installed.ts';
 
 /** @throws {RequestError} FORBIDDEN where the machine has a service, and whoever types has never had an agent */

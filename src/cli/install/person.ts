@@ -3,8 +3,8 @@ import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
-import { statePaths } from '../state-directory.ts';
-import { printable, type Environment } from '../terminal.ts';
+import { statePaths } from '../command/state-directory.ts';
+import { printable, type Environment } from '../terminal/terminal.ts';
 import { outputOf } from './step.ts';
 
 /** As the user database has them. */

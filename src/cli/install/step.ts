@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
-import type { Environment } from '../terminal.ts';
+import type { Environment } from '../terminal/terminal.ts';
 
 export type Step =
   | {

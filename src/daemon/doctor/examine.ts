@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { Clock } from '../../base/clock.ts';
-import { agentLogPath } from '../agent-log-end.ts';
+import { agentLogPath } from '../state/agent-log-end.ts';
 import { guarded, type Finding } from './finding.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from './machine.ts';
 

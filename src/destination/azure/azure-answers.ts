@@ -1,6 +1,6 @@
 /** Whether it was the store that answered, before the library makes something of what a proxy has sent, and how far it is. */
 import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
-import type { WebAgents } from '../../base/web-agents.ts';
+import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { Moving } from '../stall.ts';
 
 /** An answer, of whatever status, that lacks what the store says with each of its own. */

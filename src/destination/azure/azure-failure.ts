@@ -80,7 +80,8 @@ function answerOf(error: unknown): WebAnswer | undefined {
   const { statusCode: status, code: read, response } = error as Refusal;
   if (status === undefined) return undefined;
   const header = (name: string): string | undefined => response?.headers.get(name);
-  const code = header('x-ms-error-code') ?? (read !== undefined && OF_THE_LIBRARY.has(read) ? undefined : read);
+  const code =
+    header('x-ms-error-code') ?? (read !== undefined && OF_THE_LIBRARY.has(read) ? undefined : read);
   // Without a name the sentence is one of the library. What follows the first line is the number of the request.
   const [sentence] = error.message.split('\n');
   return {

@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream';
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
 import { DestinationError, RequestError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
-import type { WebAgents } from '../../base/web-agents.ts';
+import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { LARGEST_PAGE, largestObject } from '../bounds.ts';

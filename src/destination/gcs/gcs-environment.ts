@@ -1,8 +1,8 @@
 /** What the library would take from the environment by itself, as far as that decides who is asked, and how. */
 import type { Storage } from '@google-cloud/storage';
 import { RequestError } from '../../base/errors.ts';
-import { processEnvironment } from '../../base/process-environment.ts';
-import { proxyFor } from '../../base/proxy.ts';
+import { processEnvironment } from '../../base/web/process-environment.ts';
+import { proxyFor } from '../../base/web/proxy.ts';
 import type { GooglePlace } from '../location.ts';
 
 /**

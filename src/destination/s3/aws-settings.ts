@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '@smithy/core/config';
 import { DestinationError, RequestError, errnoOf } from '../../base/errors.ts';
-import { processEnvironment } from '../../base/process-environment.ts';
+import { processEnvironment } from '../../base/web/process-environment.ts';
 import type { S3Access } from '../access.ts';
 import type { S3Place } from '../location.ts';
 

@@ -1,6 +1,6 @@
 /** The account: who it is, its password, its second factor, and where it is signed in. */
 import type { FastifyReply } from 'fastify';
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { RequestError } from '../../base/errors.ts';
 import { hashPassword } from '../passwords.ts';
 import type { KnownSession } from '../store/sessions.ts';

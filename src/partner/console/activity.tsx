@@ -1,5 +1,5 @@
 /** The audit log: what was done, by whom and from where. */
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import type { AuditRecord } from '../store/audit-log.ts';
 import { Table } from '../../ui/components/table.tsx';

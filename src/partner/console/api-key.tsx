@@ -1,7 +1,7 @@
 /** The API key: none, active or revoked. Its secret is in one response, and never again. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { PARTNER_PREFIX } from '../http/prefix.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
 import { Actions } from '../../ui/components/button.tsx';

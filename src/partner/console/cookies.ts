@@ -1,6 +1,6 @@
 /** Cookies of the settings page: never seen by scripts, never sent with what another site asks for. */
 import type { IncomingMessage } from 'node:http';
-import { soleHeader } from '../../api/sole-header.ts';
+import { soleHeader } from '../../api/wire/sole-header.ts';
 import { SESSION_MS } from '../store/sessions.ts';
 
 export interface Cookies {

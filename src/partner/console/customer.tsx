@@ -1,7 +1,7 @@
 /** One customer: its plan and status, its devices, and tokens to enroll more of them. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { holdfastElsewhere } from '../../base/holdfast-command.ts';
 import { formatBytes } from '../../base/units.ts';

@@ -1,7 +1,7 @@
 /** All customers of the partner, and adding one. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import type { Customer } from '../store/customer-view.ts';
 import type { Page } from '../store/page.ts';

@@ -1,6 +1,6 @@
 /** What goes wrong on the settings page, as a page that says what to do. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiError } from '../../api/api-error.ts';
+import type { ApiError } from '../../api/wire/api-error.ts';
 import { Logo } from '../../ui/components/logo.tsx';
 import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';

@@ -1,5 +1,5 @@
 /** What the pages are made of beside their text, as the build has left it. */
-import { consolePageFiles, type PageFile } from '../../api/page-files.ts';
+import { consolePageFiles, type PageFile } from '../../api/page/page-files.ts';
 
 interface ConsoleFiles {
   readonly style: PageFile;

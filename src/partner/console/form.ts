@@ -1,6 +1,6 @@
 /** What a form of the settings page sent. */
-import { ApiError } from '../../api/api-error.ts';
-import { isEncoded } from '../../api/query-text.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { isEncoded } from '../../api/wire/query-text.ts';
 import { Type } from '../../base/schema-type.ts';
 import { refuseNul } from '../http/nul.ts';
 

@@ -1,6 +1,6 @@
 /** What lets a request to the settings page in: for a form, that our own page sent it; for most pages, a session. */
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { FORM_TOKEN } from './form-fields.tsx';
 import type { Form } from './form.ts';
 import type { Seals } from './seals.ts';

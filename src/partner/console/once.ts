@@ -3,7 +3,7 @@
  * and would make another key in the place of the one that is shown. In all instances, as with `Idempotency-Key`.
  */
 import { randomUUID } from 'node:crypto';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { hidden } from './form-fields.tsx';
 import type { Form } from './form.ts';

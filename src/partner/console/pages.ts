@@ -1,6 +1,6 @@
 /** The settings page: everything it is made of, put together. */
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PartnerLimits } from '../http/limits.ts';
 import type { PartnerKeys } from '../keys.ts';

@@ -1,6 +1,6 @@
 /** What customers may have, as the service gives it to all partners. */
 import type { JSX } from 'preact';
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
 import { Card, PageHead } from '../../ui/components/card.tsx';

@@ -1,7 +1,7 @@
 /** Setting up the second factor, and removing it. Until a code shows that an app has the secret, nothing is asked for. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Secret } from '../../ui/components/secret.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';

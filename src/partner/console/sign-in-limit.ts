@@ -4,8 +4,8 @@
  * whose account nothing failed: those have another, wider limit. Each attempt takes its place before the password is looked at, so that many at once are no
  * way around it, and gives it back when it succeeds.
  */
-import type { RequestLimit } from '../../api/limits.ts';
-import { tooMany } from '../../api/rate-limits.ts';
+import type { RequestLimit } from '../../api/wire/limits.ts';
+import { tooMany } from '../../api/access/rate-limits.ts';
 import type { PartnerLimits } from '../http/limits.ts';
 import { networkOf } from '../http/network.ts';
 import type { AttemptLimit, AttemptVerdict, SignInLog } from '../store/sign-in-log.ts';

@@ -1,6 +1,6 @@
 /** Signing in: address and password, then a code where a second factor is set up. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { isPassword } from '../passwords.ts';
 import type { PartnerLogin } from '../store/partners.ts';

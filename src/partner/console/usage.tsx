@@ -1,5 +1,5 @@
 /** Usage by day: figures, charts, a table, and all of it as a file. */
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
 import { CSV_TYPE, csvOf } from '../resources/csv.ts';

@@ -1,6 +1,6 @@
 /** One webhook: whether it is used, its secret, and what was sent to it. */
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { noEndpoint } from '../resources/webhooks.ts';
 import { IdParams } from '../resources/values.ts';

@@ -1,7 +1,7 @@
 /** All webhooks of the partner, and adding one. Its secret is in that response, and never again. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import type { ApiApp } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { EVENT_KINDS, type EventKind } from '../store/events.ts';
 import { MOST_ENDPOINTS, type WebhookEndpoint } from '../store/webhook-endpoints.ts';
 import { newWebhookSecret } from '../webhooks/secrets.ts';

@@ -1,16 +1,16 @@
 /** The Partner API: everything it is made of, put together. */
 import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { MetricsText } from '../../api/metrics-text.ts';
-import { ApiError } from '../../api/api-error.ts';
-import { createConnectionShares } from '../../api/connection-shares.ts';
-import { createHttpServer } from '../../api/connections.ts';
-import { createCursors } from '../../api/cursor.ts';
-import { createFramework } from '../../api/framework.ts';
-import { answerRaw, malformedRequest } from '../../api/malformed-requests.ts';
-import { quotaHeaders } from '../../api/rate-limits.ts';
-import type { ApiApp } from '../../api/route.ts';
-import { createRouteTable, type RouteTable } from '../../api/route-table.ts';
+import type { MetricsText } from '../../api/wire/metrics-text.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { createConnectionShares } from '../../api/connections/shares.ts';
+import { createHttpServer } from '../../api/connections/http-server.ts';
+import { createCursors } from '../../api/wire/cursor.ts';
+import { createFramework } from '../../api/framework/framework.ts';
+import { answerRaw, malformedRequest } from '../../api/connections/malformed-requests.ts';
+import { quotaHeaders } from '../../api/access/rate-limits.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
+import { createRouteTable, type RouteTable } from '../../api/framework/route-table.ts';
 import type { Clock } from '../../base/clock.ts';
 import { consoleRoutes } from '../console/pages.ts';
 import { CONSOLE_PREFIX } from '../console/prefix.ts';

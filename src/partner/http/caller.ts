@@ -1,7 +1,7 @@
 /** Whose key a request carries. */
 import type { IncomingMessage } from 'node:http';
-import { ApiError } from '../../api/api-error.ts';
-import { soleHeader } from '../../api/sole-header.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { soleHeader } from '../../api/wire/sole-header.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { DeviceCaller } from '../store/devices.ts';
 import type { PartnerStores } from '../store/store.ts';

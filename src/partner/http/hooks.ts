@@ -3,14 +3,14 @@
  * the caller may use it; then the body, its validation, the idempotency key, the handler; then the envelope.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import { sendError } from '../../api/framework.ts';
-import { toApiError } from '../../api/framework-errors.ts';
-import type { RequestLimit } from '../../api/limits.ts';
-import { quotaHeaders, tooMany, type Quota } from '../../api/rate-limits.ts';
-import type { ApiApp } from '../../api/route.ts';
-import { isOfPage, pathOf, type RouteTable } from '../../api/route-table.ts';
-import { SECURITY_HEADERS } from '../../api/security-headers.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { sendError } from '../../api/framework/framework.ts';
+import { toApiError } from '../../api/framework/framework-errors.ts';
+import type { RequestLimit } from '../../api/wire/limits.ts';
+import { quotaHeaders, tooMany, type Quota } from '../../api/access/rate-limits.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
+import { isOfPage, pathOf, type RouteTable } from '../../api/framework/route-table.ts';
+import { SECURITY_HEADERS } from '../../api/wire/security-headers.ts';
 import type { Clock } from '../../base/clock.ts';
 import { sendErrorPage } from '../console/error-page.tsx';
 import { isConsolePath } from '../console/prefix.ts';

@@ -8,8 +8,8 @@ import {
   requireIdempotencyKey,
   stillRunning,
   withoutSecret,
-} from '../../api/idempotency.ts';
-import { pathOf } from '../../api/route-table.ts';
+} from '../../api/framework/idempotency.ts';
+import { pathOf } from '../../api/framework/route-table.ts';
 import type { PartnerIdempotencyKey } from '../store/idempotency.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { Caller } from './caller.ts';

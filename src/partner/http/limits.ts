@@ -1,5 +1,5 @@
 /** Every limit of the Partner service's server in one place; tests put smaller ones in. */
-import { DEFAULT_LIMITS, type RequestLimit, type ServerLimits } from '../../api/limits.ts';
+import { DEFAULT_LIMITS, type RequestLimit, type ServerLimits } from '../../api/wire/limits.ts';
 
 export interface PartnerLimits extends ServerLimits {
   /** Of each partner, whatever became of its key. */

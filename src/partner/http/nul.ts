@@ -1,5 +1,5 @@
 /** PostgreSQL takes a NUL in no text: what has one is refused before it gets there, and by SQLite too, for both are one API. */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 
 const NUL = '\u0000';
 

@@ -1,12 +1,12 @@
 /** What the service says of itself outside the versioned paths, without an envelope: health, metrics, API description. */
-import type { MetricsText } from '../../api/metrics-text.ts';
-import { ApiError } from '../../api/api-error.ts';
-import { docsPage, STYLE_SHA256 } from '../../api/docs-page.ts';
-import { JSON_TYPE } from '../../api/framework.ts';
-import { describeApi, type Described } from '../../api/openapi.ts';
-import type { ApiApp } from '../../api/route.ts';
-import type { RouteTable } from '../../api/route-table.ts';
-import { policyWithStyle } from '../../api/security-headers.ts';
+import type { MetricsText } from '../../api/wire/metrics-text.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { docsPage, STYLE_SHA256 } from '../../api/framework/docs-page.ts';
+import { JSON_TYPE } from '../../api/framework/framework.ts';
+import { describeApi, type Described } from '../../api/framework/openapi.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
+import type { RouteTable } from '../../api/framework/route-table.ts';
+import { policyWithStyle } from '../../api/wire/security-headers.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { PARTNER_PREFIX } from './prefix.ts';
 

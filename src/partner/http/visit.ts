@@ -1,7 +1,7 @@
 /** What is known of a request to the Partner API once it has been let in. */
 import type { FastifyRequest } from 'fastify';
 import { BugError } from '../../base/errors.ts';
-import type { Quota } from '../../api/rate-limits.ts';
+import type { Quota } from '../../api/access/rate-limits.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { Actor } from '../store/audit-log.ts';
 import type { DeviceCaller } from '../store/devices.ts';

@@ -1,5 +1,5 @@
 /** `GET /account`: whose key it is, what it may, and this month's usage. */
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { BugError } from '../../base/errors.ts';
 import { type Static, Type } from '../../base/schema-type.ts';

@@ -1,5 +1,5 @@
 /** What agents ask for: enrollment, and with the key that it gave them, reports, plans and what the witness remembers. */
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { invalidKey } from '../http/caller.ts';

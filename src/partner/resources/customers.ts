@@ -1,6 +1,6 @@
 /** Customers of the partner: whose machines are backed up. */
-import { ApiError } from '../../api/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { BugError } from '../../base/errors.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';

@@ -1,6 +1,6 @@
 /** Deliveries to webhook endpoints: what became of them, and those that the partner asks for. */
-import { ApiError } from '../../api/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { PARTNER_PREFIX } from '../http/prefix.ts';
 import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';

@@ -1,6 +1,6 @@
 /** Devices as a partner sees them: agents that enrolled for a customer, the tokens that they enroll with, and orders. */
-import { ApiError } from '../../api/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
 import type { Device } from '../store/devices.ts';

@@ -1,6 +1,6 @@
 /** What the interface says of itself, to anybody: its error codes, and how it changed. */
-import { ERROR_CODES } from '../../api/error-codes.ts';
-import { type ApiApp, page } from '../../api/route.ts';
+import { ERROR_CODES } from '../../api/wire/error-codes.ts';
+import { type ApiApp, page } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { CHANGES } from './changelog.ts';
 

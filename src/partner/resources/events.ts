@@ -1,5 +1,5 @@
 /** What happened, newest first: what webhooks carry, whether or not an endpoint asked for it. */
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../http/visit.ts';
 import { EVENT_KINDS, type PartnerEvent } from '../store/events.ts';

@@ -1,6 +1,6 @@
 /** Plans: what a customer may have. */
-import { ApiError } from '../../api/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import type { Plan } from '../store/plans.ts';
 import type { PartnerStores } from '../store/store.ts';

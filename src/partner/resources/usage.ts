@@ -1,6 +1,6 @@
 /** What was stored and done on each day or in each month, of the partner or of one of its customers. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ApiApp } from '../../api/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../http/visit.ts';

@@ -1,7 +1,7 @@
 /** Values that several resources show, as schemas and as text. */
 import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { Type } from '../../base/schema-type.ts';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import type { BackupOutcome } from '../store/report.ts';
 
 export const Time = Type.String({ format: 'date-time' });

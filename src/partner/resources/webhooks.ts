@@ -1,7 +1,7 @@
 /** Webhook endpoints: where the partner's own programs are told of events. */
 import type { FastifyRequest } from 'fastify';
-import { ApiError } from '../../api/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';

@@ -2,8 +2,8 @@
  * API keys of partners: none, active, revoked. One is active at most; the full secret leaves this file once, when it is
  * made, and is stored as a keyed hash.
  */
-import { ApiError } from '../../api/api-error.ts';
-import { newSecretText } from '../../api/secret-text.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { newSecretText } from '../../api/access/secret-text.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { isTaken, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { appendEvent } from './events.ts';

@@ -1,5 +1,5 @@
 /** Customers of partners. Deleted ones are kept for 30 days, seen by nobody, and then what tells of a person goes. */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { countCustomers, customerRow, selectCustomers, type Customer } from './customer-view.ts';
 import { isTaken, type StoreDatabase, type StoreTransaction } from './database.ts';

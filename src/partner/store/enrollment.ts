@@ -1,6 +1,6 @@
 /** Enrollment: a token that is good once, within 15 minutes, makes a device of one customer. */
-import { ApiError } from '../../api/api-error.ts';
-import { newSecretText } from '../../api/secret-text.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { newSecretText } from '../../api/access/secret-text.ts';
 import { BugError } from '../../base/errors.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { customerRow } from './customer-view.ts';

@@ -1,7 +1,7 @@
 /** What was answered to requests that carry an `Idempotency-Key`, so that a repeated one has no second effect. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { stillRunning } from '../../api/idempotency.ts';
+import { stillRunning } from '../../api/framework/idempotency.ts';
 import { IDEMPOTENCY_MS, type IdempotencyVerdict, type KeptResponse } from '../../db/idempotency.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import type { IdempotencyTable } from './schema.ts';

@@ -2,7 +2,7 @@
  * Orders: what a partner asks of a device. There are two kinds, and neither takes anything away: whoever holds the service
  * can make an agent work, and nothing else.
  */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreReader } from './database.ts';
 import { noteEffect } from './idempotency.ts';

@@ -1,5 +1,5 @@
 /** What devices report: outcomes of jobs and stored bytes. No path, file name, key or chunk id is among it. */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 
 export interface BackupOutcome {
   readonly kind: 'backup';

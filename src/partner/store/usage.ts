@@ -1,6 +1,6 @@
 /** Usage of a partner, or of one of its customers, by day or month: from meter rows alone. */
 import { sql } from 'kysely';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import type { StoreDatabase } from './database.ts';
 import { dayOf, largestExact, startOf, type Day } from './metering.ts';
 import { levelsAtEnds, levelsByDay, rowsInRange, type UsageOwner } from './usage-levels.ts';

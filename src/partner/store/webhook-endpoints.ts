@@ -1,5 +1,5 @@
 /** Webhook endpoints: where a partner wants to be told, and of what. Secrets come and stay sealed. */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { deliveryRows, shownDelivery, type Delivery } from './delivery-view.ts';

@@ -1,8 +1,8 @@
 /** One attempt to deliver one event to one endpoint, from the event to what the receiver said. */
 import type { Clock } from '../../base/clock.ts';
 import { withDeadline } from '../../base/deadline.ts';
-import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/retry-after.ts';
-import { webhookHeaders } from '../../base/standard-webhooks.ts';
+import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/web/retry-after.ts';
+import { webhookHeaders } from '../../base/web/standard-webhooks.ts';
 import type { Secret } from '../../config/secret.ts';
 import { failureOf, refusalOf, TargetRefused, type Failure } from './failure.ts';
 import { httpsPost, type HttpsReply } from './https-post.ts';

@@ -1,5 +1,5 @@
 /** Why an attempt failed, in a word for programs and a sentence for the partner. */
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { isTimeout } from '../../base/deadline.ts';
 import { errnoOf } from '../../base/errors.ts';
 

@@ -3,9 +3,9 @@ import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { readStart } from '../../base/http-reply.ts';
-import type { RefusalHeaders } from '../../base/retry-after.ts';
-import { trustSystem } from '../../base/trusted-authorities.ts';
+import { readStart } from '../../base/web/http-reply.ts';
+import type { RefusalHeaders } from '../../base/web/retry-after.ts';
+import { trustSystem } from '../../base/web/trusted-authorities.ts';
 
 export interface HttpsPost {
   readonly url: URL;

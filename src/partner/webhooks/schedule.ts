@@ -1,5 +1,5 @@
 /** When a delivery is tried again. Pure: the clock and chance are given. */
-import { LONGEST_ASKED_MS } from '../../base/retry-after.ts';
+import { LONGEST_ASKED_MS } from '../../base/web/retry-after.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

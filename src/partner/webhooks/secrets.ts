@@ -1,6 +1,6 @@
 /** Secrets that webhooks are signed with: one for each endpoint, and the one before it for a while after a rotation. */
 import { randomBytes } from 'node:crypto';
-import { SECRET_PREFIX } from '../../base/standard-webhooks.ts';
+import { SECRET_PREFIX } from '../../base/web/standard-webhooks.ts';
 import { Secret } from '../../config/secret.ts';
 
 /** Standard Webhooks asks for 24 to 64. */

@@ -1,6 +1,6 @@
 /** Where a webhook is sent: what its URL may look like. What its name leads to is checked at each delivery. */
 import { isIP } from 'node:net';
-import { ApiError } from '../../api/api-error.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import type { TestTarget } from './test-targets.ts';
 
 export interface WebhookTarget {

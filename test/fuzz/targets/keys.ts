@@ -23,9 +23,9 @@ import {
   encodeChainContext,
   encodeLease,
 } from '../../../src/format/records.ts';
-import { decodeSlot, openRing, type OpenSlot } from '../../../src/repository/key-slots.ts';
-import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects.ts';
-import { keyringOfGrant } from '../../../src/repository/write-only-grant.ts';
+import { decodeSlot, openRing, type OpenSlot } from '../../../src/repository/slots/key-slots.ts';
+import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects/objects.ts';
+import { keyringOfGrant } from '../../../src/repository/slots/write-only-grant.ts';
 import type { FormatVectors } from '../../support/format-vectors.ts';
 import { openObject as strangerOpens } from '../../support/independent-objects.ts';
 import { cbor, uncbor } from '../../support/independent-primitives.ts';
@@ -139,7 +139,7 @@ export const KEYS: TargetTable<'keys'> = {
   'sealed-object': () => ({
     files: [
       'src/codec/seal.ts',
-      'src/repository/objects.ts',
+      'src/repository/objects/objects.ts',
       'src/format/records.ts',
       'src/format/header.ts',
     ],
@@ -175,7 +175,7 @@ export const KEYS: TargetTable<'keys'> = {
     },
   }),
   ring: () => ({
-    files: ['src/repository/key-slots.ts', 'src/format/keyring.ts'],
+    files: ['src/repository/slots/key-slots.ts', 'src/format/keyring.ts'],
     seeds: [storedExample('keys/ring-1')],
     maxBytes: 65_536,
     change: (input, random) => authentic(changeCbor(input, random)),
@@ -189,7 +189,7 @@ export const KEYS: TargetTable<'keys'> = {
       ),
   }),
   grants: () => ({
-    files: ['src/repository/key-slots.ts', 'src/format/grant.ts'],
+    files: ['src/repository/slots/key-slots.ts', 'src/format/grant.ts'],
     seeds: [hex(WRITE_ONLY.grant.ring)],
     maxBytes: 65_536,
     change: (input, random) => signed(changeCbor(input, random)),
@@ -203,7 +203,7 @@ export const KEYS: TargetTable<'keys'> = {
       ),
   }),
   slot: () => ({
-    files: ['src/repository/key-slots.ts', 'src/format/cbor.ts'],
+    files: ['src/repository/slots/key-slots.ts', 'src/format/cbor.ts'],
     seeds: vectors.slots.map(({ file }) => hex(file)),
     maxBytes: 9_000,
     change: changeCbor,

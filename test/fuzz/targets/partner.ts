@@ -1,6 +1,6 @@
 /** What the Partner service and its partners send: signed plans and orders, addresses. */
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
-import { ApiError } from '../../../src/api/api-error.ts';
+import { ApiError } from '../../../src/api/wire/api-error.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
 import { partnerAddress } from '../../../src/enrollment/address.ts';
 import { grantedPlan, heldBack, refreshAt } from '../../../src/enrollment/plan.ts';

@@ -1,14 +1,20 @@
 /** Values of requests to the APIs: bodies, cursors, paths, times, headers, and the XML of WebDAV. */
-import { ApiError } from '../../../src/api/api-error.ts';
-import { readRange } from '../../../src/api/content-range.ts';
-import { createCursors } from '../../../src/api/cursor.ts';
-import { parseJsonBody } from '../../../src/api/json-body.ts';
-import { DEFAULT_LIMITS } from '../../../src/api/limits.ts';
-import { parseTime, readPath, readPathB64, readSnapshot, readWait } from '../../../src/api/request-values.ts';
+import { ApiError } from '../../../src/api/wire/api-error.ts';
+import { readRange } from '../../../src/api/wire/content-range.ts';
+import { createCursors } from '../../../src/api/wire/cursor.ts';
+import { parseJsonBody } from '../../../src/api/wire/json-body.ts';
+import { DEFAULT_LIMITS } from '../../../src/api/wire/limits.ts';
+import {
+  parseTime,
+  readPath,
+  readPathB64,
+  readSnapshot,
+  readWait,
+} from '../../../src/api/routes/request-values.ts';
 import { parsePropfind } from '../../../src/api/webdav/propfind-body.ts';
 import { WEBDAV_ROOT, encodeNames, readWebdavTarget } from '../../../src/api/webdav/target.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
-import { decodeCursor, encodeCursor } from '../../../src/catalog/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/cursor.ts';
 import { parseMultistatus } from '../../../src/destination/webdav/multistatus.ts';
 import { parseForm } from '../../../src/partner/console/form.ts';
 import { changeJson, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
@@ -60,7 +66,7 @@ const numbered = (number: number, text: string): Buffer =>
 
 export const REQUESTS: TargetTable<'requests'> = {
   'json-body': () => ({
-    files: ['src/api/json-body.ts'],
+    files: ['src/api/wire/json-body.ts'],
     seeds: [
       Buffer.from('{"a":[1,2,{"b":"c\\u0041"}],"d":null,"e\\"":true}'),
       Buffer.from('["{","\\\\",","]'),
@@ -77,7 +83,7 @@ export const REQUESTS: TargetTable<'requests'> = {
       ),
   }),
   cursor: () => ({
-    files: ['src/api/cursor.ts'],
+    files: ['src/api/wire/cursor.ts'],
     seeds: ['', 'position', '\u{1f600}'].map((position) =>
       Buffer.from(cursors.seal('jobs', FILTERS, position)),
     ),
@@ -97,7 +103,7 @@ export const REQUESTS: TargetTable<'requests'> = {
   }),
   // The input is the JSON inside of it.
   'catalog-cursor': () => ({
-    files: ['src/catalog/cursor.ts'],
+    files: ['src/catalog/answers/cursor.ts'],
     seeds: [Buffer.from(JSON.stringify(Object.values(LIST))), Buffer.from('["e","files path",[],5,0]')],
     maxBytes: 8_192,
     change: changeJson,
@@ -114,7 +120,11 @@ export const REQUESTS: TargetTable<'requests'> = {
     },
   }),
   'request-values': () => ({
-    files: ['src/api/request-values.ts', 'src/api/content-range.ts', 'src/partner/console/form.ts'],
+    files: [
+      'src/api/routes/request-values.ts',
+      'src/api/wire/content-range.ts',
+      'src/partner/console/form.ts',
+    ],
     seeds: [
       numbered(0, '/home/ana/ü'),
       numbered(1, Buffer.from('/home/\xff', 'latin1').toString('base64')),

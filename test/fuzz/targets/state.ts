@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { RequestError, StateError } from '../../../src/base/errors.ts';
 import { openKeyCopies } from '../../../src/cache/key-copies.ts';
-import { isDamagedCatalog, prepareCatalog } from '../../../src/catalog/catalog-database.ts';
-import { CatalogReader } from '../../../src/catalog/catalog-reader.ts';
-import { decodeNames, encodeNames, namesIn } from '../../../src/catalog/name-block.ts';
+import { isDamagedCatalog, prepareCatalog } from '../../../src/catalog/tables/catalog-database.ts';
+import { CatalogReader } from '../../../src/catalog/answers/catalog-reader.ts';
+import { decodeNames, encodeNames, namesIn } from '../../../src/catalog/tables/name-block.ts';
 import {
   createEnrollment,
   readEnrollment,
@@ -18,7 +18,7 @@ import { openJournal } from '../../../src/jobs/journal.ts';
 import { WriterState } from '../../../src/repository/writer-state.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture } from '../../unit/catalog/catalog-fixture.ts';
-import { versionsOf } from '../../../src/catalog/path-versions.ts';
+import { versionsOf } from '../../../src/catalog/answers/path-versions.ts';
 import { changeJson, judged, need, parsed, requireEqual } from '../structured.ts';
 import type { FuzzTarget, TargetTable } from '../target.ts';
 
@@ -166,7 +166,7 @@ export const STATE: TargetTable<'state'> = {
   'name-block': () => {
     const named = ['a', 'bc', ''].map((folded, node) => ({ node, directory: node, folded }));
     return {
-      files: ['src/catalog/name-block.ts'],
+      files: ['src/catalog/tables/name-block.ts'],
       seeds: [Buffer.concat([Buffer.of(named.length), encodeNames(named)])],
       maxBytes: 8_192,
       run: (input) =>
@@ -183,7 +183,7 @@ export const STATE: TargetTable<'state'> = {
     mkdirSync(directory);
     const path = join(directory, 'c.db');
     return {
-      files: ['src/catalog/catalog-database.ts', 'src/catalog/catalog-reader.ts'],
+      files: ['src/catalog/tables/catalog-database.ts', 'src/catalog/answers/catalog-reader.ts'],
       seeds: [await catalogBytes()],
       maxBytes: 1_048_576,
       words: ['SELECT', 'TABLE', 'INDEX', '\0\0\0\0'],

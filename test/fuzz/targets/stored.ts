@@ -36,7 +36,7 @@ import {
   encodeList,
 } from '../../../src/format/tree-encode.ts';
 import type { Entry, TreeChunk } from '../../../src/format/tree.ts';
-import { compressRecord, decompressRecord } from '../../../src/repository/objects.ts';
+import { compressRecord, decompressRecord } from '../../../src/repository/objects/objects.ts';
 import type { FormatVectors } from '../../support/format-vectors.ts';
 import { uncbor } from '../../support/independent-primitives.ts';
 import { readTreeChunk, type TreeEntry } from '../../support/independent-tree.ts';
@@ -217,7 +217,7 @@ export const STORED: TargetTable<'stored'> = {
       }),
   }),
   'compressed-record': () => ({
-    files: ['src/repository/objects.ts'],
+    files: ['src/repository/objects/objects.ts'],
     seeds: [compressRecord(Buffer.alloc(5_000, 'abc')), compressRecord(Buffer.from('short'))],
     maxBytes: 65_536,
     run: (input) =>

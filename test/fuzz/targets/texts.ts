@@ -5,7 +5,7 @@ import {
   compileSettings,
   enterPatterns,
   NO_PATTERNS,
-} from '../../../src/archiver/exclude-patterns.ts';
+} from '../../../src/exclude/patterns.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 import { formatBytes, formatDuration, parseDuration, parseSize } from '../../../src/base/units.ts';
@@ -14,7 +14,7 @@ import { parseLocation, placeUrl } from '../../../src/destination/location.ts';
 import { judgeHostKey, knownTypes, parseKnownHosts } from '../../../src/destination/sftp/known-hosts.ts';
 import { parseSshConfig } from '../../../src/destination/sftp/ssh-config.ts';
 import { parseTimeOfDay } from '../../../src/jobs/local-time.ts';
-import { parseKeepDuration } from '../../../src/repository/retention-calendar.ts';
+import { parseKeepDuration } from '../../../src/repository/retention/retention-calendar.ts';
 import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
 import { parseMounts } from '../../../src/system/mount-table.ts';
 import { viewOf } from '../../../src/watch/mounts.ts';
@@ -122,7 +122,7 @@ export const TEXTS: TargetTable<'texts'> = {
     },
   }),
   amounts: () => ({
-    files: ['src/base/units.ts', 'src/repository/retention-calendar.ts', 'src/jobs/local-time.ts'],
+    files: ['src/base/units.ts', 'src/repository/retention/retention-calendar.ts', 'src/jobs/local-time.ts'],
     seeds: ['500M', '1.5GiB', '4096', '1h30m', '72h', '90s', '1y2m3d4h', '22:30'].map(bytes),
     maxBytes: 65_536,
     words: ['.', '0', '9', 'ms', 'KiB', 'w', 'd', 'h', ' ', 'e', '+', ':'],
@@ -139,7 +139,7 @@ export const TEXTS: TargetTable<'texts'> = {
   }),
   // Lines of an ignore file, a NUL, and a name.
   'exclude-patterns': () => ({
-    files: ['src/archiver/exclude-patterns.ts', 'src/archiver/exclude-glob.ts'],
+    files: ['src/exclude/patterns.ts', 'src/exclude/glob.ts'],
     seeds: ['*.o\n!keep.o\n/build/\0a.o', '**/a?[b-d][[:alpha:]]/**\n\\#x\0abc', 'a*b*c*d\0aXbYcZd'].map(
       bytes,
     ),

@@ -1,7 +1,7 @@
 /** Who has shown to be let in, and who has not. */
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { createClients, type Clients } from '../../../src/api/clients.ts';
+import { createClients, type Clients } from '../../../src/api/access/clients.ts';
 
 const OWN = 1_000;
 const OTHER = 1_001;

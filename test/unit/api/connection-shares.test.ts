@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
-import { createConnectionShares } from '../../../src/api/connection-shares.ts';
+import { createConnectionShares } from '../../../src/api/connections/shares.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const MOST = 8;

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRange } from '../../../src/api/content-range.ts';
-import { attachment } from '../../../src/api/content-routes.ts';
+import { readRange } from '../../../src/api/wire/content-range.ts';
+import { attachment } from '../../../src/api/routes/content-routes.ts';
 
 test.each([
   ['bytes=0-', 10, { start: 0, end: 10 }],

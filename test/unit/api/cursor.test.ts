@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createCursors } from '../../../src/api/cursor.ts';
+import { createCursors } from '../../../src/api/wire/cursor.ts';
 
 const key = randomBytes(32);
 const cursors = createCursors(key);

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { STATUS_CODES } from 'node:http';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ApiError, fromHoldfastError } from '../../../src/api/api-error.ts';
-import { ERROR_CODES, statusOf, type ErrorCode } from '../../../src/api/error-codes.ts';
-import { toApiError } from '../../../src/api/framework-errors.ts';
+import { ApiError, fromHoldfastError } from '../../../src/api/wire/api-error.ts';
+import { ERROR_CODES, statusOf, type ErrorCode } from '../../../src/api/wire/error-codes.ts';
+import { toApiError } from '../../../src/api/framework/framework-errors.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import {
   BugError,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hostRefusal } from '../../../src/api/host-guard.ts';
-import { originRefusal } from '../../../src/api/origin-guard.ts';
+import { hostRefusal } from '../../../src/api/access/host-guard.ts';
+import { originRefusal } from '../../../src/api/access/origin-guard.ts';
 
 describe('the host', () => {
   const refusal = (rawHeaders: string[], target = '/', port: number | undefined = 7390) =>

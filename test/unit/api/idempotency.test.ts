@@ -7,7 +7,7 @@ import {
   beginIdempotent,
   type IdempotentRequest,
   type RunningRequest,
-} from '../../../src/api/idempotency.ts';
+} from '../../../src/api/framework/idempotency.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJsonBody } from '../../../src/api/json-body.ts';
+import { parseJsonBody } from '../../../src/api/wire/json-body.ts';
 
 const limits = { bodyDepth: 8, bodyValues: 200 };
 const parse = (text: string): unknown => parseJsonBody(Buffer.from(text), limits);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, Server } from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
-import { endServer, listenOnLoopback } from '../../../src/api/listening.ts';
+import { endServer, listenOnLoopback } from '../../../src/api/connections/listening.ts';
 
 const opened: Server[] = [];
 

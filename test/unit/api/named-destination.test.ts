@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jobDestination } from '../../../src/api/named-destination.ts';
+import { jobDestination } from '../../../src/api/routes/named-destination.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';

@@ -1,6 +1,6 @@
 /** Whose connections these are: what the system's tables are asked for, and how often. */
 import { expect, test } from 'vitest';
-import { createPeerUsers, type PeerAddress, type Version } from '../../../src/api/page-peer.ts';
+import { createPeerUsers, type PeerAddress, type Version } from '../../../src/api/access/page-peer.ts';
 
 const HERE = 7_390;
 const HEADER =

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Client } from '../../../src/api/clients.ts';
+import type { Client } from '../../../src/api/access/clients.ts';
 import {
   createRateLimits,
   quotaHeaders,
   tooMany,
   type Quota,
   type RateLimits,
-} from '../../../src/api/rate-limits.ts';
+} from '../../../src/api/access/rate-limits.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { databaseSite } from '../db/open-database.ts';
 

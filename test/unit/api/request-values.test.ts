@@ -7,7 +7,7 @@ import {
   readPathB64,
   readSnapshot,
   readWait,
-} from '../../../src/api/request-values.ts';
+} from '../../../src/api/routes/request-values.ts';
 
 const invalid = expect.objectContaining({ code: 'INVALID_REQUEST' });
 

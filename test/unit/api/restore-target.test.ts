@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { checkInPlace, checkTarget, type TargetRules } from '../../../src/api/restore-target.ts';
+import { checkInPlace, checkTarget, type TargetRules } from '../../../src/api/routes/restore-target.ts';
 import { testSettings } from '../../support/api-site.ts';
 
 let root: string;

@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createPrivateFile } from '../../../src/api/private-file.ts';
-import { openApiKeys } from '../../../src/api/token-key.ts';
+import { createPrivateFile } from '../../../src/api/access/private-file.ts';
+import { openApiKeys } from '../../../src/api/access/token-key.ts';
 
 let directory: string;
 let file: string;

@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { validationError, validatorOf, type RequestPart } from '../../../src/api/validation.ts';
+import { validationError, validatorOf, type RequestPart } from '../../../src/api/wire/validation.ts';
 
 const schema = Type.Object(
   {

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CtimeTrust } from '../../../src/archiver/ctime-trust.ts';
-import { statPath, type SourceStat } from '../../../src/archiver/source-stat.ts';
+import { CtimeTrust } from '../../../src/archiver/before/ctime-trust.ts';
+import { statPath, type SourceStat } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
 import { layersOf } from '../../../src/system/mount-table.ts';
 

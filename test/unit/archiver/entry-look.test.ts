@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { isLeftOutUnseen, lookAt } from '../../../src/archiver/entry-look.ts';
-import { createExcluder, NO_EXCLUSIONS, type DirectoryScope } from '../../../src/archiver/exclude.ts';
-import { SILENT } from '../../../src/archiver/observer.ts';
-import { Tally } from '../../../src/archiver/tally.ts';
+import { isLeftOutUnseen, lookAt } from '../../../src/archiver/walk/entry-look.ts';
+import { createExcluder, NO_EXCLUSIONS, type DirectoryScope } from '../../../src/exclude/excluder.ts';
+import { SILENT } from '../../../src/archiver/report/observer.ts';
+import { Tally } from '../../../src/archiver/report/tally.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 
 function scopeOf(root: string, patterns: readonly string[], oneFileSystem = false): DirectoryScope {

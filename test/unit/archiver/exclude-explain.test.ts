@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { EntryKind } from '../../../src/archiver/exclude-decision.ts';
-import {
-  explainExclusion,
-  type Explanation,
-  type SourceTree,
-} from '../../../src/archiver/exclude-explain.ts';
-import { createExcluder, type ExcludeOptions } from '../../../src/archiver/exclude.ts';
+import type { EntryKind } from '../../../src/exclude/decision.ts';
+import { explainExclusion, type Explanation, type SourceTree } from '../../../src/exclude/explain.ts';
+import { createExcluder, type ExcludeOptions } from '../../../src/exclude/excluder.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { compileGlob, matchSegments } from '../../../src/archiver/exclude-glob.ts';
-import { foldCase } from '../../../src/archiver/exclude-names.ts';
+import { compileGlob, matchSegments } from '../../../src/exclude/glob.ts';
+import { foldCase } from '../../../src/exclude/name-forms.ts';
 
 function matches(pattern: string, path: string, folded = false): boolean {
   const segments = compileGlob(pattern, { fold: folded ? foldCase : undefined });

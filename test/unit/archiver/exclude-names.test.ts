@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { charactersOf, inForm } from '../../../src/archiver/exclude-names.ts';
+import { charactersOf, inForm } from '../../../src/exclude/name-forms.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 
 const anyBytes = fc

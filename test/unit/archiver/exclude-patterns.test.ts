@@ -9,7 +9,7 @@ import {
   parsePatternFile,
   ruleForRoot,
   type PatternSetting,
-} from '../../../src/archiver/exclude-patterns.ts';
+} from '../../../src/exclude/patterns.ts';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 

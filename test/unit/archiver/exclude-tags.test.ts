@@ -5,7 +5,7 @@ import {
   parseMarker,
   readRules,
   type RuleFiles,
-} from '../../../src/archiver/exclude-tags.ts';
+} from '../../../src/exclude/tags.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { BugError, RequestError, type SourceError } from '../../../src/base/errors.ts';
 

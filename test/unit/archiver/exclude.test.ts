@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { KEEP, MOUNT_POINT, type Decision, type EntryKind } from '../../../src/archiver/exclude-decision.ts';
-import type { RuleFiles } from '../../../src/archiver/exclude-tags.ts';
+import { KEEP, MOUNT_POINT, type Decision, type EntryKind } from '../../../src/exclude/decision.ts';
+import type { RuleFiles } from '../../../src/exclude/tags.ts';
 import {
   createExcluder,
   NO_EXCLUSIONS,
   type DirectoryScope,
   type Excluder,
   type ExcludeOptions,
-} from '../../../src/archiver/exclude.ts';
+} from '../../../src/exclude/excluder.ts';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { RequestError, type SourceError } from '../../../src/base/errors.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { FileSaver, type FileToSave } from '../../../src/archiver/file-saver.ts';
-import type { TaskExtras } from '../../../src/archiver/messages.ts';
-import { SILENT } from '../../../src/archiver/observer.ts';
-import { Batcher, type ReadJob } from '../../../src/archiver/read-job.ts';
-import { Tally } from '../../../src/archiver/tally.ts';
+import { FileSaver, type FileToSave } from '../../../src/archiver/read/file-saver.ts';
+import type { TaskExtras } from '../../../src/archiver/read/messages.ts';
+import { SILENT } from '../../../src/archiver/report/observer.ts';
+import { Batcher, type ReadJob } from '../../../src/archiver/read/read-job.ts';
+import { Tally } from '../../../src/archiver/report/tally.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import type { Entry } from '../../../src/format/tree.ts';
 

@@ -7,8 +7,8 @@ import {
   refuseHung,
   takeHungMounts,
   type Touch,
-} from '../../../src/archiver/hung-mounts.ts';
-import { openDirectory, statPath } from '../../../src/archiver/source-stat.ts';
+} from '../../../src/archiver/source/hung-mounts.ts';
+import { openDirectory, statPath } from '../../../src/archiver/source/stat.ts';
 
 const never = new AbortController().signal;
 const path = (text: string): ByteString => asByteString(text);

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { PackBuffers, PoolClosed } from '../../../src/archiver/pack-buffers.ts';
+import { PackBuffers, PoolClosed } from '../../../src/archiver/read/pack-buffers.ts';
 
 test('gives every buffer to one taker at a time', () => {
   const buffers = PackBuffers.create(2, 100);
@@ -20,7 +20,7 @@ test('gives nothing once it is closed', () => {
 /** Takes a buffer from an empty pool, and reports what became of it. */
 const taker = `
   import { parentPort, workerData } from 'node:worker_threads';
-  import { PackBuffers } from ${JSON.stringify(new URL('../../../src/archiver/pack-buffers.ts', import.meta.url).href)};
+  import { PackBuffers } from ${JSON.stringify(new URL('../../../src/archiver/read/pack-buffers.ts', import.meta.url).href)};
   const buffers = new PackBuffers(workerData);
   parentPort.postMessage('waiting');
   try {

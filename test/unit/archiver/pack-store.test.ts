@@ -1,13 +1,13 @@
 /** When a pack counts as stored: its name says what its bytes are. */
 import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { PackStore, type StorablePack } from '../../../src/archiver/pack-store.ts';
+import { PackStore, type StorablePack } from '../../../src/archiver/store/pack-store.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { withRetry } from '../../../src/destination/retry.ts';
 import { encodeIndexedPack } from '../../../src/format/index-object.ts';
-import { packKey } from '../../../src/repository/listing.ts';
+import { packKey } from '../../../src/repository/objects/listing.ts';
 import { memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { recordingDestination } from '../../support/recording-destination.ts';
 

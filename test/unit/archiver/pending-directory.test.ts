@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PendingDirectory, type StoredDirectory } from '../../../src/archiver/pending-directory.ts';
+import { PendingDirectory, type StoredDirectory } from '../../../src/archiver/store/pending-directory.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
 

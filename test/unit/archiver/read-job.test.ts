@@ -1,7 +1,7 @@
 /** What a thread that reads is told of a file. */
 import { expect, it } from 'vitest';
-import { taskOf } from '../../../src/archiver/batch-reader.ts';
-import { encodeBatch, type ReadJob } from '../../../src/archiver/read-job.ts';
+import { taskOf } from '../../../src/archiver/read/batch-reader.ts';
+import { encodeBatch, type ReadJob } from '../../../src/archiver/read/read-job.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 
 const NS_PER_SECOND = 1_000_000_000n;

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { isSameOrAsOpen, keepsInodes } from '../../../src/archiver/same-entry.ts';
+import { isSameOrAsOpen, keepsInodes } from '../../../src/archiver/source/same-entry.ts';
 import { O_PATH } from '../../../src/system/platform.ts';
 import { Reading } from '../../support/read-files.ts';
 

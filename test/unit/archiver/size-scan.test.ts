@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { NO_EXCLUSIONS } from '../../../src/archiver/exclude.ts';
-import { startSizeScan, type ExpectedTotals } from '../../../src/archiver/size-scan.ts';
+import { NO_EXCLUSIONS } from '../../../src/exclude/excluder.ts';
+import { startSizeScan, type ExpectedTotals } from '../../../src/archiver/walk/size-scan.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { isUnchangedFile, metadataOf, type Comparing } from '../../../src/archiver/source-entry.ts';
-import type { SourceStat } from '../../../src/archiver/source-stat.ts';
+import { isUnchangedFile, metadataOf, type Comparing } from '../../../src/archiver/before/source-entry.ts';
+import type { SourceStat } from '../../../src/archiver/source/stat.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
 
 const SECOND = 1_000_000_000n;

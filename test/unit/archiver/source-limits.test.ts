@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SILENT } from '../../../src/archiver/observer.ts';
-import { storedNumber } from '../../../src/archiver/source-stat.ts';
-import { storableXattrs } from '../../../src/archiver/source-xattrs.ts';
-import { Tally } from '../../../src/archiver/tally.ts';
+import { SILENT } from '../../../src/archiver/report/observer.ts';
+import { storedNumber } from '../../../src/archiver/source/stat.ts';
+import { storableXattrs } from '../../../src/archiver/source/xattrs.ts';
+import { Tally } from '../../../src/archiver/report/tally.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { encodeSnapshot } from '../../../src/format/records.ts';
 

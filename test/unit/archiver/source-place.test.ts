@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SourcePlace } from '../../../src/archiver/source-place.ts';
-import { statPath } from '../../../src/archiver/source-stat.ts';
+import { SourcePlace } from '../../../src/archiver/source/place.ts';
+import { statPath } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { native } from '../../../src/system/native.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { arrangeSources, sourcesBelow, sourcesFrom } from '../../../src/archiver/source-tree.ts';
+import { arrangeSources, sourcesBelow, sourcesFrom } from '../../../src/archiver/source/source-tree.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 
 test('sources are found in the order of their bytes, those inside others among them', () => {

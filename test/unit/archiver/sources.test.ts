@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { resolveSources } from '../../../src/archiver/sources.ts';
+import { resolveSources } from '../../../src/archiver/source/sources.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { SourceError } from '../../../src/base/errors.ts';
 import { realPath } from '../../../src/base/typed-path.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { TunnelAgent } from '../../../src/base/proxy-tunnel.ts';
-import { processEnvironment } from '../../../src/base/process-environment.ts';
+import { TunnelAgent } from '../../../src/base/web/proxy-tunnel.ts';
+import { processEnvironment } from '../../../src/base/web/process-environment.ts';
 
 const ends: (() => void)[] = [];
 afterEach(() => {

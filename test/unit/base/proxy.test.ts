@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ProxyUnusable, proxyFor, proxyVariables } from '../../../src/base/proxy.ts';
+import { ProxyUnusable, proxyFor, proxyVariables } from '../../../src/base/web/proxy.ts';
 
 const through = (target: string, env: Readonly<Record<string, string>>): string | undefined =>
   proxyFor(new URL(target), env)?.url.href;

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, test, vi } from 'vitest';
-import { tlsTrouble } from '../../../src/base/trusted-authorities.ts';
+import { tlsTrouble } from '../../../src/base/web/trusted-authorities.ts';
 import { makeCertificates } from '../../support/test-certificates.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 const run = promisify(execFile);
-const module = new URL('../../../src/base/trusted-authorities.ts', import.meta.url).href;
+const module = new URL('../../../src/base/web/trusted-authorities.ts', import.meta.url).href;
 
 test('an authority that SSL_CERT_FILE names is trusted by the whole program', async () => {
   const { authority } = await makeCertificates();

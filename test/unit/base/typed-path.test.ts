@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { asByteString, bytesOfText, textWithBytes } from '../../../src/base/byte-path.ts';
 import { shellCommand, startable } from '../../../src/base/shell-word.ts';
 import { filePath, realPath } from '../../../src/base/typed-path.ts';
-import { printable } from '../../../src/cli/terminal.ts';
+import { printable } from '../../../src/cli/terminal/terminal.ts';
 
 const BAD = 'bad\uDCFF';
 

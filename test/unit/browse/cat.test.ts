@@ -7,7 +7,7 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
-import { packKey } from '../../../src/repository/listing.ts';
+import { packKey } from '../../../src/repository/objects/listing.ts';
 import {
   directory,
   file,

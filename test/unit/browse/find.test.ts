@@ -4,8 +4,8 @@ import type { FindQuery } from '../../../src/browse/find-query.ts';
 import { findEntries, type FindOptions } from '../../../src/browse/find.ts';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
-import { listNamed } from '../../../src/repository/listing.ts';
-import { TreeReader } from '../../../src/repository/tree-reader.ts';
+import { listNamed } from '../../../src/repository/objects/listing.ts';
+import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
 import {
   directory,

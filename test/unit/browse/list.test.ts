@@ -4,7 +4,7 @@ import { listEntries } from '../../../src/browse/list.ts';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
-import { listNamed } from '../../../src/repository/listing.ts';
+import { listNamed } from '../../../src/repository/objects/listing.ts';
 import {
   directory,
   file,

@@ -4,10 +4,10 @@ import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { pathVersions, type VersionOrder } from '../../../src/browse/versions.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
-import { listNamed } from '../../../src/repository/listing.ts';
+import { listNamed } from '../../../src/repository/objects/listing.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
-import { TreeReader } from '../../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import { collect } from '../../support/collect.ts';
 import {
   HAND_MADE_NS,

@@ -6,9 +6,9 @@ import {
   openForWriting,
   prepareCatalog,
   type CatalogDatabase,
-} from '../../../src/catalog/catalog-database.ts';
-import { CatalogReader } from '../../../src/catalog/catalog-reader.ts';
-import { syncCatalog, type SyncReport } from '../../../src/catalog/sync.ts';
+} from '../../../src/catalog/tables/catalog-database.ts';
+import { CatalogReader } from '../../../src/catalog/answers/catalog-reader.ts';
+import { syncCatalog, type SyncReport } from '../../../src/catalog/ingest/sync.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
 import type { FileQuery } from '../../../src/jobs/agent.ts';
 import type { Repository } from '../../../src/repository/repository.ts';

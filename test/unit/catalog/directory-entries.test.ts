@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EntriesRequest } from '../../../src/catalog/directory-entries.ts';
+import type { EntriesRequest } from '../../../src/catalog/answers/directory-entries.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, query, type Fixture } from './catalog-fixture.ts';
 

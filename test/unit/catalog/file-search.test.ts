@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import type { SearchRequest } from '../../../src/catalog/file-search.ts';
+import type { SearchRequest } from '../../../src/catalog/answers/file-search.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, type Fixture } from './catalog-fixture.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
-import type { RetentionRules } from '../../../src/repository/forgetting.ts';
+import type { RetentionRules } from '../../../src/repository/retention/forgetting.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, signal, type Fixture } from './catalog-fixture.ts';

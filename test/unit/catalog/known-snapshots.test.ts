@@ -1,9 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { isDamagedCatalog } from '../../../src/catalog/catalog-database.ts';
-import { CatalogReader } from '../../../src/catalog/catalog-reader.ts';
+import { isDamagedCatalog } from '../../../src/catalog/tables/catalog-database.ts';
+import { CatalogReader } from '../../../src/catalog/answers/catalog-reader.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
-import { isMoment } from '../../../src/catalog/known-snapshots.ts';
+import { isMoment } from '../../../src/catalog/answers/known-snapshots.ts';
 import { momentOf } from '../../../src/jobs/agent.ts';
 import { openFixture } from './catalog-fixture.ts';
 

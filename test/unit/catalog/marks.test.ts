@@ -9,7 +9,7 @@ import {
   markedAfter,
   noMarks,
   type Marks,
-} from '../../../src/catalog/marks.ts';
+} from '../../../src/catalog/tables/marks.ts';
 
 const nodes = fc.uniqueArray(fc.nat(300));
 

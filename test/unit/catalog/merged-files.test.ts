@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { mergePages, openCursor, type CatalogPage } from '../../../src/catalog/merged-files.ts';
+import { mergePages, openCursor, type CatalogPage } from '../../../src/catalog/answers/merged-files.ts';
 import type { FileQuery } from '../../../src/jobs/agent.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, query, type Fixture } from './catalog-fixture.ts';

@@ -2,9 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { decodeCursor } from '../../../src/catalog/cursor.ts';
-import { cursorBehind, type FoundFile, type SearchRequest } from '../../../src/catalog/file-search.ts';
-import { searchAll, type SearchedCatalog } from '../../../src/catalog/merged-search.ts';
+import { decodeCursor } from '../../../src/catalog/answers/cursor.ts';
+import {
+  cursorBehind,
+  type FoundFile,
+  type SearchRequest,
+} from '../../../src/catalog/answers/file-search.ts';
+import { searchAll, type SearchedCatalog } from '../../../src/catalog/answers/merged-search.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, type Fixture } from './catalog-fixture.ts';
 

@@ -1,14 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { openForReading } from '../../../src/catalog/catalog-database.ts';
-import { listMarked, type Marks } from '../../../src/catalog/marks.ts';
-import { NameIndex } from '../../../src/catalog/name-index.ts';
-import { compileNamePattern, type NamePattern } from '../../../src/catalog/name-pattern.ts';
-import { NameWriter } from '../../../src/catalog/name-writer.ts';
+import { openForReading } from '../../../src/catalog/tables/catalog-database.ts';
+import { listMarked, type Marks } from '../../../src/catalog/tables/marks.ts';
+import { NameIndex } from '../../../src/catalog/answers/name-index.ts';
+import { compileNamePattern, type NamePattern } from '../../../src/catalog/tables/name-pattern.ts';
+import { NameWriter } from '../../../src/catalog/ingest/name-writer.ts';
 import { openFixture, type Fixture } from './catalog-fixture.ts';
 
-vi.mock('../../../src/catalog/name-block.ts', async (original) => ({
-  ...(await original<typeof import('../../../src/catalog/name-block.ts')>()),
+vi.mock('../../../src/catalog/tables/name-block.ts', async (original) => ({
+  ...(await original<typeof import('../../../src/catalog/tables/name-block.ts')>()),
   NAMES_PER_BLOCK: 4,
 }));
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileNamePattern, foldName, foldText } from '../../../src/catalog/name-pattern.ts';
+import { compileNamePattern, foldName, foldText } from '../../../src/catalog/tables/name-pattern.ts';
 
 function matches(query: string, name: string): boolean | undefined {
   return compileNamePattern(query)?.matches(foldName(Buffer.from(name)));

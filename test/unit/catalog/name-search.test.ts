@@ -1,10 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { listMarked, noMarks } from '../../../src/catalog/marks.ts';
-import { decodeNames, encodeNames, foldedBytes, namesIn } from '../../../src/catalog/name-block.ts';
-import { compileNamePattern, foldName } from '../../../src/catalog/name-pattern.ts';
-import { findNames, prepareNameSearch } from '../../../src/catalog/name-search.ts';
+import { listMarked, noMarks } from '../../../src/catalog/tables/marks.ts';
+import { decodeNames, encodeNames, foldedBytes, namesIn } from '../../../src/catalog/tables/name-block.ts';
+import { compileNamePattern, foldName } from '../../../src/catalog/tables/name-pattern.ts';
+import { findNames, prepareNameSearch } from '../../../src/catalog/answers/name-search.ts';
 
 const letters = fc.constantFrom('a', 'A', 'b', '.', 'k', 'É', 'ß', '漢', 'K', 'İ', '𝄞');
 const text = fc.string({ unit: letters, minLength: 1, maxLength: 6 });

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { sweep } from '../../../src/catalog/sweep.ts';
-import { versionsOf } from '../../../src/catalog/path-versions.ts';
-import { rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
+import { sweep } from '../../../src/catalog/ingest/sweep.ts';
+import { versionsOf } from '../../../src/catalog/answers/path-versions.ts';
+import { rewriteSnapshot } from '../../../src/repository/renew/replace-snapshot.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
-import { TreeReader } from '../../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import { directory, file, type HandMadeDirectory } from '../../support/hand-made-snapshot.ts';
 import { openFixture, shownPaths, signal, type Fixture } from './catalog-fixture.ts';
 

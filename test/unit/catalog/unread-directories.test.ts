@@ -1,9 +1,9 @@
 /** What the storage does not give for a moment, and what it does not give any more. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
-import { versionsOf } from '../../../src/catalog/path-versions.ts';
+import { versionsOf } from '../../../src/catalog/answers/path-versions.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
-import { TreeReader } from '../../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import { directory, file, type HandMadeDirectory } from '../../support/hand-made-snapshot.ts';
 import { openFixture, query, shownPaths, signal, type Fixture } from './catalog-fixture.ts';
 

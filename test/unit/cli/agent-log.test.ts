@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/log.ts';
-import { openAgentLog } from '../../../src/cli/agent-log.ts';
+import { openAgentLog } from '../../../src/cli/start/agent-log.ts';
 
 /** Bytes that the disk still takes; undefined: as many as come. */
 const disk = vi.hoisted(() => ({ room: undefined as number | undefined, renames: true, opens: true }));

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { SourceError } from '../../../src/base/errors.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import type { ArchiveCounters } from '../../../src/archiver/observer.ts';
-import { PROBLEMS_SHOWN, watchArchive, type WatchParts } from '../../../src/cli/archive-progress.ts';
-import type { ProgressCounters } from '../../../src/cli/progress.ts';
+import type { ArchiveCounters } from '../../../src/archiver/report/observer.ts';
+import { PROBLEMS_SHOWN, watchArchive, type WatchParts } from '../../../src/cli/backup/archive-progress.ts';
+import type { ProgressCounters } from '../../../src/cli/terminal/progress.ts';
 
 const counters: ArchiveCounters = {
   filesNew: 1,

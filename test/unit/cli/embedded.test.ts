@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { openEmbedded } from '../../../src/cli/embedded.ts';
-import { openOptions } from '../../../src/cli/open.ts';
+import { openEmbedded } from '../../../src/cli/places/embedded.ts';
+import { openOptions } from '../../../src/cli/places/open.ts';
 import { openRepository } from '../../../src/repository/repository.ts';
 
 let state: string;

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readPatterns } from '../../../src/cli/exclude-options.ts';
+import { readPatterns } from '../../../src/cli/backup/exclude-options.ts';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-exclude-'));

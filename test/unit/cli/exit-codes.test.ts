@@ -9,7 +9,7 @@ import {
   SourceError,
   StateError,
 } from '../../../src/base/errors.ts';
-import { EXIT, describeError, exitCodeOf } from '../../../src/cli/exit-codes.ts';
+import { EXIT, describeError, exitCodeOf } from '../../../src/cli/command/exit-codes.ts';
 
 function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Command, type Option } from 'commander';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { TOPICS } from '../../../src/cli/commands.ts';
-import type { Context } from '../../../src/cli/context.ts';
+import type { Context } from '../../../src/cli/command/context.ts';
 import {
   hintedCommands,
   shellWords,

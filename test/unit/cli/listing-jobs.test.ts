@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { jobText, stateWords } from '../../../src/cli/listing-jobs.ts';
-import { createStyles } from '../../../src/cli/terminal.ts';
+import { jobText, stateWords } from '../../../src/cli/agent/listing-jobs.ts';
+import { createStyles } from '../../../src/cli/terminal/terminal.ts';
 import { NO_PROGRESS, type Job } from '../../../src/jobs/job.ts';
 
 function job(changes: Partial<Job>): Job {

@@ -5,10 +5,20 @@ import { findEntries } from '../../../src/browse/find.ts';
 import { foundVersions } from '../../../src/browse/found-versions.ts';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { pathVersions } from '../../../src/browse/versions.ts';
-import { changeLine, changeObject, totalsObject, totalsText } from '../../../src/cli/listing-changes.ts';
-import { snapshotObject, snapshotsTable, statusText } from '../../../src/cli/listing-snapshots.ts';
-import { foundObject, foundTable, versionObject, versionsTable } from '../../../src/cli/listing-versions.ts';
-import { createStyles } from '../../../src/cli/terminal.ts';
+import {
+  changeLine,
+  changeObject,
+  totalsObject,
+  totalsText,
+} from '../../../src/cli/snapshots/listing-changes.ts';
+import { snapshotObject, snapshotsTable, statusText } from '../../../src/cli/snapshots/listing-snapshots.ts';
+import {
+  foundObject,
+  foundTable,
+  versionObject,
+  versionsTable,
+} from '../../../src/cli/snapshots/listing-versions.ts';
+import { createStyles } from '../../../src/cli/terminal/terminal.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
 import type { FileEntry, LinkEntry } from '../../../src/format/tree.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';

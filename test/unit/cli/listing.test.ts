@@ -9,8 +9,8 @@ import {
   modeText,
   shortLine,
   sizeText,
-} from '../../../src/cli/listing.ts';
-import { createStyles } from '../../../src/cli/terminal.ts';
+} from '../../../src/cli/snapshots/listing.ts';
+import { createStyles } from '../../../src/cli/terminal/terminal.ts';
 
 const plain = createStyles(false);
 const owners = { users: { '1000': 'ann' }, groups: { '100': 'users' } };

@@ -1,6 +1,6 @@
 /** Which commands of root are about the agent of the machine. */
 import { expect, test } from 'vitest';
-import { wordOf } from '../../../src/cli/command-words.ts';
+import { wordOf } from '../../../src/cli/command/command-words.ts';
 import { isAbout, powersFor } from '../../../src/cli/install/machine-agent.ts';
 
 const places = { state: '/var/lib/holdfast', config: '/etc/holdfast/config.json' };

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { createProgress } from '../../../src/cli/progress.ts';
-import type { Progress, ProgressCounters, ProgressMode } from '../../../src/cli/progress.ts';
-import type { OutputStream } from '../../../src/cli/terminal.ts';
+import { createProgress } from '../../../src/cli/terminal/progress.ts';
+import type { Progress, ProgressCounters, ProgressMode } from '../../../src/cli/terminal/progress.ts';
+import type { OutputStream } from '../../../src/cli/terminal/terminal.ts';
 import { createFakeTerminal } from '../../support/fake-terminal.ts';
 
 const MIB = 1024 * 1024;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { Output } from '../../../src/cli/output.ts';
-import { lackingLines, restoreText } from '../../../src/cli/restore-summary.ts';
+import { Output } from '../../../src/cli/terminal/output.ts';
+import { lackingLines, restoreText } from '../../../src/cli/snapshots/restore-summary.ts';
 import type { SnapshotRecord } from '../../../src/format/records.ts';
-import type { RestoreSummary } from '../../../src/restorer/request.ts';
+import type { RestoreSummary } from '../../../src/restorer/request/request.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { wholeRestore } from '../../support/whole-restore.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { requireContent, standardInput } from '../../../src/cli/standard-streams.ts';
+import { requireContent, standardInput } from '../../../src/cli/terminal/standard-streams.ts';
 
 const { signal } = new AbortController();
 let directory: string;

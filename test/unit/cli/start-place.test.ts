@@ -1,6 +1,6 @@
 /** Which destination of the settings is meant by the place that somebody types. */
 import { expect, test } from 'vitest';
-import { startPlace } from '../../../src/cli/start-place.ts';
+import { startPlace } from '../../../src/cli/settings/start-place.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 
 const settings = {

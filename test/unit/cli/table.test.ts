@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { renderTable } from '../../../src/cli/table.ts';
-import type { Column } from '../../../src/cli/table.ts';
-import { createStyles, textWidth } from '../../../src/cli/terminal.ts';
+import { renderTable } from '../../../src/cli/terminal/table.ts';
+import type { Column } from '../../../src/cli/terminal/table.ts';
+import { createStyles, textWidth } from '../../../src/cli/terminal/terminal.ts';
 
 const columns: readonly Column[] = [
   { title: 'ID', cut: 'never' },

@@ -13,8 +13,8 @@ import {
   truncateEnd,
   truncateMiddle,
   wantsColor,
-} from '../../../src/cli/terminal.ts';
-import type { OutputStream } from '../../../src/cli/terminal.ts';
+} from '../../../src/cli/terminal/terminal.ts';
+import type { OutputStream } from '../../../src/cli/terminal/terminal.ts';
 
 const write = () => true;
 

@@ -11,7 +11,7 @@ import {
   type Cipher,
   type ObjectType,
 } from '../../../src/format/header.ts';
-import { openObject, sealObject } from '../../../src/repository/objects.ts';
+import { openObject, sealObject } from '../../../src/repository/objects/objects.ts';
 import { testKeys, testMaterial, secretBytes } from '../../support/test-keys.ts';
 import { ObjectKeys } from '../../../src/codec/keys.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
-import { tellAbsences } from '../../../src/daemon/absence-watch.ts';
+import { tellAbsences } from '../../../src/daemon/health/absence-watch.ts';
 import { openStateDatabase } from '../../../src/db/state-database.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import { removeTree } from '../../support/remove-tree.ts';

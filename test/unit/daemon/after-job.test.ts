@@ -11,10 +11,10 @@ import {
   keepRepository,
   tellOfJob,
   type Followers,
-} from '../../../src/daemon/after-job.ts';
-import type { Place } from '../../../src/daemon/destinations.ts';
-import { OpenedPlaces } from '../../../src/daemon/opened-places.ts';
-import { storedBytesOf } from '../../../src/daemon/stored-bytes.ts';
+} from '../../../src/daemon/jobs/after-job.ts';
+import type { Place } from '../../../src/daemon/places/destinations.ts';
+import { OpenedPlaces } from '../../../src/daemon/jobs/opened-places.ts';
+import { storedBytesOf } from '../../../src/daemon/places/stored-bytes.ts';
 import { NO_BOOKKEEPING } from '../../../src/db/jobs.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import type { EngineOutcome } from '../../../src/engine/protocol.ts';

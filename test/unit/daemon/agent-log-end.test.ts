@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { endOfAgentLog, type LogWish } from '../../../src/daemon/agent-log-end.ts';
+import { endOfAgentLog, type LogWish } from '../../../src/daemon/state/agent-log-end.ts';
 
 let directory: string;
 let file: string;

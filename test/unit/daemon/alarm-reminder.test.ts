@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellOpenAlarms } from '../../../src/daemon/alarm-reminder.ts';
+import { tellOpenAlarms } from '../../../src/daemon/alarms/alarm-reminder.ts';
 import { createAttention } from '../../../src/notify/attention.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import type { Alarm } from '../../../src/watch/alarms.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { Catalogs } from '../../../src/daemon/catalogs.ts';
-import type { Destinations, Place } from '../../../src/daemon/destinations.ts';
+import { Catalogs } from '../../../src/daemon/snapshots/catalogs.ts';
+import type { Destinations, Place } from '../../../src/daemon/places/destinations.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 test('a catalog that cannot be opened is told of and fails nothing', async () => {

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FULL_KEYS, type StoredBy } from '../../../src/base/stored-by.ts';
-import { hostClaims } from '../../../src/catalog/host-claims.ts';
-import { ClaimedNames, foldedName, isSameName, type PlacedClaim } from '../../../src/daemon/claimed-names.ts';
+import { hostClaims } from '../../../src/catalog/ingest/host-claims.ts';
+import {
+  ClaimedNames,
+  foldedName,
+  isSameName,
+  type PlacedClaim,
+} from '../../../src/daemon/alarms/claimed-names.ts';
 import { runSnapshot, keyNumber } from '../../support/run-snapshots.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 

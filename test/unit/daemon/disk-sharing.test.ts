@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
-import type { Place } from '../../../src/daemon/destinations.ts';
-import { DiskSharing } from '../../../src/daemon/disk-sharing.ts';
-import { sourceNames } from '../../../src/daemon/source-names.ts';
-import { StateRoom } from '../../../src/daemon/state-room.ts';
+import type { Place } from '../../../src/daemon/places/destinations.ts';
+import { DiskSharing } from '../../../src/daemon/places/disk-sharing.ts';
+import { sourceNames } from '../../../src/daemon/sources/source-names.ts';
+import { StateRoom } from '../../../src/daemon/state/room.ts';
 import { areOnSameDisk, disksOf } from '../../../src/system/disk-identity.ts';
 
 let directory: string;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
-import { noticeChecks, secretsOfNotices, toldIn } from '../../../src/daemon/notices.ts';
+import { noticeChecks, secretsOfNotices, toldIn } from '../../../src/daemon/alarms/notices.ts';
 import type { NoticeKind } from '../../../src/notify/notice.ts';
 import { Notifier } from '../../../src/notify/notifier.ts';
 import type { Sender } from '../../../src/notify/sender.ts';

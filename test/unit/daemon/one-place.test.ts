@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { onePlaces } from '../../../src/daemon/one-place.ts';
+import { onePlaces } from '../../../src/daemon/places/one-place.ts';
 
 let directory = '';
 beforeAll(() => {

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatRecoveryCode } from '../../../src/codec/recovery-code.ts';
-import type { Place } from '../../../src/daemon/destinations.ts';
-import { PassphraseCheck } from '../../../src/daemon/passphrase-check.ts';
-import { createPassphraseGuesses } from '../../../src/daemon/passphrase-guesses.ts';
-import { openDestination } from '../../../src/destination/open.ts';
+import type { Place } from '../../../src/daemon/places/destinations.ts';
+import { PassphraseCheck } from '../../../src/daemon/page/passphrase-check.ts';
+import { createPassphraseGuesses } from '../../../src/daemon/page/passphrase-guesses.ts';
+import { openDestination } from '../../../src/destination/open/open.ts';
 import { createRepository } from '../../../src/repository/repository.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

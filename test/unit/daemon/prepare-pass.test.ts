@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { RequestError, StateError } from '../../../src/base/errors.ts';
-import type { Destinations, Place } from '../../../src/daemon/destinations.ts';
-import { isThroughNetwork, preparePass } from '../../../src/daemon/prepare-pass.ts';
+import type { Destinations, Place } from '../../../src/daemon/places/destinations.ts';
+import { isThroughNetwork, preparePass } from '../../../src/daemon/jobs/prepare-pass.ts';
 import type { EngineDestination } from '../../../src/engine/protocol.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createPresence } from '../../../src/daemon/presence.ts';
+import { createPresence } from '../../../src/daemon/places/presence.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 test('a directory of this machine is there or not, as it is just now', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Place } from '../../../src/daemon/destinations.ts';
-import { reachability } from '../../../src/daemon/reachability.ts';
+import type { Place } from '../../../src/daemon/places/destinations.ts';
+import { reachability } from '../../../src/daemon/places/reachability.ts';
 import type { DestinationReach } from '../../../src/jobs/agent.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 

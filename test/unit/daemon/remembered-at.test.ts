@@ -1,6 +1,6 @@
 /** Which repository is known at a place, also by a spelling of before. */
 import { describe, expect, test } from 'vitest';
-import { rememberedAt } from '../../../src/daemon/remembered-at.ts';
+import { rememberedAt } from '../../../src/daemon/places/remembered-at.ts';
 import type { KnownRepository } from '../../../src/db/repositories.ts';
 
 const ANA = 'webdavs://ana@nas/backup';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import type { Catalog } from '../../../src/catalog/catalog.ts';
-import type { KnownCatalog } from '../../../src/daemon/catalogs.ts';
-import type { Place } from '../../../src/daemon/destinations.ts';
-import { snapshotQuestions, type SnapshotQuestions } from '../../../src/daemon/snapshot-questions.ts';
+import type { KnownCatalog } from '../../../src/daemon/snapshots/catalogs.ts';
+import type { Place } from '../../../src/daemon/places/destinations.ts';
+import { snapshotQuestions, type SnapshotQuestions } from '../../../src/daemon/snapshots/questions.ts';
 import type { NewestRequest } from '../../../src/jobs/agent.ts';
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, type Fixture } from '../catalog/catalog-fixture.ts';

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import Sqlite from 'better-sqlite3';
 import { RequestError, StateError } from '../../../src/base/errors.ts';
-import { StateWriting } from '../../../src/daemon/state-writing.ts';
+import { StateWriting } from '../../../src/daemon/state/writing.ts';
 import type { JobBook } from '../../../src/jobs/job-book.ts';
 import type { Notice } from '../../../src/notify/notice.ts';
 import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';

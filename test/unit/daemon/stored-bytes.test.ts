@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { keepStoredBytes, storedBytesOf, storedOverTime } from '../../../src/daemon/stored-bytes.ts';
+import { keepStoredBytes, storedBytesOf, storedOverTime } from '../../../src/daemon/places/stored-bytes.ts';
 import { openStateDatabase } from '../../../src/db/state-database.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { SecretReference } from '../../../src/config/settings.ts';
-import { typedSecrets, type TypedSecrets } from '../../../src/daemon/typed-secrets.ts';
+import { typedSecrets, type TypedSecrets } from '../../../src/daemon/page/typed-secrets.ts';
 
 let stateDirectory: string;
 let inUse: SecretReference[];

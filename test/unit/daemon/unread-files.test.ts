@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
-import { isAccepted, unreadIn, withAccepted } from '../../../src/daemon/unread-files.ts';
+import { isAccepted, unreadIn, withAccepted } from '../../../src/daemon/health/unread-files.ts';
 import { completed, newJob, started } from '../../../src/jobs/job-states.ts';
 import type { Job, JobProblem } from '../../../src/jobs/job.ts';
 import { OUTCOME } from '../jobs/fake-engines.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Listening } from '../../../src/api/listening.ts';
+import type { Listening } from '../../../src/api/connections/listening.ts';
 import { StateError } from '../../../src/base/errors.ts';
 import { listenAsChosen, type ChosenPort } from '../../../src/daemon/usual-port.ts';
 

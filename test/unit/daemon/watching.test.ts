@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import type { SourceSettings } from '../../../src/config/settings.ts';
-import { Watching } from '../../../src/daemon/watching.ts';
+import { Watching } from '../../../src/daemon/sources/watching.ts';
 import type { ChangedPaths } from '../../../src/engine/protocol.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
 import { removeTree } from '../../support/remove-tree.ts';

@@ -11,10 +11,10 @@ import {
   type SettingsContext,
 } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';
-import { Backups } from '../../../src/daemon/backups.ts';
-import { createDestinations } from '../../../src/daemon/destinations.ts';
-import { planOf } from '../../../src/daemon/planning.ts';
-import { Watching } from '../../../src/daemon/watching.ts';
+import { Backups } from '../../../src/daemon/jobs/backups.ts';
+import { createDestinations } from '../../../src/daemon/places/destinations.ts';
+import { planOf } from '../../../src/daemon/jobs/planning.ts';
+import { Watching } from '../../../src/daemon/sources/watching.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
 import type { Job, JobSpec, JobStatus } from '../../../src/jobs/job.ts';
 import { openAgentState } from '../../../src/jobs/open-state.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
-import { withAdaptiveParallelism } from '../../../src/destination/adaptive.ts';
+import { withAdaptiveParallelism } from '../../../src/destination/open/adaptive.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BugError, DestinationError } from '../../../src/base/errors.ts';
-import { storageError } from '../../../src/destination/errno.ts';
+import { storageError } from '../../../src/destination/local/errno.ts';
 
 const action = { op: 'store', directory: '/mnt/backup', key: 'packs/00/a' };
 

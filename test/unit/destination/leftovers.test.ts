@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withAdaptiveParallelism } from '../../../src/destination/adaptive.ts';
+import { withAdaptiveParallelism } from '../../../src/destination/open/adaptive.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import { removeStale } from '../../../src/destination/leftovers.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { UploadLimit, paceOf, type UploadPace } from '../../../src/destination/limited.ts';
-import { openLocalDestination } from '../../../src/destination/local.ts';
+import { openLocalDestination } from '../../../src/destination/local/local.ts';
 import { destinationContract } from '../../contract/destination-suite.ts';
 import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';
 import { systemClock } from '../../../src/base/clock.ts';

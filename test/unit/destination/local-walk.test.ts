@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { walkFiles } from '../../../src/destination/local-walk.ts';
+import { walkFiles } from '../../../src/destination/local/walk.ts';
 
 const never = new AbortController().signal;
 let root: string;

@@ -16,7 +16,7 @@ import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
-import { openLocalDestination, removeStaleTemporaries } from '../../../src/destination/local.ts';
+import { openLocalDestination, removeStaleTemporaries } from '../../../src/destination/local/local.ts';
 import { claimName, isTemporaryName, temporaryName } from '../../../src/destination/new-file.ts';
 
 const live = new AbortController().signal;

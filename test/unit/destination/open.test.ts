@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
 import type { DestinationAccess } from '../../../src/destination/access.ts';
-import { openDestination, personOf } from '../../../src/destination/open.ts';
+import { openDestination, personOf } from '../../../src/destination/open/open.ts';
 import { startSilentServer } from '../../support/silent-server.ts';
 
 describe('opening a destination', () => {

@@ -6,10 +6,10 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { TOO_LARGE, failure } from '../../../src/destination/http-failure.ts';
-import { openLocalDestination } from '../../../src/destination/local.ts';
+import { openLocalDestination } from '../../../src/destination/local/local.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { measureDestination, UNMEASURED } from '../../../src/destination/measure.ts';
-import { probeDestination } from '../../../src/destination/probe.ts';
+import { measureDestination, UNMEASURED } from '../../../src/destination/open/measure.ts';
+import { probeDestination } from '../../../src/destination/open/probe.ts';
 import { faultyDestination, type Fault } from '../../support/faulty-destination.ts';
 
 const { signal } = new AbortController();

@@ -1,6 +1,6 @@
 /** What a store says of its refusal reaches whoever reads of it, and no hint speaks against it. */
 import { expect, test } from 'vitest';
-import { describeError } from '../../../src/cli/exit-codes.ts';
+import { describeError } from '../../../src/cli/command/exit-codes.ts';
 import { openHttpSite } from '../../../src/destination/http-site.ts';
 import { saysFull, storesWords } from '../../../src/destination/http-failure.ts';
 import { openS3Destination } from '../../../src/destination/s3/s3.ts';

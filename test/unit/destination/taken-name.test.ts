@@ -4,7 +4,7 @@ import type * as crypto from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openLocalDestination } from '../../../src/destination/local.ts';
+import { openLocalDestination } from '../../../src/destination/local/local.ts';
 import { temporaryName } from '../../../src/destination/new-file.ts';
 
 /** What is drawn next; by chance when empty. */

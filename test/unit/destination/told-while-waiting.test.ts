@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { toldWait } from '../../../src/base/waits.ts';
-import { openDestination, type OpenOptions } from '../../../src/destination/open.ts';
+import { openDestination, type OpenOptions } from '../../../src/destination/open/open.ts';
 import { startSilentServer } from '../../support/silent-server.ts';
 
 let directory: string;

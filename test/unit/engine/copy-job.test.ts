@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { NARROWED_TAG } from '../../../src/base/job-tag.ts';
-import { openLocalDestination } from '../../../src/destination/local.ts';
+import { openLocalDestination } from '../../../src/destination/local/local.ts';
 import { NOTHING_TO_COPY, type CopyOrigin, type EngineJob } from '../../../src/engine/protocol.ts';
 import { openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
-import { isWhole } from '../../../src/repository/whole-snapshot.ts';
+import { isWhole } from '../../../src/repository/check/whole-snapshot.ts';
 import { never } from '../../support/engine.ts';
 import {
   PASSPHRASE,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ExpectedTotals, SizeScan } from '../../../src/archiver/size-scan.ts';
+import type { ExpectedTotals, SizeScan } from '../../../src/archiver/walk/size-scan.ts';
 import { expectTotals } from '../../../src/engine/expected-totals.ts';
 
 const MIB = 1024 * 1024;

@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { RepositoryKeeper, type OpenRequest } from '../../../src/engine/open-repository.ts';
 import type { EngineDestination } from '../../../src/engine/protocol.ts';
-import { addKey, removeKey } from '../../../src/repository/keys.ts';
-import { writeOnlyKeyText } from '../../../src/repository/typed-secret.ts';
+import { addKey, removeKey } from '../../../src/repository/keys/keys.ts';
+import { writeOnlyKeyText } from '../../../src/repository/slots/typed-secret.ts';
 import { never } from '../../support/engine.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 

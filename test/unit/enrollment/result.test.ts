@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { resultOf, reportText } from '../../../src/enrollment/result.ts';
-import { ERROR_CODES } from '../../../src/api/error-codes.ts';
+import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
 import type { Job } from '../../../src/jobs/job.ts';
 import { BACKUP_SPEC, jobOf } from '../../support/api-jobs.ts';
 import { partnerDocument, partnerFaultsOf } from '../../support/partner-judge.ts';

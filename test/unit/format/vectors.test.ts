@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { Cutter } from '../../../src/archiver/cutter.ts';
+import { Cutter } from '../../../src/archiver/read/cutter.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { Chunker } from '../../../src/codec/chunker.ts';
 import { ChunkHasher } from '../../../src/codec/hash.ts';
@@ -23,10 +23,10 @@ import {
   encodeList,
 } from '../../../src/format/tree-encode.ts';
 import type { Entry, Hole } from '../../../src/format/tree.ts';
-import { decodeSlot, openRing, openSlot } from '../../../src/repository/key-slots.ts';
-import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects.ts';
-import { PackWriter, type FinishedPack } from '../../../src/repository/pack-writer.ts';
-import { SegmentOpener } from '../../../src/repository/segment-reader.ts';
+import { decodeSlot, openRing, openSlot } from '../../../src/repository/slots/key-slots.ts';
+import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects/objects.ts';
+import { PackWriter, type FinishedPack } from '../../../src/repository/packs/pack-writer.ts';
+import { SegmentOpener } from '../../../src/repository/contents/segment-reader.ts';
 import { fillTable } from '../../../src/repository/chunk-index.ts';
 import { FixedSaltKeys } from '../../support/fixed-salts.ts';
 import { formatVectors, pseudoRandom, type FormatVectors } from '../../support/format-vectors.ts';

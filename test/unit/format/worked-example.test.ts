@@ -9,7 +9,7 @@ import { loadIndex } from '../../../src/repository/chunk-index.ts';
 import { readNewestHeads } from '../../../src/repository/chain.ts';
 import { openRepository } from '../../../src/repository/repository.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
-import { TreeReader } from '../../../src/repository/tree-reader.ts';
+import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import { collect } from '../../support/collect.ts';
 import { readRepository } from '../../support/independent-reader.ts';
 import { removeTree } from '../../support/remove-tree.ts';

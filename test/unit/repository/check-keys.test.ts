@@ -3,9 +3,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Destination, ListedObject } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { checkKeys } from '../../../src/repository/check-keys.ts';
-import { Findings, SILENT_CHECK, type Finding } from '../../../src/repository/check-report.ts';
-import { addKey } from '../../../src/repository/keys.ts';
+import { checkKeys } from '../../../src/repository/check/check-keys.ts';
+import { Findings, SILENT_CHECK, type Finding } from '../../../src/repository/check/check-report.ts';
+import { addKey } from '../../../src/repository/keys/keys.ts';
 import { createRepository, type Repository } from '../../../src/repository/repository.ts';
 
 const { signal } = new AbortController();

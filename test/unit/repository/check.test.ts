@@ -9,14 +9,14 @@ import {
   SILENT_CHECK,
   type CheckObserver,
   type CheckReport,
-} from '../../../src/repository/check-report.ts';
-import { check, planCheck, type CheckOptions } from '../../../src/repository/check.ts';
-import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
+} from '../../../src/repository/check/check-report.ts';
+import { check, planCheck, type CheckOptions } from '../../../src/repository/check/check.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
 import { readIndexObjects } from '../../../src/repository/chunk-index.ts';
-import { listNamed, packKey } from '../../../src/repository/listing.ts';
-import { compressRecord, sealObject } from '../../../src/repository/objects.ts';
+import { listNamed, packKey } from '../../../src/repository/objects/listing.ts';
+import { compressRecord, sealObject } from '../../../src/repository/objects/objects.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
-import { rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
+import { rewriteSnapshot } from '../../../src/repository/renew/replace-snapshot.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
 import { directory, file, handMadeSnapshot, memoryRepository } from '../../support/hand-made-snapshot.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';

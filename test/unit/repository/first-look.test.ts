@@ -10,10 +10,10 @@ import {
   type KnownPlace,
   type LookExtent,
 } from '../../../src/repository/first-look.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, removeKey } from '../../../src/repository/keys.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { addKey, removeKey } from '../../../src/repository/keys/keys.ts';
 import { createRepository, openRepository } from '../../../src/repository/repository.ts';
-import { deleteTwice } from '../../../src/repository/second-copies.ts';
+import { deleteTwice } from '../../../src/repository/objects/second-copies.ts';
 import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
 
 const { signal } = new AbortController();

@@ -7,16 +7,19 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DestinationError, type DestinationKind } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
+import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
 import { putConfig } from '../../../src/repository/configuration.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, rotateKeys } from '../../../src/repository/keys.ts';
-import { replaceRing } from '../../../src/repository/replace-ring.ts';
-import { findLost, giveUpLost } from '../../../src/repository/lost-records.ts';
-import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
-import { recover } from '../../../src/repository/recover.ts';
-import { SILENT_REKEY, rekey } from '../../../src/repository/rekey.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { addKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
+import { replaceRing } from '../../../src/repository/keys/replace-ring.ts';
+import { findLost, giveUpLost } from '../../../src/repository/chains/lost-records.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
+import { recover } from '../../../src/repository/check/recover.ts';
+import { SILENT_REKEY, rekey } from '../../../src/repository/renew/rekey.ts';
+import { OBJECT_TYPES } from '../../../src/format/header.ts';
+import { encodeChainContext, encodeSigned, tombstoneMap } from '../../../src/format/records.ts';
+import { sealObject } from '../../../src/repository/objects/objects.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
@@ -163,13 +166,24 @@ describe('a copy', () => {
 });
 
 describe('recover', () => {
-  it('leaves a tombstone of a newer program alone', async () => {
+  it('leaves a tombstone alone that the administrator has signed with a newer program', async () => {
+    const record = { kind: 'snapshots' as const, names: [], reason: 'later', atMs: 1, fence: 0 };
+    const later = { ...tombstoneMap(record), v: 2 };
+    const plaintext = encodeSigned(later, (unsigned) => repository.sign('hf1/tomb', unsigned));
+    const context = encodeChainContext({ writer: 'ab'.repeat(16), seq: 1, prev: '0'.repeat(64) });
+    const { bytes, name } = sealObject(repository.keys, OBJECT_TYPES.tombstone, context, plaintext);
+    await memory.put(`trash/${name}`, bytes, signal);
+    expect((await recover(await open(), signal)).removed).toEqual([]);
+  });
+
+  it('takes a tombstone away whose header says a format that the keyring does not', async () => {
     await forgetSnapshots(repository, [await backup()], 'test', signal);
     const [key = ''] = await keysBelow('trash/');
     const bytes = Buffer.from(await memory.get(key, undefined, signal));
     bytes.writeUInt8(9, 4);
-    await memory.put(`trash/${createHash('sha256').update(bytes).digest('hex')}`, bytes, signal);
-    expect((await recover(await open(), signal)).removed).toEqual([]);
+    const planted = `trash/${createHash('sha256').update(bytes).digest('hex')}`;
+    await memory.put(planted, bytes, signal);
+    expect((await recover(await open(), signal)).removed).toEqual([planted]);
   });
 
   it('tells what it did where it may not delete', async () => {

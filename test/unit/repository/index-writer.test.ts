@@ -4,7 +4,7 @@ import { DestinationError } from '../../../src/base/errors.ts';
 import { encodeIndexedPack, type IndexedPack } from '../../../src/format/index-object.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { readIndexObjects } from '../../../src/repository/chunk-index.ts';
-import { IndexWriter } from '../../../src/repository/index-writer.ts';
+import { IndexWriter } from '../../../src/repository/contents/index-writer.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import { memoryRepository } from '../../support/hand-made-snapshot.ts';

@@ -12,8 +12,8 @@ import {
   type OpenSlot,
   type Secret,
   type SlotFile,
-} from '../../../src/repository/key-slots.ts';
-import { planTries } from '../../../src/repository/slot-cost.ts';
+} from '../../../src/repository/slots/key-slots.ts';
+import { planTries } from '../../../src/repository/slots/slot-cost.ts';
 import { memoryBytes } from '../../../src/system/machine-memory.ts';
 import { ringFile, slotFile, keyringBytes } from '../../support/independent-writer.ts';
 import {

@@ -14,10 +14,10 @@ import {
 } from '../../../src/format/records.ts';
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
 import { readNewestHeads } from '../../../src/repository/chain.ts';
-import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { sealObject } from '../../../src/repository/objects.ts';
+import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { sealObject } from '../../../src/repository/objects/objects.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { directory, file, handMadeSnapshot } from '../../support/hand-made-snapshot.ts';

@@ -4,7 +4,7 @@ import { DestinationError, RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { LEASE_TIMES, liveSessions, listLeases } from '../../../src/repository/lease-objects.ts';
-import { type Lease } from '../../../src/repository/lease.ts';
+import type { Lease } from '../../../src/repository/lease.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';

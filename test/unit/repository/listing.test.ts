@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { listNamed, packKey } from '../../../src/repository/listing.ts';
+import { listNamed, packKey } from '../../../src/repository/objects/listing.ts';
 
 const { signal } = new AbortController();
 const name = createHash('sha256').update('an object').digest('hex');

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { findLost } from '../../../src/repository/lost-records.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { findLost } from '../../../src/repository/chains/lost-records.ts';
 import { createRepository, openRepository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';

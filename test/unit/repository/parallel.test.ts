@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ByteBudget } from '../../../src/repository/byte-budget.ts';
-import { inTurn, mapParallel } from '../../../src/repository/parallel.ts';
+import { ByteBudget } from '../../../src/repository/objects/byte-budget.ts';
+import { inTurn, mapParallel } from '../../../src/repository/objects/parallel.ts';
 
 async function pause(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));

@@ -3,13 +3,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
+import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
 import { loadIndex, readIndexObjects } from '../../../src/repository/chunk-index.ts';
 import { LEASE_TIMES, newLeaseRecord, putLease } from '../../../src/repository/lease-objects.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
-import { listNamed, packKey } from '../../../src/repository/listing.ts';
-import { PRUNE_LIMITS, type PruneOptions } from '../../../src/repository/prune-plan.ts';
+import { listNamed, packKey } from '../../../src/repository/objects/listing.ts';
+import { PRUNE_LIMITS, type PruneOptions } from '../../../src/repository/prune/prune-plan.ts';
 import {
   SILENT_PRUNE,
   executePrune,
@@ -17,7 +17,7 @@ import {
   prune,
   type PrunePhase,
   type PruneResult,
-} from '../../../src/repository/prune.ts';
+} from '../../../src/repository/prune/prune.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import {
   commitSnapshot,

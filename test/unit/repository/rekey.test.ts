@@ -2,14 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
-import { surveyGenerations, type GenerationUse } from '../../../src/repository/generations.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
+import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
+import { surveyGenerations, type GenerationUse } from '../../../src/repository/keys/generations.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
-import { listNamed } from '../../../src/repository/listing.ts';
-import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
+import { listNamed } from '../../../src/repository/objects/listing.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
 import {
   SILENT_REKEY,
   planRekey,
@@ -17,7 +17,7 @@ import {
   type RekeyOptions,
   type RekeyPhase,
   type RekeyResult,
-} from '../../../src/repository/rekey.ts';
+} from '../../../src/repository/renew/rekey.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';

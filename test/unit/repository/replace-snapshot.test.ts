@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { SILENT_CHECK } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
-import { listNamed, packKey } from '../../../src/repository/listing.ts';
+import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
+import { listNamed, packKey } from '../../../src/repository/objects/listing.ts';
 import { ForgottenMeanwhile } from '../../../src/repository/forgotten-meanwhile.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { putTombstone } from '../../../src/repository/put-tombstone.ts';
-import { replaceSnapshot, rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
+import { replaceSnapshot, rewriteSnapshot } from '../../../src/repository/renew/replace-snapshot.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import {
   forgetSnapshots,

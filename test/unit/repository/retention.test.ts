@@ -3,9 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { keyNumber } from '../../support/run-snapshots.ts';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { RequestError } from '../../../src/base/errors.ts';
-import { parseKeepDuration } from '../../../src/repository/retention-calendar.ts';
-import { parseGroupBy, planRetention } from '../../../src/repository/retention.ts';
-import type { RetentionInput, RetentionPlan, RetentionPolicy } from '../../../src/repository/retention.ts';
+import { parseKeepDuration } from '../../../src/repository/retention/retention-calendar.ts';
+import { parseGroupBy, planRetention } from '../../../src/repository/retention/retention.ts';
+import type {
+  RetentionInput,
+  RetentionPlan,
+  RetentionPolicy,
+} from '../../../src/repository/retention/retention.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 

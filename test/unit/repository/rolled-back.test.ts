@@ -7,11 +7,11 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey } from '../../../src/repository/keys.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { addKey } from '../../../src/repository/keys/keys.ts';
 import { putConfig } from '../../../src/repository/configuration.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
-import { deleteTwice } from '../../../src/repository/second-copies.ts';
+import { deleteTwice } from '../../../src/repository/objects/second-copies.ts';
 
 const { signal } = new AbortController();
 const cost = { m: 64, t: 1, p: 1 };

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { planForgetting, type RetentionRules } from '../../../src/repository/forgetting.ts';
-import { rewriteSnapshot } from '../../../src/repository/replace-snapshot.ts';
+import { planForgetting, type RetentionRules } from '../../../src/repository/retention/forgetting.ts';
+import { rewriteSnapshot } from '../../../src/repository/renew/replace-snapshot.ts';
 import { createRepository, type Repository } from '../../../src/repository/repository.ts';
 import { inOrderOfRuns } from '../../../src/repository/run-order.ts';
 import { resolveSnapshot } from '../../../src/repository/resolve-snapshot.ts';

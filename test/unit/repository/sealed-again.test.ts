@@ -16,21 +16,21 @@ import {
   tombstoneMap,
   type TombstoneRecord,
 } from '../../../src/format/records.ts';
-import { SILENT_CHECK, type Finding } from '../../../src/repository/check-report.ts';
-import { check } from '../../../src/repository/check.ts';
+import { SILENT_CHECK, type Finding } from '../../../src/repository/check/check-report.ts';
+import { check } from '../../../src/repository/check/check.ts';
 import { openConfig, usableConfig } from '../../../src/repository/configuration.ts';
 import { appendRecord } from '../../../src/repository/chain.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
-import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys.ts';
-import { findLost, giveUpLost } from '../../../src/repository/lost-records.ts';
-import { sealObject } from '../../../src/repository/objects.ts';
-import { SILENT_PRUNE, prune } from '../../../src/repository/prune.ts';
-import { recover } from '../../../src/repository/recover.ts';
-import { SILENT_REKEY, rekey } from '../../../src/repository/rekey.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
+import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
+import { findLost, giveUpLost } from '../../../src/repository/chains/lost-records.ts';
+import { sealObject } from '../../../src/repository/objects/objects.ts';
+import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
+import { recover } from '../../../src/repository/check/recover.ts';
+import { SILENT_REKEY, rekey } from '../../../src/repository/renew/rekey.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
-import { listEverySnapshot } from '../../../src/repository/whole-list.ts';
+import { listEverySnapshot } from '../../../src/repository/chains/whole-list.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 import { lostFiles, tinyBackup } from '../../support/tiny-archiver.ts';
@@ -242,27 +242,30 @@ describe('a ring', () => {
 });
 
 describe('garbage by the thousand', () => {
-  it.each(['config/', 'keys/ring-'])('below %s costs whoever opens the repository a few round trips', async (prefix) => {
-    await rotateKeys(repository, signal);
-    for (let n = 10; n < 1_510; n += 1) await destination.put(`${prefix}${n}`, randomBytes(99), signal);
-    let rounds = 0;
-    let isOpen = false;
-    const counting = hookedDestination(destination, {
-      get: async () => {
-        // All that are asked for together come in one round.
-        if (!isOpen) {
-          isOpen = true;
-          rounds += 1;
-          setImmediate(() => (isOpen = false));
-        }
-        await new Promise((resolve) => setImmediate(resolve));
-      },
-    });
-    const opened = await openRepository(counting, secret, machine('stranger'), signal);
-    expect(opened.ringNumber).toBe(3);
-    expect(rounds).toBeLessThan(3_000 / destination.properties.maxParallel + 50);
-    await backup(opened);
-  });
+  it.each(['config/', 'keys/ring-'])(
+    'below %s costs whoever opens the repository a few round trips',
+    async (prefix) => {
+      await rotateKeys(repository, signal);
+      for (let n = 10; n < 1_510; n += 1) await destination.put(`${prefix}${n}`, randomBytes(99), signal);
+      let rounds = 0;
+      let isOpen = false;
+      const counting = hookedDestination(destination, {
+        get: async () => {
+          // All that are asked for together come in one round.
+          if (!isOpen) {
+            isOpen = true;
+            rounds += 1;
+            setImmediate(() => (isOpen = false));
+          }
+          await new Promise((resolve) => setImmediate(resolve));
+        },
+      });
+      const opened = await openRepository(counting, secret, machine('stranger'), signal);
+      expect(opened.ringNumber).toBe(3);
+      expect(rounds).toBeLessThan(3_000 / destination.properties.maxParallel + 50);
+      await backup(opened);
+    },
+  );
 });
 
 describe('a tombstone that was sealed again', () => {

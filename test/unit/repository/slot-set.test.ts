@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, nat, oneof, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SlotSet } from '../../../src/repository/slot-set.ts';
+import { SlotSet } from '../../../src/repository/packs/slot-set.ts';
 
 describe('a set of slots', () => {
   it('holds what a set of numbers holds, in ascending order', () => {

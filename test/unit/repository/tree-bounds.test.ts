@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ContentBudget, mostChunks } from '../../../src/repository/tree-bounds.ts';
+import { ContentBudget, mostChunks } from '../../../src/repository/contents/tree-bounds.ts';
 
 const list = (n: number): Buffer => Buffer.alloc(24, n);
 

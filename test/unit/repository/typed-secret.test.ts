@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { formatRecoveryCode } from '../../../src/codec/recovery-code.ts';
-import { secretHanded } from '../../../src/repository/typed-secret.ts';
+import { secretHanded } from '../../../src/repository/slots/typed-secret.ts';
 
 it('is a recovery code where one stands in place of the passphrase, for the agent as for the command line', () => {
   const secret = randomBytes(32);

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, expect, test } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
-import { haveAllVanished } from '../../../src/repository/vanished.ts';
+import { haveAllVanished } from '../../../src/repository/contents/vanished.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 

@@ -5,7 +5,7 @@ import {
   verifyChains,
   type ChainRecord,
   type ChainView,
-} from '../../../src/repository/verify-chains.ts';
+} from '../../../src/repository/chains/verify-chains.ts';
 import type { WriterMemory } from '../../../src/repository/writer-state.ts';
 
 const memory: WriterMemory = {

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import type { Secret } from '../../../src/repository/key-slots.ts';
+import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
-import { listEverySnapshot } from '../../../src/repository/whole-list.ts';
+import { listEverySnapshot } from '../../../src/repository/chains/whole-list.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 

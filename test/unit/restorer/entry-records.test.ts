@@ -7,7 +7,7 @@ import {
   NO_RECORD,
   RECORD,
   type Piece,
-} from '../../../src/restorer/entry-records.ts';
+} from '../../../src/restorer/target/entry-records.ts';
 
 const name = fc.string({
   unit: fc.integer({ min: 1, max: 255 }).map((code) => String.fromCharCode(code)),

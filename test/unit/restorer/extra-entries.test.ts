@@ -10,7 +10,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
-import { SILENT_RESTORE, type RestoreRequest, type RestoreSummary } from '../../../src/restorer/request.ts';
+import {
+  SILENT_RESTORE,
+  type RestoreRequest,
+  type RestoreSummary,
+} from '../../../src/restorer/request/request.ts';
 import { restore } from '../../../src/restorer/restore.ts';
 import type { Native } from '../../../src/system/native.ts';
 import {

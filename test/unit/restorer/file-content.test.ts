@@ -4,9 +4,9 @@ import { asByteString } from '../../../src/base/byte-path.ts';
 import type { FileEntry, Hole } from '../../../src/format/tree.ts';
 import { fillTable, type ChunkIndex } from '../../../src/repository/chunk-index.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { ContentPlan } from '../../../src/restorer/content-plan.ts';
-import { EntryRecordWriter, NO_RECORD } from '../../../src/restorer/entry-records.ts';
-import { FileContent } from '../../../src/restorer/file-content.ts';
+import { ContentPlan } from '../../../src/restorer/content/content-plan.ts';
+import { EntryRecordWriter, NO_RECORD } from '../../../src/restorer/target/entry-records.ts';
+import { FileContent } from '../../../src/restorer/content/file-content.ts';
 
 const plain = { name: asByteString('a'), mode: 0o644, uid: 0, gid: 0, mtimeNs: 0n, ctimeNs: 0n, inode: 0 };
 const fileOf = (size: number, content: Buffer, holes: readonly Hole[]): FileEntry => ({

@@ -10,12 +10,12 @@ import {
   NO_RECORD,
   RECORD,
   type EntryRecord,
-} from '../../../src/restorer/entry-records.ts';
-import { FileUpdater } from '../../../src/restorer/file-updater.ts';
-import { FileWriter } from '../../../src/restorer/file-writer.ts';
-import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
-import { PathDirectory } from '../../../src/restorer/path-directory.ts';
-import { newRun } from '../../../src/restorer/temporary-names.ts';
+} from '../../../src/restorer/target/entry-records.ts';
+import { FileUpdater } from '../../../src/restorer/content/file-updater.ts';
+import { FileWriter } from '../../../src/restorer/content/file-writer.ts';
+import { OpenDirectories } from '../../../src/restorer/target/open-directories.ts';
+import { PathDirectory } from '../../../src/restorer/target/path-directory.ts';
+import { newRun } from '../../../src/restorer/target/temporary-names.ts';
 import { ORDINARY_POLICY } from '../../support/metadata-policy.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 

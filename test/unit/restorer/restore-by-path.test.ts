@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { RestoreRequest, RestoreSummary } from '../../../src/restorer/request.ts';
-import { SILENT_RESTORE } from '../../../src/restorer/request.ts';
+import type { RestoreRequest, RestoreSummary } from '../../../src/restorer/request/request.ts';
+import { SILENT_RESTORE } from '../../../src/restorer/request/request.ts';
 import { restore } from '../../../src/restorer/restore.ts';
 import type { Repository } from '../../../src/repository/repository.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';

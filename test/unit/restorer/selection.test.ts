@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
-import { compileSelection, withoutPaths, type SelectedDirectory } from '../../../src/restorer/selection.ts';
+import {
+  compileSelection,
+  withoutPaths,
+  type SelectedDirectory,
+} from '../../../src/restorer/request/selection.ts';
 
 const bytes = (texts: readonly string[]): ByteString[] => texts.map(bytesOfText);
 const patterns = (texts: readonly string[]) =>

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { keptPaths } from '../../../src/restorer/kept-paths.ts';
-import { Omissions } from '../../../src/restorer/omissions.ts';
-import { isImpossibleHere } from '../../../src/restorer/portable-names.ts';
+import { keptPaths } from '../../../src/restorer/plan/kept-paths.ts';
+import { Omissions } from '../../../src/restorer/request/omissions.ts';
+import { isImpossibleHere } from '../../../src/restorer/target/portable-names.ts';
 import { processStart } from '../../../src/system/process-start.ts';
 import {
   digestOf,
@@ -14,7 +14,7 @@ import {
   newRun,
   temporaryName,
   unfinishedMark,
-} from '../../../src/restorer/temporary-names.ts';
+} from '../../../src/restorer/target/temporary-names.ts';
 import { temporaryNameOf } from '../../support/restore-remains.ts';
 
 describe('paths that the backup could not read', () => {

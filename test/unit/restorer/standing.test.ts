@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import type { Entry } from '../../../src/format/tree.ts';
-import type { OverwriteMode } from '../../../src/restorer/request.ts';
-import { standingOf } from '../../../src/restorer/standing.ts';
-import { UNFINISHED_FILE } from '../../../src/restorer/target-directory.ts';
+import type { OverwriteMode } from '../../../src/restorer/request/request.ts';
+import { standingOf } from '../../../src/restorer/request/standing.ts';
+import { UNFINISHED_FILE } from '../../../src/restorer/target/target-directory.ts';
 import type { EntryStat } from '../../../src/system/entry-stat.ts';
 
 const common = {

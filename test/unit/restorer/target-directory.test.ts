@@ -17,16 +17,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { DescriptorDirectory } from '../../../src/restorer/descriptor-directory.ts';
-import { EntryRecordWriter, NO_RECORD, type RecordHandle } from '../../../src/restorer/entry-records.ts';
-import { OpenDirectories } from '../../../src/restorer/open-directories.ts';
-import { PathDirectory } from '../../../src/restorer/path-directory.ts';
-import { removeTree } from '../../../src/restorer/remove-tree.ts';
+import { DescriptorDirectory } from '../../../src/restorer/target/descriptor-directory.ts';
+import {
+  EntryRecordWriter,
+  NO_RECORD,
+  type RecordHandle,
+} from '../../../src/restorer/target/entry-records.ts';
+import { OpenDirectories } from '../../../src/restorer/target/open-directories.ts';
+import { PathDirectory } from '../../../src/restorer/target/path-directory.ts';
+import { removeTree } from '../../../src/restorer/target/remove-tree.ts';
 import {
   looksUnfinished,
   UNFINISHED_FILE,
   type TargetDirectory,
-} from '../../../src/restorer/target-directory.ts';
+} from '../../../src/restorer/target/target-directory.ts';
 import { native } from '../../../src/system/native.ts';
 import { removeTree as removeAll } from '../../support/remove-tree.ts';
 

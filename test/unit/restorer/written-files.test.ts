@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { NO_RECORD } from '../../../src/restorer/entry-records.ts';
-import type { JobResult } from '../../../src/restorer/messages.ts';
-import { WrittenFiles } from '../../../src/restorer/written-files.ts';
+import { NO_RECORD } from '../../../src/restorer/target/entry-records.ts';
+import type { JobResult } from '../../../src/restorer/content/messages.ts';
+import { WrittenFiles } from '../../../src/restorer/content/written-files.ts';
 
 const MIB = 1024 * 1024;
 

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { isNewEnough } from '../../../service/bin/runtime.js';
 import { isFresh, markBuilt } from '../../../service/build/fresh.js';
 import { LOCK_FILES, normalLock } from '../../../service/build/lock.js';
-import type * as routeTable from '../../../src/api/route-table.ts';
+import type * as routeTable from '../../../src/api/framework/route-table.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 test('what is built has each call of the sources, also one that stands there for its failure alone', async () => {
-  const built = join(root, 'dist', 'api', 'route-table.js');
+  const built = join(root, 'dist', 'api', 'framework', 'route-table.js');
   const { isRoutable } = (await import(built)) as Pick<typeof routeTable, 'isRoutable'>;
   // Bundlers take it for a call without an effect.
   expect(['/v1/%zz', '/v1/%20'].map(isRoutable)).toEqual([false, true]);

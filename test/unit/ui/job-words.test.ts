@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ERROR_CODES } from '../../../src/api/error-codes.ts';
+import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
 import { english } from '../../../src/ui/language/english.ts';
 import { german } from '../../../src/ui/language/german.ts';
 import {

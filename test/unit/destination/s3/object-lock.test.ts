@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import type { Destination } from '../../../../src/destination/destination.ts';
-import { probeDestination } from '../../../../src/destination/probe.ts';
+import { probeDestination } from '../../../../src/destination/open/probe.ts';
 import { openS3Destination } from '../../../../src/destination/s3/s3.ts';
 import { startS3Store, type S3Store } from '../../../support/s3-store.ts';
 

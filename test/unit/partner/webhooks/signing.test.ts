@@ -1,7 +1,7 @@
 /** Signatures, judged by the reference implementation of Standard Webhooks as an independent receiver. */
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { webhookHeaders } from '../../../../src/base/standard-webhooks.ts';
+import { webhookHeaders } from '../../../../src/base/web/standard-webhooks.ts';
 import { newWebhookSecret } from '../../../../src/partner/webhooks/secrets.ts';
 
 const secret = newWebhookSecret().reveal();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ApiError } from '../../../../src/api/api-error.ts';
+import { ApiError } from '../../../../src/api/wire/api-error.ts';
 import { parseTarget } from '../../../../src/partner/webhooks/target.ts';
 
 describe('the URL of a webhook', () => {

@@ -1,0 +1,136 @@
+/** Files that nobody but the agent's own user may read. */
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { link, open, rm, stat, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { StateError, errnoOf } from '../../base/errors.ts';
+
+/**
+ * The content of a private file of exactly `size` bytes; undefined when there is none.
+ * @throws {StateError} when it is a link, no regular file, of another size, somebody else's, or open to others
+ */
+export async function readPrivateFile(path: string, size: number): Promise<Buffer | undefined> {
+  return await readPrivate(path, (stats) => stats.size === size, {
+    wanted: `a file of ${size} bytes`,
+    hint: 'Put back a copy of it, or remove it: then a new one is made, and API keys have to be made anew.',
+  });
+}
+
+/** What to say of a file that is not as it should be. */
+export interface PrivateFileWords {
+  readonly wanted: string;
+  readonly hint: string;
+}
+
+/**
+ * The content of a private file whose size `fits`; undefined when there is none.
+ * @throws {StateError} as `readPrivateFile`
+ */
+export async function readPrivate(
+  path: string,
+  fits: (stats: Stats) => boolean,
+  words: PrivateFileWords,
+): Promise<Buffer | undefined> {
+  let file: FileHandle;
+  try {
+    // Without blocking: a pipe in its place would hold the start up for ever.
+    file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    throw new StateError('READ_ERROR', `${path} cannot be read (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint,
+      cause,
+    });
+  }
+  try {
+    const stats = await file.stat();
+    requirePrivate(path, stats, 600);
+    const content = stats.isFile() && fits(stats) ? await file.readFile() : undefined;
+    if (content?.length !== stats.size) {
+      throw new StateError('STATE_DAMAGED', `${path} is damaged: it is not ${words.wanted}`, {
+        hint: words.hint,
+      });
+    }
+    return content;
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Makes a private file, whole and durable or not at all. False when there is one already.
+ * @throws {StateError}
+ */
+export async function createPrivateFile(path: string, content: Uint8Array): Promise<boolean> {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}`;
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  try {
+    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    try {
+      await file.writeFile(content);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    // Unlike a rename, a link never takes the place of a file that somebody else has just made.
+    await link(temporary, path);
+    await syncDirectory(dirname(path));
+    return true;
+  } catch (cause) {
+    if (errnoOf(cause) === 'EEXIST') return false;
+    throw new StateError('WRITE_ERROR', `${path} cannot be written (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint: 'Check that the state directory is writable and that the disk has space.',
+      cause,
+    });
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/**
+ * Checks that a directory belongs to us and is closed to others.
+ * @throws {StateError}
+ */
+export async function requirePrivateDirectory(path: string): Promise<void> {
+  let stats: Stats;
+  try {
+    stats = await stat(path);
+  } catch (cause) {
+    throw new StateError(
+      'READ_ERROR',
+      `The directory ${path} cannot be used (${errnoOf(cause) ?? 'unknown error'})`,
+      {
+        hint: 'Make it, or name another state directory in HOLDFAST_STATE_DIR.',
+        cause,
+      },
+    );
+  }
+  requirePrivate(path, stats, 700);
+}
+
+/** `wanted` is the mode to advise, in digits. */
+function requirePrivate(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, wanted: number): void {
+  if (process.platform === 'win32') return;
+  if (process.geteuid !== undefined && uid !== process.geteuid()) {
+    throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
+      hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+    });
+  }
+  if ((mode & 0o077) !== 0) {
+    const shown = (mode & 0o7777).toString(8);
+    throw new StateError('STATE_NOT_PRIVATE', `${path} is open to other users (mode ${shown})`, {
+      hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted} ${path}`,
+    });
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}

@@ -1,0 +1,142 @@
+/** How many requests a caller has left, and the headers that say so. */
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../base/clock.ts';
+import type { RateLog } from '../../db/rate-log.ts';
+import { ApiError } from '../wire/api-error.ts';
+import type { Client } from './clients.ts';
+import type { ApiLimits, RequestLimit } from '../wire/limits.ts';
+
+/** What is left of one limit after a request. */
+export interface Quota {
+  readonly accepted: boolean;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly remaining: number;
+  /** When the next slot becomes free. Milliseconds since 1970. */
+  readonly resetAtMs: number;
+  /** Until a request is accepted; 0 when this one was. */
+  readonly retryAfterMs: number;
+}
+
+export interface RateLimits {
+  /** Takes a request of the installation's plan. */
+  takeForPlan(): Quota;
+  /** As that, without taking one: for what does not spend the plan. */
+  lookForPlan(): Quota;
+  /** Takes a request without a token, of that client (clients.ts). */
+  takeForClient(client: Client): Promise<Quota>;
+  /** As that, without taking one: for requests that are turned away before anything is done for them. */
+  lookForClient(client: Client): Quota;
+  /** Counts a login that failed; the quota that refuses it when there were too many, of that key or in all. */
+  takeFailedLogin(apiKey: string): Quota | undefined;
+}
+
+export function createRateLimits(
+  log: RateLog,
+  limits: Pick<ApiLimits, 'anonymous' | 'strangers' | 'failedLogins'>,
+  ofPlan: () => RequestLimit,
+  clock: Clock,
+): RateLimits {
+  const take = (bucket: string, { requests, windowMs }: RequestLimit): Quota => ({
+    ...log.tryAccept(bucket, requests, windowMs, clock.now()),
+    limit: requests,
+    windowMs,
+  });
+
+  const look = (bucket: string, { requests, windowMs }: RequestLimit): Quota => ({
+    ...log.look(bucket, requests, windowMs, clock.now()),
+    limit: requests,
+    windowMs,
+  });
+
+  const shares = createShares(limits.anonymous, clock);
+
+  return {
+    takeForPlan: () => take('desktop', ofPlan()),
+    lookForPlan: () => look('desktop', ofPlan()),
+    takeForClient: async ({ address, user }) => {
+      const ofAddress = take(`address ${address}`, limits.anonymous);
+      if (ofAddress.accepted) return ofAddress;
+      const who = await user();
+      if (who === undefined) return ofAddress;
+      const own = `${who.name} at ${address}`;
+      // Who has used up what is his takes nothing of what all have together.
+      const left = look(own, limits.anonymous);
+      if (!left.accepted) return left;
+      // Whoever has a range of user ids to himself does not get as many buckets, each of which is written to the disk.
+      const ofAll = who.isStranger ? take('strangers', limits.strangers) : undefined;
+      if (ofAll?.accepted === false) return shares.take(own) ?? ofAll;
+      return take(own, limits.anonymous);
+    },
+    lookForClient: ({ address }) => look(`address ${address}`, limits.anonymous),
+    takeFailedLogin: (apiKey) => {
+      // By its hash: what is sent as a key may well be a secret that was put in the wrong place.
+      const name = createHash('sha256').update(apiKey).digest('hex').slice(0, 32);
+      const ofKey = take(`login ${name}`, limits.failedLogins.perKey);
+      if (!ofKey.accepted) return ofKey;
+      const ofAll = take('logins', limits.failedLogins.total);
+      return ofAll.accepted ? undefined : ofAll;
+    },
+  };
+}
+
+/** One part in so many of the limit of a user is his whatever all others ask for. */
+const SHARE = 10;
+/** Users whose shares are counted at a time: in memory alone, since there may be as many as somebody invents. */
+const MOST_SHARES = 1_000;
+
+interface Shares {
+  /** Undefined when what is his is used up, too. */
+  take(name: string): Quota | undefined;
+}
+
+function createShares({ requests, windowMs }: RequestLimit, clock: Clock): Shares {
+  const most = Math.max(1, Math.floor(requests / SHARE));
+  /** Until when a window lasts, by the monotonic clock, and what was taken in it; those that began first come first. */
+  const taken = new Map<string, { readonly endsMs: number; count: number }>();
+  return {
+    take(name) {
+      const nowMs = clock.monotonic();
+      for (const [other, { endsMs }] of taken) {
+        if (endsMs > nowMs && taken.size < MOST_SHARES) break;
+        taken.delete(other);
+      }
+      const share = taken.get(name) ?? { endsMs: nowMs + windowMs, count: 0 };
+      taken.set(name, share);
+      if (share.count >= most) return undefined;
+      share.count += 1;
+      const resetAtMs = clock.now() + share.endsMs - nowMs;
+      return {
+        accepted: true,
+        limit: requests,
+        windowMs,
+        remaining: most - share.count,
+        resetAtMs,
+        retryAfterMs: 0,
+      };
+    },
+  };
+}
+
+export function quotaHeaders(quota: Quota): Readonly<Record<string, string>> {
+  return {
+    'x-ratelimit-limit': String(quota.limit),
+    'x-ratelimit-remaining': String(quota.remaining),
+    'x-ratelimit-reset': String(Math.ceil(quota.resetAtMs / 1000)),
+  };
+}
+
+/** `what` names what there were too many of. */
+export function tooMany(what: string, quota: Quota): ApiError {
+  // Rounded up: a retry at that second must not be refused again.
+  const seconds = Math.max(1, Math.ceil(quota.retryAfterMs / 1000));
+  return new ApiError('RATE_LIMIT_EXCEEDED', `Too many ${what}`, {
+    hint: `Wait ${seconds} seconds.`,
+    details: {
+      limit: quota.limit,
+      window_seconds: Math.round(quota.windowMs / 1000),
+      retry_after_seconds: seconds,
+    },
+    headers: { 'retry-after': String(seconds) },
+  });
+}

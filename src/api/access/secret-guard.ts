@@ -1,0 +1,121 @@
+/**
+ * What the page may change of the settings though it has to do with secrets, which no token may: destinations and notices whose
+ * secrets were typed on the page just now. A secret that is there already stays where it is, and is sent where it was sent.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { KeyPath } from '../../config/config-error.ts';
+import { schemaNode, type FilledConfig, type SchemaNode } from '../../config/schema.ts';
+import { SECRET_TITLE } from '../../config/schema-parts.ts';
+import { guarded, requireSameLimits } from './settings-guard.ts';
+
+/** Whether a secret in this file was typed on the page in this run of the agent, and no setting referred to it so far. */
+export type IsFresh = (file: string) => boolean;
+
+type FilledDestination = FilledConfig['destinations'][string];
+
+/** @throws {ApiError} FORBIDDEN, naming the first setting that may not be changed so */
+export function requireUnguardedByPage(present: FilledConfig, wanted: FilledConfig, isFresh: IsFresh): void {
+  requireSameLimits(present, wanted);
+  for (const [name, destination] of Object.entries(wanted.destinations))
+    requireDestinationUnguarded(name, destination, present, isFresh);
+  const schema = schemaNode().properties?.['notices']?.properties ?? {};
+  for (const kind of ['ntfy', 'webhook', 'email'] as const) {
+    const node = schema[kind] ?? {};
+    requireKept(
+      ['notices', kind],
+      node,
+      { present: present.notices[kind], wanted: wanted.notices[kind] },
+      isFresh,
+    );
+  }
+}
+
+/** The same for one destination, of the name that it has or is to have. @throws {ApiError} FORBIDDEN */
+export function requireDestinationUnguarded(
+  name: string,
+  wanted: FilledDestination,
+  { destinations }: Pick<FilledConfig, 'destinations'>,
+  isFresh: IsFresh,
+): void {
+  const present = Object.hasOwn(destinations, name) ? destinations[name] : undefined;
+  const [node = {}] = Object.values(schemaNode().properties?.['destinations']?.patternProperties ?? {});
+  requireKept(['destinations', name], node, { present, wanted }, isFresh);
+}
+
+/** They say what is run, or let it be said. */
+const COMMANDS: ReadonlySet<string> = new Set(['access.rclone.program', 'access.rclone.configFile']);
+
+/** Whoever changes these has no secret sent to anybody else. All others count as where it is sent. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  'access.s3.accessKeyId',
+  'access.s3.storageClass',
+  'access.s3.serverSideEncryption',
+  'access.s3.kmsKeyId',
+  'access.s3.objectLockMode',
+  'access.s3.objectLockDays',
+  'access.sftp.appendOnly',
+  'access.sftp.connections',
+  'access.webdav.user',
+  'access.gs.storageClass',
+  // Of mail.
+  'user',
+  'from',
+  'to',
+]);
+
+interface Change {
+  readonly present: unknown;
+  readonly wanted: unknown;
+}
+
+function requireKept(path: KeyPath, node: SchemaNode, { present, wanted }: Change, isFresh: IsFresh): void {
+  if (isDeepStrictEqual(present, wanted)) return;
+  const before = leavesOf(present, node);
+  const after = leavesOf(wanted, node);
+  const at = (place: string): KeyPath => [...path, ...place.split('.')];
+  for (const place of COMMANDS) {
+    const command = after.others.get(place);
+    if (command !== undefined && command !== before.others.get(place)) throw guarded(at(place));
+  }
+  const kept = [...after.secrets].filter(([, reference]) => !isTyped(reference, isFresh));
+  for (const [place, reference] of kept)
+    if (!isDeepStrictEqual(reference, before.secrets.get(place))) throw guarded(at(place), TYPE_IT);
+  const [first] = kept;
+  if (first !== undefined && !isDeepStrictEqual(routeOf(before), routeOf(after)))
+    throw guarded(at(first[0]), TYPE_IT_ANEW);
+}
+
+const TYPE_IT = 'Type the secret on the page, or name its place on the machine: in the configuration file.';
+const TYPE_IT_ANEW = 'It would be sent elsewhere. Type this secret anew, or change the place on the machine.';
+
+function isTyped(reference: unknown, isFresh: IsFresh): boolean {
+  if (typeof reference !== 'object' || reference === null || !('file' in reference)) return false;
+  return typeof reference.file === 'string' && isFresh(reference.file);
+}
+
+/** What a destination or notice says, by the names that lead there; without what is null. */
+interface Leaves {
+  readonly secrets: ReadonlyMap<string, unknown>;
+  readonly others: ReadonlyMap<string, unknown>;
+}
+
+function leavesOf(value: unknown, node: SchemaNode): Leaves {
+  const secrets = new Map<string, unknown>();
+  const others = new Map<string, unknown>();
+  const visit = (part: unknown, schema: SchemaNode, names: readonly string[]): void => {
+    if (part === null || part === undefined) return;
+    if (schema.title === SECRET_TITLE) secrets.set(names.join('.'), part);
+    else if (typeof part !== 'object' || Array.isArray(part)) others.set(names.join('.'), part);
+    else
+      for (const [name, inner] of Object.entries(part))
+        visit(inner, schema.properties?.[name] ?? {}, [...names, name]);
+  };
+  visit(value, node, []);
+  return { secrets, others };
+}
+
+function routeOf({ others }: Leaves): ReadonlyMap<string, unknown> {
+  return new Map(
+    [...others].filter(([place]) => !HARMLESS.has(place)).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  );
+}

@@ -1,0 +1,48 @@
+/** The installation's own key, made at the first start. Other keys are derived from it, one for each use. */
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { StateError } from '../../base/errors.ts';
+import { createPrivateFile, readPrivateFile, requirePrivateDirectory } from './private-file.ts';
+
+const KEY_BYTES = 32;
+
+export interface ApiKeys {
+  /** Signs access tokens. */
+  readonly tokens: Uint8Array;
+  /** Keys the hashes of secrets: the database alone proves nothing, and nobody who can write to it can log in. */
+  readonly secrets: Uint8Array;
+  readonly cursors: Uint8Array;
+  /** As `secrets`, for that of the folder of snapshots. */
+  readonly webdav: Uint8Array;
+}
+
+/**
+ * Reads `token.key` of the state directory, or makes it.
+ * @throws {StateError} when directory or file are open to others or not ours, or the file is damaged
+ */
+export async function openApiKeys(stateDirectory: string): Promise<ApiKeys> {
+  await requirePrivateDirectory(stateDirectory);
+  const path = join(stateDirectory, 'token.key');
+  const key = (await readPrivateFile(path, KEY_BYTES)) ?? (await makeKey(path));
+  return {
+    tokens: derive(key, 'access tokens'),
+    secrets: derive(key, 'secrets of credentials'),
+    cursors: derive(key, 'cursors'),
+    webdav: derive(key, 'secret of the folder of snapshots'),
+  };
+}
+
+async function makeKey(path: string): Promise<Buffer> {
+  await createPrivateFile(path, randomBytes(KEY_BYTES));
+  const key = await readPrivateFile(path, KEY_BYTES);
+  if (key === undefined) {
+    throw new StateError('READ_ERROR', `${path} is gone right after it was made`, {
+      hint: 'See what else writes to the state directory.',
+    });
+  }
+  return key;
+}
+
+function derive(key: Uint8Array, use: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', key, new Uint8Array(), `holdfast api v1: ${use}`, KEY_BYTES));
+}

@@ -1,0 +1,103 @@
+/** The web framework as every API of Holdfast sets it up: strict bodies, ids of requests, the envelope around replies. */
+import {
+  fastify,
+  LogController,
+  type FastifyBaseLogger,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { Clock } from '../../base/clock.ts';
+import { BugError } from '../../base/errors.ts';
+import type { ApiError } from '../wire/api-error.ts';
+import { errorEnvelope, metaOf, successEnvelope } from '../wire/envelope.ts';
+import { parseJsonBody } from '../wire/json-body.ts';
+import type { ServerLimits } from '../wire/limits.ts';
+import { requestIdOf } from '../wire/request-id.ts';
+import { requireEncodedQuery } from '../wire/query-text.ts';
+import type { ApiApp } from './route.ts';
+import { declareRoute, isRoutable, pathOf, type RouteTable } from './route-table.ts';
+import { validatorOf } from '../wire/validation.ts';
+
+export interface FrameworkOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly limits: ServerLimits;
+  /** Filled with each route that is registered. */
+  readonly table: RouteTable;
+  /** Addresses and networks of proxies, whose `X-Forwarded-For` says where a request comes from. */
+  readonly proxies?: readonly string[] | undefined;
+  /** Told of unforeseen failures. */
+  readonly logger?: FastifyBaseLogger | undefined;
+}
+
+/** Media type of everything that has an envelope. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
+const NO_PATH = '/.not-a-path';
+
+/** Without hooks that let requests in or answer errors: these are for the API to add. */
+export function createFramework({ clock, limits, table, proxies = [], logger }: FrameworkOptions): ApiApp {
+  const app: ApiApp = fastify({
+    ...(logger === undefined ? {} : { loggerInstance: logger }),
+    // A line for each request would be most of the log, and URLs name files.
+    logController: new LogController({ disableRequestLogging: true }),
+    // What is logged of a request names it: a logger for each would be a good part of the work on a small one.
+    childLoggerFactory: (log) => log,
+    bodyLimit: limits.bodyBytes,
+    // Paths of files are given in queries; parameters are ids. Its length is limited with the headers.
+    routerOptions: { maxParamLength: limits.headerBytes },
+    genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
+    rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
+    return503OnClosing: false,
+    trustProxy: proxies.length === 0 ? false : [...proxies],
+    schemaController: { compilersFactory: { buildValidator: noCompiler, buildSerializer: noCompiler } },
+  }).withTypeProvider<TypeBoxTypeProvider>();
+  app.setValidatorCompiler<object>(({ schema, httpPart }) => validatorOf(schema, httpPart));
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.addHook('preValidation', async ({ originalUrl, routeOptions }) => {
+    // Others do not look at theirs.
+    if (routeOptions.schema?.querystring !== undefined) requireEncodedQuery(originalUrl);
+    await Promise.resolve();
+  });
+  app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
+
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (_request: FastifyRequest, body: Buffer) => parseJsonBody(body, limits),
+  );
+  app.addHook('preSerialization', async (request, _reply, payload) => {
+    if (request.routeOptions.config.produces !== undefined) return payload;
+    return successEnvelope(payload, metaOf(request.id, clock.now()));
+  });
+  return app;
+}
+
+/** In place of the framework's own, which it would load at every start and no request ever needs. */
+function noCompiler(): never {
+  throw new BugError('A schema was given to a compiler that is not ours');
+}
+
+/** What a handler may have said of a response that is not to be. */
+const WITHDRAWN = ['location', 'etag', 'content-disposition', 'accept-ranges'] as const;
+
+/** Answers with an error, and logs it when nobody foresaw it. */
+export function sendError(
+  error: ApiError,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { clock, redact = same }: { readonly clock: Pick<Clock, 'now'>; readonly redact?: <T>(shown: T) => T },
+): void {
+  if (error.code === 'INTERNAL_ERROR')
+    request.log.error({ err: error.cause, request_id: request.id }, 'A request failed');
+  for (const name of WITHDRAWN) reply.removeHeader(name);
+  reply.code(error.statusCode).headers(error.headers).type(JSON_TYPE);
+  const envelope = errorEnvelope(error, metaOf(request.id, clock.now()));
+  reply.send(JSON.stringify({ ...envelope, error: redact(envelope.error) }));
+}
+
+function same<T>(shown: T): T {
+  return shown;
+}

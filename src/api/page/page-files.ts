@@ -1,0 +1,91 @@
+/**
+ * What the browser fetches before anybody is signed in: the page that the build has made of src/ui. Files are read when they
+ * are asked for, since the agent is seldom looked at and should not keep them in memory.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BugError, StateError, errnoOf } from '../../base/errors.ts';
+import { npmHere } from '../../base/holdfast-command.ts';
+
+export interface PageFile {
+  /** As it is asked for. */
+  readonly path: string;
+  /** Media type. */
+  readonly type: string;
+  /** Its name changes with its content, so that it may be kept for ever. */
+  readonly isLasting: boolean;
+  /** @throws {StateError} READ_ERROR */
+  read(): Promise<Buffer>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+};
+
+/** Beside the compiled program, and where the build leaves it when the sources are run. */
+const BUILT = new URL(
+  import.meta.url.endsWith('.ts') ? '../../../dist/page/' : '../../page/',
+  import.meta.url,
+);
+
+/** None when the page was not built. */
+export function pageFiles(): readonly PageFile[] {
+  const lasting = names('assets/').map((name) => pageFile(`/assets/${name}`, `assets/${name}`, true));
+  return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
+}
+
+/** For pages that are made on the server: the style sheet they share with the page, and the icon. @throws {StateError} READ_ERROR */
+export function consolePageFiles(): { readonly style: PageFile; readonly icon: PageFile } {
+  const style = names('assets/').find((name) => /^console-[\w-]+\.css$/.test(name));
+  const icon = names('assets/').find((name) => /^icon-[\w-]+\.svg$/.test(name));
+  if (style === undefined || icon === undefined) {
+    throw new StateError('READ_ERROR', 'The style sheet of the settings page is not built', {
+      hint: `Build it with: ${npmHere('run build')}`,
+    });
+  }
+  return {
+    style: pageFile(`/${style}`, `assets/${style}`, true),
+    icon: pageFile(`/${icon}`, `assets/${icon}`, true),
+  };
+}
+
+function names(directory: string): readonly string[] {
+  try {
+    return readdirSync(new URL(directory, BUILT)).filter((name) =>
+      statSync(new URL(directory + name, BUILT)).isFile(),
+    );
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function pageFile(path: string, name: string, isLasting: boolean): PageFile {
+  const type = TYPES[extname(name)];
+  if (type === undefined) throw new BugError(`the build of the page has made ${name}, of no known type`);
+  const file = fileURLToPath(new URL(name, BUILT));
+  return {
+    path,
+    type,
+    isLasting,
+    async read() {
+      try {
+        return await readFile(file);
+      } catch (cause) {
+        throw new StateError(
+          'READ_ERROR',
+          `A file of the page cannot be read (${errnoOf(cause) ?? 'unknown'})`,
+          {
+            hint: `Build it again with: ${npmHere('run build')}; then restart the agent.`,
+            cause,
+          },
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The destination that a request names, or the default one. */
+import { pathToFileURL } from 'node:url';
+import { RequestError } from '../../base/errors.ts';
+import { findDestination } from '../../config/effective-settings.ts';
+import type { Agent } from '../../jobs/agent.ts';
+import type { JobType } from '../../jobs/job.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { localDirectory } from './local-directory.ts';
+import type { ResourceParts } from './resource-parts.ts';
+
+/**
+ * The name of a destination that is configured, or the URL of one that backups went to.
+ * @throws {ApiError} INVALID_DESTINATION
+ */
+export function readDestination(given: string | undefined, { agent }: Pick<ResourceParts, 'agent'>): string {
+  try {
+    return agent.destinationOf(given);
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.code !== 'INVALID_DESTINATION') throw error;
+    const { message, hint } = error;
+    throw new ApiError('INVALID_DESTINATION', message, {
+      hint,
+      details: { field: 'destination' },
+      cause: error,
+    });
+  }
+}
+
+/**
+ * A destination that jobs are looked for by, as they have it: a name, one that requests understand included, or a path or
+ * URL, of which each place has one spelling.
+ */
+export function jobDestination(
+  given: string,
+  type: JobType,
+  { agent, settings }: Pick<ResourceParts, 'agent' | 'settings'>,
+): string {
+  const current = settings();
+  const named = findDestination(current, given);
+  if (named !== undefined) return named.name;
+  // Also of jobs from before the place had a name.
+  if (agent.jobs({ types: [type], destination: given, limit: 1 }).length > 0) return given;
+  const known = knownName(given, agent);
+  if (known !== undefined) return known;
+  const directory = localDirectory(given);
+  const same = current.destinations.find(
+    ({ url }) => url === given || (directory !== undefined && localDirectory(url) === directory),
+  );
+  return same?.name ?? (directory === undefined ? given : pathToFileURL(directory).href);
+}
+
+function knownName(given: string, agent: Pick<Agent, 'destinationOf'>): string | undefined {
+  try {
+    return agent.destinationOf(given);
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
+}

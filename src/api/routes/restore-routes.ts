@@ -1,0 +1,143 @@
+import { asByteString, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { pathNames, pathOf } from '../../base/path-names.ts';
+import type { Agent, SnapshotSummary } from '../../jobs/agent.ts';
+import type { RestoreSpec } from '../../jobs/job.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
+import { presentRestore } from '../presentation/restore.ts';
+import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } from './request-values.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
+import type { ApiApp } from '../framework/route.ts';
+import { Restore, RestoreRequest } from '../schemas/restore.ts';
+
+const RESTORE: JobKind<Restore> = {
+  type: 'restore',
+  path: '/restore',
+  tag: 'Restores',
+  schema: Restore,
+  notFound: 'RESTORE_NOT_FOUND',
+  bySource: false,
+  present: presentRestore,
+};
+
+export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
+  const jobs = answersNewJobs(app, parts, RESTORE);
+  app.post(
+    '/restore',
+    {
+      schema: { body: RestoreRequest, response: { 200: Restore, 202: Restore } },
+      config: { scope: 'api', tag: 'Restores', summary: 'Restore files of a snapshot', duration: 'waits' },
+    },
+    async (request, reply) => {
+      const { body } = request;
+      requirePlace(body);
+      const asked = (body.paths ?? []).map(readRestorePath);
+      const snapshot = await findSnapshot(parts.agent, body);
+      const paths = asked.map((path) => parts.agent.pathIn(snapshot, path));
+      const spec: RestoreSpec = {
+        type: 'restore',
+        destination: snapshot.destination,
+        snapshot_id: snapshot.id,
+        stored_by: snapshot.stored_by,
+        paths: paths.map(pathOfSpec),
+        target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
+        options: {
+          overwrite: body.options?.overwrite ?? 'never',
+          dry_run: body.options?.dry_run ?? false,
+          verify: body.options?.verify ?? true,
+          delete_extra: body.options?.delete_extra ?? false,
+          restore_ownership: body.options?.restore_ownership ?? false,
+        },
+      };
+      return await jobs.answer(request, reply, await parts.agent.submit(spec, 'api', jobs.note(request)));
+    },
+  );
+  jobRoutes(app, parts, RESTORE);
+}
+
+/** @throws {ApiError} MISSING_FIELD, INVALID_TARGET */
+function requirePlace({ target, in_place: inPlace }: RestoreRequest): void {
+  if (target === undefined && inPlace !== true) {
+    throw new ApiError('MISSING_FIELD', "The field 'target' is missing", {
+      hint: 'Name a directory as target, or set in_place to true.',
+      details: { field: 'target' },
+    });
+  }
+  if (target !== undefined && inPlace === true) {
+    throw invalidTarget(
+      'target_and_in_place',
+      'Both target and in_place are given',
+      'Leave one of them out.',
+    );
+  }
+}
+
+/** Null for in place. */
+async function placeOf(
+  { target }: RestoreRequest,
+  inPlace: readonly ByteString[],
+  { settings, stateDirectory, stores }: ResourceParts,
+): Promise<string | null> {
+  const rules = { settings: settings(), stateDirectory, stores: stores() };
+  if (target === undefined) {
+    await checkInPlace(inPlace, rules);
+    return null;
+  }
+  readPath('target', target);
+  return await checkTarget(target, rules);
+}
+
+type RequestPath = NonNullable<RestoreRequest['paths']>[number];
+
+function readRestorePath(path: RequestPath, index: number): ByteString {
+  const field = `paths.${index}`;
+  const bytes =
+    typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64);
+  // As whoever looks for it in the snapshot takes it.
+  return pathOf(pathNames(bytes));
+}
+
+/** Text stays text, so that a job shows its paths in one way. */
+function pathOfSpec(bytes: ByteString): RestoreSpec['paths'][number] {
+  return isUtf8(bytes) ? textOfBytes(bytes) : { b64: Buffer.from(bytes, 'latin1').toString('base64') };
+}
+
+/** @throws {ApiError} MISSING_FIELD, INVALID_REQUEST, BACKUP_NOT_FOUND, SNAPSHOT_NOT_FOUND */
+async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<SnapshotSummary> {
+  const { snapshot_id: id, backup_id: backupId, source, at } = body;
+  const storedBy = readStoredBy(body.stored_by);
+  const given = [id, backupId, source].filter((value) => value !== undefined);
+  if (given.length === 0) {
+    throw new ApiError('MISSING_FIELD', 'Nothing says what to restore', {
+      hint: 'Give snapshot_id, backup_id or source.',
+      details: { field: 'snapshot_id' },
+    });
+  }
+  if (given.length > 1) {
+    throw badField('snapshot_id', 'stands beside backup_id or source', 'Give one of the three.');
+  }
+  if (at !== undefined && source === undefined) {
+    throw badField('at', 'stands without source', 'Give source with it, or leave it out.');
+  }
+  if (storedBy !== undefined && source === undefined && id !== 'latest')
+    throw badField('stored_by', 'stands without source or latest', 'Give it with source, or with latest.');
+  if (id !== undefined) return await agent.snapshot(id, storedBy);
+  if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
+  const until = at === undefined ? undefined : readTime('at', at);
+  return await agent.newestOf(readSource(source) ?? '', until, storedBy);
+}
+
+async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSummary> {
+  const job = agent.job(id);
+  if (job === undefined || job.type !== 'backup') {
+    throw new ApiError('BACKUP_NOT_FOUND', 'There is no backup with this id', {
+      hint: 'GET /backup lists those that there are.',
+    });
+  }
+  // Not by the id that the job has noted: whoever tags a snapshot gives it a new one.
+  if (job.snapshot_id !== null) return await agent.snapshotOfBackup(id);
+  throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has made no snapshot: it is ${job.status}`, {
+    hint: 'Choose a completed backup that was no dry run.',
+  });
+}

@@ -1,0 +1,183 @@
+/** Whether files may be restored to a directory: asked before the job is queued, so that the person hears of it at once. */
+import { constants } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { allowWriteCommand } from '../../base/allow-write.ts';
+import { quoted } from '../../base/shell-words.ts';
+import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { userName } from '../../base/user-name.ts';
+import type { Settings } from '../../config/settings.ts';
+import { answersFrom } from '../../system/far-answer.ts';
+import { farPlaceOf } from '../../system/far-mounts.ts';
+import { ApiError } from '../wire/api-error.ts';
+
+/** Milliseconds in which the file system of a path has to answer; whoever asks waits for it. */
+const PATIENCE_MS = 5_000;
+
+export type TargetFault =
+  | 'not_absolute'
+  | 'target_and_in_place'
+  | 'not_a_directory'
+  | 'not_writable'
+  | 'not_allowed'
+  | 'inside_state_directory'
+  | 'inside_repository';
+
+export interface TargetRules {
+  readonly settings: Settings;
+  readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in. */
+  readonly stores: readonly string[];
+}
+
+export function invalidTarget(reason: TargetFault, message: string, hint: string, target?: string): ApiError {
+  return new ApiError('INVALID_TARGET', message, {
+    hint,
+    details: { reason, ...(target === undefined ? {} : { path: target }) },
+  });
+}
+
+/**
+ * The target with `..` and doubled slashes resolved. It need not exist.
+ * @throws {ApiError} INVALID_TARGET
+ */
+export async function checkTarget(target: string, rules: TargetRules): Promise<string> {
+  if (!path.isAbsolute(target)) {
+    throw invalidTarget('not_absolute', 'The target is not an absolute path', 'Write it in full.', target);
+  }
+  const resolved = path.resolve(target);
+  if (!(await doesAnswer(resolved))) {
+    throw invalidTarget(
+      'not_writable',
+      `The file system of ${target} does not answer`,
+      'See that its server or its program runs, or choose another directory.',
+      target,
+    );
+  }
+  const { existing, real } = await locate(resolved);
+  await requireOutside(real, resolved, rules);
+  await requireAllowed(real, resolved, rules.settings);
+  await requireWritable(existing, resolved);
+  return resolved;
+}
+
+/**
+ * For a restore to where the files were. No link is followed on the way to them.
+ * @param places paths of all that is to be restored, from the root on, without `.` and `..`
+ * @throws {ApiError} INVALID_TARGET
+ */
+export async function checkInPlace(
+  places: readonly ByteString[],
+  { settings }: Pick<TargetRules, 'settings'>,
+): Promise<void> {
+  for (const place of places) {
+    const { real } = await locate(path.resolve(textOfBytes(asText(place))));
+    await requireAllowed(real, textOfBytes(place), settings);
+  }
+}
+
+/** The path, or what is above it as far up as its names are text: allowed directories are, too. */
+function asText(place: ByteString): ByteString {
+  let above = place;
+  while (!isUtf8(above)) above = asByteString(above.slice(0, above.lastIndexOf('/')));
+  return above === '' ? asByteString('/') : above;
+}
+
+interface Place {
+  /** The path itself, or the nearest directory above it that exists. */
+  readonly existing: string;
+  /** The whole path with the links of that part resolved. */
+  readonly real: string;
+}
+
+async function locate(whole: string): Promise<Place> {
+  if (!(await doesAnswer(whole))) {
+    const real = textOfBytes(farPlaceOf(bytesOfText(whole))?.path ?? bytesOfText(whole));
+    return { existing: real, real };
+  }
+  let existing = whole;
+  for (;;) {
+    try {
+      const real = await realpath(existing);
+      return { existing, real: path.join(real, path.relative(existing, whole)) };
+    } catch (error) {
+      // A file on the way up, or a directory that may not be looked into, is reported when it is looked at itself.
+      const above = path.dirname(existing);
+      if (above === existing) throw notWritable(whole, whole, error);
+      existing = above;
+    }
+  }
+}
+
+async function doesAnswer(whole: string): Promise<boolean> {
+  return await answersFrom(whole, new AbortController().signal, PATIENCE_MS);
+}
+
+async function requireOutside(real: string, target: string, rules: TargetRules): Promise<void> {
+  const { stateDirectory, stores } = rules;
+  if (isInside((await locate(path.resolve(stateDirectory))).real, real)) {
+    throw invalidTarget(
+      'inside_state_directory',
+      'The target lies in the state directory of the agent',
+      'Choose another directory.',
+      target,
+    );
+  }
+  for (const directory of stores) {
+    if (!isInside((await locate(directory)).real, real)) continue;
+    throw invalidTarget(
+      'inside_repository',
+      'The target lies in a directory that backups are stored in',
+      'Choose another directory.',
+      target,
+    );
+  }
+}
+
+async function requireAllowed(real: string, target: string, { restore }: Settings): Promise<void> {
+  if (restore.allowedRoots.length === 0) return;
+  for (const root of restore.allowedRoots) {
+    if (isInside((await locate(path.resolve(root))).real, real)) return;
+  }
+  throw invalidTarget(
+    'not_allowed',
+    `The settings do not allow restoring to ${target}`,
+    'Choose a directory below one of restore.allowedRoots, or add it there.',
+    target,
+  );
+}
+
+async function requireWritable(existing: string, target: string): Promise<void> {
+  try {
+    if (!(await stat(existing)).isDirectory()) {
+      throw invalidTarget(
+        'not_a_directory',
+        `${existing} is not a directory`,
+        'Choose a directory, or a path that does not exist yet.',
+        target,
+      );
+    }
+    await access(existing, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw notWritable(existing, target, error);
+  }
+}
+
+function notWritable(existing: string, target: string, cause: unknown): ApiError {
+  const hint =
+    errnoOf(cause) === 'EROFS'
+      ? `If the agent runs as a service, allow it with: ${allowWriteCommand(existing)}`
+      : `Allow it with: sudo setfacl -m ${quoted(`u:${userName()}:rwx`)} ${quoted(existing)}`;
+  return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
+    hint,
+    details: { reason: 'not_writable', path: target },
+    cause,
+  });
+}
+
+function isInside(directory: string, place: string): boolean {
+  const way = path.relative(directory, place);
+  return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
+}

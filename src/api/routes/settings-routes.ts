@@ -1,0 +1,199 @@
+/** `GET` and `PUT /settings`: the configuration as a whole, changed only by those who know what it is now. */
+import { type Static, Type } from '../../base/schema-type.ts';
+import { ConfigError, InvalidChange, shownKeyPath } from '../../config/config-error.ts';
+import type { ConfigChange } from '../../config/config-edit.ts';
+import { NO_FILE } from '../../config/load.ts';
+import { type PresentSettings, replaceSettings } from '../../config/replacement.ts';
+import { CONFIG_VERSION, type FilledConfig } from '../../config/schema.ts';
+import { checkAgainstSchema, type Fault, withIndexes } from '../../config/validate.ts';
+import { BugError, StateError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { ApiError } from '../wire/api-error.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
+import { badField } from './request-values.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import type { ApiApp } from '../framework/route.ts';
+import { requireUnguardedByPage, type IsFresh } from '../access/secret-guard.ts';
+import { requireUnguarded } from '../access/settings-guard.ts';
+
+/** The configuration file, as it is in force. */
+export interface SettingsFile {
+  /** Undefined while there is no file and defaults are in force. */
+  readonly document: (PresentSettings & { readonly revision: string }) | undefined;
+  /**
+   * Changes the file and puts it in force.
+   * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change
+   * @throws {ConfigError} when the file is broken and must be put right first
+   * @throws {StateError} when it cannot be written
+   */
+  edit(
+    changes: readonly ConfigChange[],
+    expectedRevision: string | undefined,
+    signal: AbortSignal,
+  ): Promise<unknown>;
+  /** Throws what `edit` would throw of the change and of the file, and changes nothing. */
+  check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void>;
+}
+
+/** Names and kinds are those of the configuration file, whose own schema says all of them. */
+const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
+const SettingsReport = Type.Object({ revision: Type.String(), settings: AnySettings });
+const SettingsRequest = Type.Object({ settings: AnySettings }, { additionalProperties: false });
+
+export function settingsRoutes(app: ApiApp, { settingsFile, isFreshSecret }: ResourceParts): void {
+  if (settingsFile === undefined) return;
+  const closing = closingSignal(app);
+
+  app.get(
+    '/settings',
+    {
+      schema: { response: { 200: SettingsReport } },
+      config: { scope: 'api', tag: 'Settings', summary: 'Read the settings' },
+    },
+    async (_request, reply) => report(settingsFile, reply),
+  );
+
+  app.put(
+    '/settings',
+    {
+      schema: { body: SettingsRequest, response: { 200: SettingsReport } },
+      config: { scope: 'api', tag: 'Settings', summary: 'Replace the settings' },
+    },
+    async (request, reply) => {
+      const expected = readIfMatch(request.headers['if-match']);
+      const present = presentOf(settingsFile);
+      if (expected !== undefined && !expected.includes(present.revision)) throw mismatch(present.revision);
+      const changes = changesTo(present, request.body.settings, isFreshSecret);
+      try {
+        await settingsFile.edit(changes, present.revision, untilClosedOr(closing, reply));
+      } catch (error) {
+        throw asAnswer(error);
+      }
+      return report(settingsFile, reply);
+    },
+  );
+}
+
+/**
+ * What makes the file say what is wanted. `isFresh` is for the page alone, which may put fresh secrets into it.
+ * @throws {ApiError} what is wrong with that by the schema, or what of it no request may change
+ */
+export function changesTo(
+  present: PresentSettings,
+  wanted: object,
+  isFresh?: IsFresh,
+): readonly ConfigChange[] {
+  const { values, changes, faults } = replaceSettings(present, wanted);
+  if (values === undefined) throw refusal(faults);
+  if (isFresh === undefined) requireUnguarded(present.values, values);
+  else requireUnguardedByPage(present.values, values, isFresh);
+  return changes;
+}
+
+interface Present extends PresentSettings {
+  readonly revision: string;
+}
+
+const NEW_FILE = JSON.stringify({ version: CONFIG_VERSION });
+
+/** What is in force: of the file, or every default. */
+export function presentOf({ document }: Pick<SettingsFile, 'document'>): Present {
+  return document ?? { text: NEW_FILE, values: defaults(), revision: NO_FILE };
+}
+
+function defaults(): FilledConfig {
+  const { value } = checkAgainstSchema({});
+  if (value === undefined) throw new BugError('The defaults of the configuration are not valid');
+  return value;
+}
+
+function report(file: SettingsFile, reply: { header(name: string, value: string): unknown }): Report {
+  const { revision, values } = presentOf(file);
+  reply.header('etag', `"${revision}"`);
+  const settings = Object.fromEntries(Object.entries(values).filter(([name]) => name !== '$schema'));
+  return { revision, settings };
+}
+
+type Report = Static<typeof SettingsReport>;
+
+/**
+ * The revisions that the request takes for the present one; undefined for any.
+ * @throws {ApiError} MISSING_FIELD, INVALID_REQUEST
+ */
+function readIfMatch(header: string | undefined): readonly string[] | undefined {
+  if (header === undefined) {
+    throw new ApiError('MISSING_FIELD', 'The header If-Match is missing', {
+      hint: 'Send the revision that GET /settings gave, or * to replace whatever there is.',
+      details: { field: 'If-Match' },
+    });
+  }
+  if (header.trim() === '*') return undefined;
+  const names = header.split(',').map((part) => /^\s*(?:W\/)?"?([A-Za-z0-9]{1,64})"?\s*$/.exec(part)?.[1]);
+  const known = names.filter((name) => name !== undefined);
+  if (known.length === names.length) return known;
+  throw badField('If-Match', 'is no revision', 'Send the one that GET /settings gave.');
+}
+
+function mismatch(revision: string): ApiError {
+  return new ApiError('REVISION_MISMATCH', 'The settings were changed in the meantime', {
+    hint: 'Read them again, and repeat the change if it is still wanted.',
+    details: { revision },
+  });
+}
+
+const MOST_PROBLEMS = 10;
+const PUBLIC_FAULTS: Readonly<Partial<Record<string, 'UNKNOWN_FIELD' | 'MISSING_FIELD' | 'SECRET_IN_URL'>>> =
+  {
+    UNKNOWN_FIELD: 'UNKNOWN_FIELD',
+    MISSING_FIELD: 'MISSING_FIELD',
+    SECRET_IN_URL: 'SECRET_IN_URL',
+  };
+
+/** What is wrong with settings by their schema; the first of it in words. */
+export function refusal(faults: readonly Fault[]): ApiError {
+  const problems = faults.slice(0, MOST_PROBLEMS).map(({ path, message, hint }) => ({
+    field: shownKeyPath(withIndexes(path)),
+    message,
+    hint,
+  }));
+  const [first] = problems;
+  if (first === undefined) throw new BugError('Settings were refused without a reason');
+  const where = first.field === '' ? '' : `${first.field}: `;
+  return new ApiError(PUBLIC_FAULTS[faults[0]?.code ?? ''] ?? 'INVALID_REQUEST', `${where}${first.message}`, {
+    hint: first.hint,
+    details: { path: first.field, problems },
+  });
+}
+
+/** A file that is broken, or cannot be written, is no fault of the request, and none of the agent. */
+export function asAnswer(error: unknown): unknown {
+  if (error instanceof InvalidChange) return withProblems(error);
+  if (error instanceof ConfigError) {
+    const [first] = error.problems;
+    return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {
+      hint: `Put it right on the machine first; ${holdfast`config validate`} says what is wrong.`,
+      details: first === undefined ? {} : { line: first.line, column: first.column, path: first.path },
+      cause: error,
+    });
+  }
+  if (error instanceof StateError) {
+    return new ApiError('SERVICE_UNAVAILABLE', 'The configuration file cannot be written', {
+      hint: 'Check that its directory is writable and that the disk has space.',
+      cause: error,
+    });
+  }
+  return error;
+}
+
+/** A change that would make the file invalid: with all that is wrong with it, as of one that the schema refuses. */
+function withProblems({ code, message, hint, details, problems }: InvalidChange): ApiError {
+  return new ApiError(PUBLIC_FAULTS[code] ?? 'INVALID_REQUEST', message, {
+    hint,
+    details: {
+      ...details,
+      problems: problems
+        .slice(0, MOST_PROBLEMS)
+        .map((one) => ({ field: one.path, message: one.message, hint: one.hint })),
+    },
+  });
+}

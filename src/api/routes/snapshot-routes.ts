@@ -1,0 +1,102 @@
+import { ApiError } from '../wire/api-error.ts';
+import { presentChange, presentSnapshot } from '../presentation/snapshot.ts';
+import { jobDestination } from './named-destination.ts';
+import type { ResourceParts } from './resource-parts.ts';
+import { badField, readSource, readStoredBy } from './request-values.ts';
+import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from '../framework/route.ts';
+import {
+  DIFF_FILTERS,
+  Deleted,
+  SNAPSHOT_FILTERS,
+  Snapshot,
+  SnapshotChange,
+  SnapshotQuery,
+} from '../schemas/snapshot.ts';
+import { IdParams } from '../schemas/values.ts';
+import { openPosition, sealPosition } from './snapshot-cursor.ts';
+
+export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts): void {
+  app.get(
+    '/snapshots',
+    {
+      schema: { querystring: ListQuery(SNAPSHOT_FILTERS), response: { 200: PageOf(Snapshot) } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'List snapshots' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
+      // One more tells whether there are more.
+      const found = await agent.snapshots({
+        source: readSource(filters.source),
+        storedBy: readStoredBy(filters.stored_by),
+        ...(filters.destination === undefined
+          ? {}
+          : { destination: jobDestination(filters.destination, 'backup', { agent, settings }) }),
+        limit: limit + 1,
+        behind,
+      });
+      const last = found.length > limit ? found[limit - 1] : undefined;
+      return page(
+        found.slice(0, limit).map(presentSnapshot),
+        last === undefined ? null : sealPosition(app.cursors, '/snapshots', filters, last),
+      );
+    },
+  );
+
+  app.get(
+    '/snapshots/:id',
+    {
+      schema: { params: IdParams, querystring: SnapshotQuery, response: { 200: Snapshot } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'Read one snapshot' },
+    },
+    async ({ params: { id }, query }) => {
+      const source = readSource(query.source);
+      const storedBy = readStoredBy(query.stored_by);
+      const [extra] = Object.keys(query);
+      if (id !== 'latest' && extra !== undefined)
+        throw badField(extra, 'stands beside the id of a snapshot', 'Give it with latest alone.');
+      return presentSnapshot(
+        source === undefined
+          ? await agent.snapshot(id, storedBy)
+          : await agent.newestOf(source, undefined, storedBy),
+      );
+    },
+  );
+
+  app.delete(
+    '/snapshots/:id',
+    {
+      schema: { params: IdParams, response: { 200: Deleted } },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'Forget one snapshot' },
+    },
+    async ({ params }) => {
+      const { id } = await agent.snapshot(params.id);
+      // What `latest` means may be another one by now.
+      if (id !== params.id) {
+        throw new ApiError('SNAPSHOT_NOT_FOUND', 'A snapshot is forgotten by its whole id only', {
+          hint: `That would be ${id}.`,
+        });
+      }
+      await agent.forgetSnapshot(id);
+      return { id, deleted: true as const };
+    },
+  );
+
+  app.get(
+    '/snapshots/:id/diff',
+    {
+      schema: {
+        params: IdParams,
+        querystring: ListQuery(DIFF_FILTERS),
+        response: { 200: ListingOf(SnapshotChange) },
+      },
+      config: { scope: 'api', tag: 'Snapshots', summary: 'List what a snapshot changed' },
+    },
+    async ({ params: { id }, query: { limit, cursor, base } }) => {
+      const filters = { id, base };
+      const after = app.cursors.open('/snapshots/diff', filters, cursor);
+      const found = await agent.diff(id, base, limit, after);
+      const next = found.next === null ? null : app.cursors.seal('/snapshots/diff', filters, found.next);
+      return listing(found.items.map(presentChange), { ...found, next });
+    },
+  );
+}

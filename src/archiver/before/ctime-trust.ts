@@ -1,0 +1,192 @@
+/**
+ * Which file systems keep a time of change (ctime) that nobody can set. Where one does not, as FAT, exFAT and images that
+ * are built with one time for all, new content of the same size and mtime looks like the old: there a file is read to know.
+ */
+import { constants, statfsSync } from 'node:fs';
+import { fsPath, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { layersOf, mountOf, mountTable, parseMounts } from '../../system/mount-table.ts';
+import { O_PATH } from '../../system/platform.ts';
+import { shownPath } from '../../exclude/decision.ts';
+import type { ArchiveObserver } from '../report/observer.ts';
+import { KEEP_INODES } from '../source/same-entry.ts';
+import { closeSource, openSource } from '../source/open.ts';
+import { kindOf, openDirectory, type SourceStat } from '../source/stat.ts';
+
+/** They have none and show another time in its place, or are images, which are replaced as a whole. */
+const KEEP_NONE: ReadonlySet<number> = new Set([
+  0x4d44, // FAT
+  0x2011bab0, // exFAT
+  0x4244, // HFS
+  0xadff, // Amiga
+  0xf995e849, // HPFS
+  0xc2993d87, // OMFS
+  0x137f, // Minix, versions of one time
+  0x138f,
+  0x73717368, // SquashFS
+  0xe0f5e1e2, // EROFS
+  0x28cd3d45, // cramfs, of either byte order
+  0x453dcd28,
+  0x7275, // romfs
+  0x9660, // ISO 9660
+  0x15013346, // UDF
+]);
+
+/** Of layers, each of which may be of any kind. */
+const OVERLAY = 0x794c7630;
+
+/** FAT and exFAT count in such steps, and Linux alone has file systems that make finer times up. */
+const COARSE_NS = 10_000_000n;
+const SHOWS_BY_FINENESS = process.platform !== 'linux';
+
+/** Entries that are looked at, at most, for one that shows what a file system of unknown kind does. */
+const MOST_LOOKS = 2_000;
+/** One in so many may have got an mtime of later than the change itself, which somebody set. */
+const RARE = 10;
+
+/** `each`: some layers do, others do not, and of a file nobody says on which it lies. */
+type Keeping = 'always' | 'never' | 'each' | Seen;
+
+/** Of what nothing is known by its kind: network shares, FUSE, layers. */
+interface Seen {
+  /** Files that changed, or were put there, later than their mtime: somebody keeps a ctime. */
+  later: number;
+  /** Files that changed before their mtime, which is over: what is shown is the time of something else. */
+  earlier: number;
+}
+
+/** What of an entry counts. */
+type Looked = Pick<SourceStat, 'mode' | 'dev' | 'mtimeNs' | 'ctimeNs'>;
+
+/** What is found out in one run, by device. */
+export class CtimeTrust {
+  readonly #devices = new Map<bigint, Keeping>();
+  readonly #nowNs: bigint;
+  readonly #onDoubt: ((path: ByteString) => void) | undefined;
+  readonly #typeOf: TypeOf;
+  readonly #doubted = new Set<bigint>();
+
+  /**
+   * @param nowMs when the run began
+   * @param onDoubt told once of each device on which a file that looks unchanged is read, with that file
+   */
+  constructor(nowMs: number, onDoubt?: (path: ByteString) => void, typeOf: TypeOf = typeOfFileSystem) {
+    this.#nowNs = BigInt(Math.trunc(nowMs)) * 1_000_000n;
+    this.#onDoubt = onDoubt;
+    this.#typeOf = typeOf;
+  }
+
+  /** Whether the entry would show another ctime if anything about it had changed. */
+  tells(path: ByteString, stat: Looked): boolean {
+    const keeping = this.#devices.get(stat.dev) ?? this.#meet(path, stat);
+    if (keeping === 'always' || keeping === 'never') return keeping === 'always';
+    if (keeping === 'each') return stat.ctimeNs > stat.mtimeNs;
+    this.#count(keeping, stat);
+    return keeping.later > keeping.earlier * RARE && !this.#isEarlier(stat);
+  }
+
+  /** The same of a file that looks unchanged otherwise: that it is read nonetheless is told. */
+  vouchesFor(path: ByteString, stat: Looked): boolean {
+    if (this.tells(path, stat)) return true;
+    if (!this.#doubted.has(stat.dev)) this.#onDoubt?.(path);
+    this.#doubted.add(stat.dev);
+    return false;
+  }
+
+  #meet(path: ByteString, stat: Looked): Keeping {
+    // What a link leads to lies elsewhere.
+    const place = kindOf(stat) === 'symlink' ? pathAbove(path) : path;
+    const keeping = kindByType(this.#typeOf(place)) ?? this.#kindOfLayers(place);
+    const known = keeping ?? this.#lookAround(pathAbove(path), stat.dev);
+    this.#devices.set(stat.dev, known);
+    return known;
+  }
+
+  #kindOfLayers(place: ByteString): 'always' | 'each' | undefined {
+    if (this.#typeOf(place) !== OVERLAY) return undefined;
+    // Where no layer can be seen, as in a container, all are on disks of its host.
+    const kinds = layersOf(place).map((layer) => this.#typeOf(layer, 'layer'));
+    return kinds.some((type) => type !== undefined && kindByType(type) !== 'always') ? 'each' : 'always';
+  }
+
+  /** Mostly the first files show it; else everything near counts, breadth first. */
+  #lookAround(directory: ByteString, device: bigint): Seen {
+    const seen: Seen = { later: 0, earlier: 0 };
+    const waiting = [directory];
+    let looks = 0;
+    const isEnough = (): boolean => looks > MOST_LOOKS || seen.later > RARE;
+    for (let at = waiting.shift(); at !== undefined && !isEnough(); at = waiting.shift()) {
+      const here = at;
+      orNothing(() => {
+        const listed = openDirectory(here);
+        try {
+          for (const name of listed.names) {
+            looks += 1;
+            if (isEnough()) return;
+            const stat = orNothing(() => listed.stat(name));
+            if (stat?.dev !== device) continue;
+            if (kindOf(stat) === 'directory') waiting.push(joinBytes(here, name));
+            this.#count(seen, stat);
+          }
+        } finally {
+          listed.close();
+        }
+      });
+    }
+    return seen;
+  }
+
+  /** Of files alone: the root of a mount may show when that was made. */
+  #count(seen: Seen, stat: Looked): void {
+    if (kindOf(stat) !== 'file') return;
+    if (this.#isEarlier(stat)) seen.earlier += 1;
+    else if (stat.ctimeNs > stat.mtimeNs || (SHOWS_BY_FINENESS && stat.ctimeNs % COARSE_NS !== 0n))
+      seen.later += 1;
+  }
+
+  #isEarlier({ ctimeNs, mtimeNs }: Looked): boolean {
+    return ctimeNs < mtimeNs && mtimeNs < this.#nowNs;
+  }
+}
+
+/** Of a run; its observer is told of each file system that keeps none. */
+export function ctimesOf(startedMs: number, { note }: Pick<ArchiveObserver, 'note'>): CtimeTrust {
+  return new CtimeTrust(startedMs, (path) => note?.(readAgainText(path)));
+}
+
+/** For people: why files that look unchanged are read in every run. */
+function readAgainText(path: ByteString): string {
+  const mount = mountOf(path, parseMounts(mountTable()));
+  const where = mount === undefined ? shownPath(path) : `${shownPath(mount.path)} (${mount.type})`;
+  return `The file system at ${where} does not keep when a file was last changed: what lies on it is read again in each backup, to be sure that nothing is missed.`;
+}
+
+function kindByType(type: number | undefined): 'always' | 'never' | undefined {
+  if (type === undefined) return undefined;
+  return KEEP_INODES.has(type) ? 'always' : KEEP_NONE.has(type) ? 'never' : undefined;
+}
+
+/** A layer is what root named when it was mounted, by way of links as a rule. */
+type TypeOf = (path: ByteString, what?: 'layer') => number | undefined;
+
+/** Undefined where the system does not say. */
+function typeOfFileSystem(path: ByteString, what?: 'layer'): number | undefined {
+  return orNothing(() => {
+    if (what === 'layer' || process.platform !== 'linux') return statfsSync(fsPath(path)).type;
+    const fd = openSource(path, O_PATH | constants.O_NOFOLLOW);
+    try {
+      return statfsSync(`/proc/self/fd/${fd}`).type;
+    } finally {
+      closeSource(path, fd);
+    }
+  });
+}
+
+function orNothing<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

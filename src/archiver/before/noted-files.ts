@@ -1,0 +1,87 @@
+/** The files that have not changed since a machine with a write-only key has read them: it has no parent to compare with. */
+import type { ByteString } from '../../base/byte-path.ts';
+import type { Namespace } from '../../codec/keys.ts';
+import type { FileEntry } from '../../format/tree.ts';
+import type { ChunkIndex } from '../../repository/chunk-index.ts';
+import type { ChunkTable } from '../../repository/packs/chunk-table.ts';
+import { FileDigests, type NotedContent } from '../../repository/ledger.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { CtimeTrust } from './ctime-trust.ts';
+import { settledBefore, type IsSettled } from './settled.ts';
+import { storedNumber, type SourceStat } from '../source/stat.ts';
+
+/** Turns what the readers found of a file's content into the content field of its entry. */
+export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };
+
+const ID = 24;
+/** Notes of larger files than some 300 GB would be in the way of the others: these are read in every run. */
+const MOST_IDS = 1_000_000;
+
+/** Only with a write-only key: every other run has a parent. */
+export function notedFiles(
+  repository: Repository,
+  { table }: ChunkIndex,
+  {
+    namespace,
+    startedMs,
+    ctimes,
+  }: {
+    readonly namespace: Namespace;
+    readonly startedMs: number;
+    readonly ctimes: Pick<CtimeTrust, 'vouchesFor'>;
+  },
+): NotedFiles | undefined {
+  if (!repository.isWriteOnly) return undefined;
+  const idKey = repository.keys.idKey('data', namespace);
+  return new NotedFiles(repository, table, idKey, { startedMs, ctimes });
+}
+
+export type UnchangedContent = Pick<FileEntry, 'content' | 'indirect' | 'holes'>;
+
+export class NotedFiles {
+  readonly #repository: Repository;
+  readonly #table: ChunkTable;
+  readonly #digests: FileDigests;
+  readonly #isSettled: IsSettled;
+  readonly #ctimes: Pick<CtimeTrust, 'vouchesFor'>;
+
+  /** @param startedMs when the run began: what may have changed since without a trace is not noted */
+  constructor(
+    repository: Repository,
+    table: ChunkTable,
+    idKey: Buffer,
+    { startedMs, ctimes }: { readonly startedMs: number; readonly ctimes: Pick<CtimeTrust, 'vouchesFor'> },
+  ) {
+    this.#repository = repository;
+    this.#table = table;
+    this.#digests = new FileDigests(idKey);
+    this.#isSettled = settledBefore(startedMs);
+    this.#ctimes = ctimes;
+  }
+
+  /**
+   * The content of a file that is as it was when it was noted; undefined where any of it is not stored any more.
+   * @param contentOf has the lists of a large file stored again
+   */
+  unchanged(path: ByteString, stat: SourceStat, contentOf: ContentOf): UnchangedContent | undefined {
+    const noted = this.#repository.ledger.content(this.#digestOf(path, stat));
+    if (noted === undefined || !this.#ctimes.vouchesFor(path, stat)) return undefined;
+    const { ids, holes } = noted;
+    for (let at = 0; at < ids.length; at += ID) if (this.#table.slotOf(ids, at) < 0) return undefined;
+    // Known, all of them: now the run relies on their packs, and looks for these again before it commits.
+    for (let at = 0; at < ids.length; at += ID) this.#table.claim(ids.subarray(at, at + ID));
+    return { ...contentOf(ids), holes: holes.length === 0 ? undefined : holes };
+  }
+
+  /** To be called with what was read of a file that did not change meanwhile. */
+  readonly note = (path: ByteString, stat: SourceStat, content: NotedContent): void => {
+    if (!this.#isSettled(stat.ctimeNs) || content.ids.length > MOST_IDS * ID) return;
+    this.#repository.ledger.noteContent(this.#digestOf(path, stat), content);
+  };
+
+  #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: SourceStat): Buffer {
+    const facts = [size, mtimeNs, ctimeNs, storedNumber(ino), nlink];
+    // A file of several names is read by one of them. Devices may have other numbers since the last start.
+    return nlink > 1 ? this.#digests.of('', [...facts, dev]) : this.#digests.of(path, facts);
+  }
+}

@@ -1,0 +1,299 @@
+import { asByteString, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import type { FileEntry, Hole } from '../../format/tree.ts';
+import type { ContentOf } from '../before/noted-files.ts';
+import { REPLACED_CODE } from '../source/same-entry.ts';
+import type { StatFacts, TaskExtras } from './messages.ts';
+import type { PendingEntry } from '../store/pending-directory.ts';
+import type { Batcher, ReadOutcome } from './read-job.ts';
+import { isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
+import { opensWithoutLinks } from '../source/open.ts';
+import { SourcePlace } from '../source/place.ts';
+import { kindOf, storedNumber, type SourceStat } from '../source/stat.ts';
+import type { Tally } from '../report/tally.ts';
+import { metadataOf } from '../before/source-entry.ts';
+
+/** Files from this size on are cut into spans that different workers read at the same time. */
+const SPAN = 128 * 1024 * 1024;
+/** Of one file. Larger ones have longer spans: a hole of petabytes costs its maker nothing. */
+const MOST_SPANS = 1_024;
+
+/** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
+const KNOWS_DEVICES = process.platform !== 'win32';
+
+const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
+
+export interface FileToSave {
+  readonly path: ByteString;
+  readonly name: ByteString;
+  readonly stat: SourceStat;
+  /** The directory it lies in, as that was met; undefined where nobody has looked. */
+  readonly directory: SourceStat | undefined;
+  /** The parent's version, when there is one. */
+  readonly old: FileEntry | undefined;
+  /** Told of what is no file and stands in its place by now; it settles the entry. Without it that is a problem. */
+  readonly became?: (other: SourceStat, done: PendingEntry) => void;
+}
+
+export type WasRead = (
+  path: ByteString,
+  stat: SourceStat,
+  content: { readonly ids: Buffer; readonly holes: readonly Hole[] },
+) => void;
+
+/** Has the content of new and changed files read and makes their entries. */
+export class FileSaver {
+  readonly #batcher: Batcher;
+  readonly #tally: Tally;
+  readonly #contentOf: ContentOf;
+  readonly #wasRead: WasRead | undefined;
+  /** Several names of one inode: read once. */
+  readonly #links = new Map<string, LinkGroup>();
+
+  /** @param wasRead told of every file that was read and did not change meanwhile */
+  constructor(batcher: Batcher, tally: Tally, contentOf: ContentOf, wasRead?: WasRead) {
+    this.#batcher = batcher;
+    this.#tally = tally;
+    this.#contentOf = contentOf;
+    this.#wasRead = wasRead;
+  }
+
+  /** An unchanged file: further names of its inode need not be read either. */
+  keep(entry: FileEntry): void {
+    if (entry.links === undefined) return;
+    this.#links.set(linkKey(entry.links.device, entry.inode, entry), { entry, waiting: [] });
+  }
+
+  save(file: FileToSave, done: PendingEntry): void {
+    const { path, stat } = file;
+    if (!Number.isSafeInteger(stat.size)) {
+      this.#tally.problem(path, 'EFBIG', 'it is larger than a snapshot can hold');
+      this.#settle(file, undefined, done);
+      return;
+    }
+    if (stat.nlink <= 1) {
+      this.#read(file, (entry) => this.#settle(file, entry, done));
+      return;
+    }
+    const key = linkKey(storedNumber(stat.dev), storedNumber(stat.ino), stat);
+    const group = this.#links.get(key);
+    if (group === undefined) {
+      const fresh: LinkGroup = { entry: undefined, waiting: [] };
+      this.#links.set(key, fresh);
+      this.#lead(key, fresh, { file, done });
+    } else if (group.entry === undefined) group.waiting.push({ file, done });
+    else this.#settleName({ file, done }, group.entry);
+  }
+
+  /** Reads the inode by this name; by the next one when this name is gone or has become another file. */
+  #lead(key: string, group: LinkGroup, { file, done }: NamedFile): void {
+    this.#read(file, (entry) => {
+      this.#settle(file, entry, done);
+      if (!(entry instanceof OtherKind) && entry?.inode === storedNumber(file.stat.ino)) {
+        group.entry = entry;
+        for (const other of group.waiting) this.#settleName(other, entry);
+        group.waiting = [];
+        return;
+      }
+      const next = group.waiting.shift();
+      if (next === undefined) this.#links.delete(key);
+      else this.#lead(key, group, next);
+    });
+  }
+
+  /** One more name of a file that was read. */
+  #settleName({ file, done }: NamedFile, entry: FileEntry): void {
+    if (entry.changedWhileRead) this.#tally.problem(file.path, ...CHANGED);
+    this.#settle(file, { ...entry, name: file.name }, done);
+  }
+
+  #settle(file: FileToSave, entry: ReadEntry, done: PendingEntry): void {
+    const { old } = file;
+    if (entry instanceof OtherKind) {
+      file.became?.(entry.stat, done);
+      return;
+    }
+    if (entry === undefined) {
+      this.#tally.filesFailed += 1;
+      done(undefined, false);
+      return;
+    }
+    const sameContent = old !== undefined && old.content.equals(entry.content) && old.size === entry.size;
+    if (old === undefined) this.#tally.filesNew += 1;
+    else if (sameContent) this.#tally.filesUnchanged += 1;
+    else this.#tally.filesChanged += 1;
+    this.#tally.bytesDone += entry.size;
+    done(entry, false);
+  }
+
+  #read(file: FileToSave, settle: (entry: ReadEntry) => void, looks = 0): void {
+    const { path, stat } = file;
+    this.#tally.bytesInReading += stat.size;
+    const done = (outcomes: readonly ReadOutcome[], underWay = 0): void => {
+      this.#tally.bytesInReading -= stat.size;
+      const other = looks < MOST_LOOKS ? replacement(file, outcomes) : undefined;
+      const entry = other === undefined ? this.#entryOf(file, outcomes) : undefined;
+      // From now on it counts as a whole, or anew.
+      if (entry !== undefined || other !== undefined) this.#tally.bytesUnderWay -= underWay;
+      if (other === undefined) settle(entry);
+      else if (kindOf(other) === 'file') this.#read({ ...file, stat: other }, settle, looks + 1);
+      else settle(new OtherKind(other));
+    };
+    const facts: StatFacts = {
+      size: stat.size,
+      mtimeNs: stat.mtimeNs,
+      ctimeNs: stat.ctimeNs,
+      inode: storedNumber(stat.ino),
+      blocks: stat.blocks,
+      mode: stat.mode & 0o7777,
+      uid: stat.uid,
+      gid: stat.gid,
+    };
+    const device = KNOWS_DEVICES ? storedNumber(stat.dev) : -1;
+    if (stat.size <= SPAN) {
+      this.#batcher.add({ path, facts, device, span: undefined, done: (outcome) => done([outcome]) });
+      return;
+    }
+    const length = spanLength(stat.size);
+    const spans = Math.ceil(stat.size / length);
+    const outcomes: ReadOutcome[] = [];
+    let left = spans;
+    for (let i = 0; i < spans; i += 1) {
+      const span = { offset: i * length, length: Math.min(length, stat.size - i * length) };
+      this.#batcher.add({
+        path,
+        facts,
+        device,
+        span,
+        done: (outcome) => {
+          outcomes[i] = outcome;
+          left -= 1;
+          this.#tally.bytesUnderWay += span.length;
+          if (left === 0) done(outcomes, stat.size);
+        },
+      });
+    }
+  }
+
+  /** The entry of a file from its spans (one for most files), or undefined when it could not be read. */
+  #entryOf(file: FileToSave, outcomes: readonly ReadOutcome[]): FileEntry | undefined {
+    const { path, name, stat } = file;
+    const extras = outcomes.map((one) => one.extras).filter((one) => one !== undefined);
+    const problem = extras.find((one) => one.problem !== undefined)?.problem;
+    if (problem !== undefined) {
+      if (problem.code === REPLACED_CODE)
+        this.#tally.problem(path, 'CHANGED', `${problem.message} meanwhile`);
+      else this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
+      return undefined;
+    }
+    const whole = outcomes.length === 1 ? outcomes[0] : undefined;
+    const changed = extras.some((one) => one.changed);
+    if (changed) this.#tally.problem(path, ...CHANGED);
+    for (const one of extras) for (const what of one.xattrProblems) this.#tally.omit(what);
+    const refreshed = latest(extras);
+    const size = whole?.size ?? stat.size;
+    this.#tally.bytesRead += size;
+    const ids = whole === undefined ? Buffer.concat(outcomes.map((one) => one.ids)) : whole.ids;
+    const holes = joinHoles(extras);
+    if (!changed && refreshed === undefined) this.#wasRead?.(path, stat, { ids, holes });
+    return {
+      type: 'file',
+      ...metadataOf(name, stat),
+      ...(refreshed === undefined ? {} : refreshedMetadata(refreshed)),
+      xattrs: extras
+        .find((one) => one.xattrs !== undefined)
+        ?.xattrs?.map(({ name, value }) => ({ name: asByteString(name), value: Buffer.from(value) })),
+      size,
+      holes: holes.length === 0 ? undefined : holes,
+      ...this.#contentOf(ids),
+      changedWhileRead: changed,
+    };
+  }
+}
+
+/** Something that is no file stands in the place of the one that was to be read. */
+class OtherKind {
+  readonly stat: SourceStat;
+
+  constructor(stat: SourceStat) {
+    this.stat = stat;
+  }
+}
+
+/** Undefined where it could not be read. */
+type ReadEntry = FileEntry | OtherKind | undefined;
+
+interface NamedFile {
+  readonly file: FileToSave;
+  readonly done: PendingEntry;
+}
+
+interface LinkGroup {
+  entry: FileEntry | undefined;
+  waiting: NamedFile[];
+}
+
+/**
+ * Times and size are part of the key: a name seen after the inode changed is read again, and so is another file where two
+ * are given one number, as some network file systems do.
+ */
+function linkKey(
+  device: number,
+  inode: number,
+  seen: { readonly mtimeNs: bigint; readonly ctimeNs: bigint; readonly size: number },
+): string {
+  return `${device}/${inode}/${seen.mtimeNs}/${seen.ctimeNs}/${seen.size}`;
+}
+
+/** Doubled as often as it takes, so that a file that grows keeps most of the places where it is cut. */
+function spanLength(size: number): number {
+  let length = SPAN;
+  while (size / length > MOST_SPANS) length *= 2;
+  return length;
+}
+
+/** What the last of the readers saw of a file that is not as the walker had seen it. */
+function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
+  return extras
+    .map((one) => one.stat)
+    .filter((one) => one !== undefined)
+    .reduce<StatFacts | undefined>(
+      (last, one) => (last && last.ctimeNs > one.ctimeNs ? last : one),
+      undefined,
+    );
+}
+
+/**
+ * What took the place of the file that was to be read, in the same directory. Not looked for where a link on the way to
+ * it may be followed: what lies there could belong to somebody else.
+ */
+function replacement(
+  { path, name, directory, became }: FileToSave,
+  outcomes: readonly ReadOutcome[],
+): SourceStat | undefined {
+  const isReplaced = outcomes.some(({ extras }) => isNotAsMet(extras?.problem));
+  if (!isReplaced || !opensWithoutLinks(path)) return undefined;
+  try {
+    using place = new SourcePlace(pathAbove(path), directory);
+    const stat = place.stat(name);
+    return stat && (kindOf(stat) === 'file' || became !== undefined) ? stat : undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function refreshedMetadata({ mtimeNs, ctimeNs, inode, mode, uid, gid }: StatFacts) {
+  return { mtimeNs, ctimeNs, inode, mode, uid, gid };
+}
+
+/** Holes of all spans in order, joined where one ends and the next begins. */
+function joinHoles(extras: readonly TaskExtras[]): Hole[] {
+  const holes: { offset: number; length: number }[] = [];
+  for (const { offset, length } of extras.flatMap((one) => one.holes)) {
+    const last = holes.at(-1);
+    if (last !== undefined && last.offset + last.length === offset) last.length += length;
+    else holes.push({ offset, length });
+  }
+  return holes;
+}

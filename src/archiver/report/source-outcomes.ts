@@ -1,0 +1,58 @@
+/** What became of each source that was named: whether rules left out all of it, and whether it lost all its files. */
+import type { ByteString } from '../../base/byte-path.ts';
+import type { Exclusion } from '../../exclude/decision.ts';
+import { everythingLeftOut, sourceLeftOut, type Excluder } from '../../exclude/excluder.ts';
+import type { ArchiveObserver } from './observer.ts';
+
+/** A source with no file in it, which had some in the snapshot that it was compared with. */
+export interface EmptiedSource {
+  readonly path: ByteString;
+  readonly filesBefore: number;
+}
+
+export class SourceOutcomes {
+  readonly #observer: Pick<ArchiveObserver, 'ruleProblem'>;
+  /** Paths of sources of which nothing, or no file, was taken because of rules. */
+  readonly #leftOut = new Set<ByteString>();
+  readonly #entriesLeftOut = new Map<Excluder, number>();
+  readonly #emptied: EmptiedSource[] = [];
+
+  constructor(observer: Pick<ArchiveObserver, 'ruleProblem'>) {
+    this.#observer = observer;
+  }
+
+  get emptied(): readonly EmptiedSource[] {
+    return this.#emptied.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  }
+
+  get leftOut(): readonly ByteString[] {
+    return [...this.#leftOut];
+  }
+
+  /** It was named, and a rule leaves out all that is in it. */
+  sourceLeftOut(path: ByteString, decision: Exclusion): void {
+    if (this.#leftOut.has(path)) return;
+    this.#leftOut.add(path);
+    this.#observer.ruleProblem(sourceLeftOut(path, decision));
+  }
+
+  /** An entry, or what is in it, is left out by the rules of a source. */
+  entryLeftOut(excluder: Excluder | undefined): void {
+    if (excluder !== undefined)
+      this.#entriesLeftOut.set(excluder, (this.#entriesLeftOut.get(excluder) ?? 0) + 1);
+  }
+
+  /** @param filesBefore in the snapshot that the run is compared with; undefined where that has no such directory */
+  completed(
+    path: ByteString,
+    excluder: Excluder | undefined,
+    { files, filesBefore = 0 }: { readonly files: number; readonly filesBefore: number | undefined },
+  ): void {
+    if (files > 0) return;
+    if (filesBefore > 0) this.#emptied.push({ path, filesBefore });
+    const entries = (excluder && this.#entriesLeftOut.get(excluder)) ?? 0;
+    if (entries === 0 || this.#leftOut.has(path)) return;
+    this.#leftOut.add(path);
+    this.#observer.ruleProblem(everythingLeftOut(path, entries));
+  }
+}

@@ -1,0 +1,167 @@
+import type { ByteString } from '../../base/byte-path.ts';
+import {
+  MAX_LISTED_ERRORS,
+  type EntryProblem,
+  type Owners,
+  type SnapshotRecord,
+} from '../../format/records.ts';
+import type { DirectoryTotals, Entry } from '../../format/tree.ts';
+import { ownerNames, type OwnerNames } from '../../system/owner-names.ts';
+import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
+
+/** Limits that keep a snapshot's record readable: it has 16 MiB at most. */
+const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
+const MAX_OMITTED = 1_000;
+const OTHER_KINDS = 'more of other kinds';
+
+/** As those who store packs count them. */
+export interface UploadedBytes {
+  readonly uploadedBytes: number;
+  readonly handedBytes: number;
+}
+
+/** Of a run that stores nothing. */
+export const NOTHING_UPLOADED: UploadedBytes = { uploadedBytes: 0, handedBytes: 0 };
+
+/** Counts, problems and owners of one run. */
+export class Tally {
+  readonly #observer: ArchiveObserver;
+  readonly problems: EntryProblem[] = [];
+  problemsMore = 0;
+  filesNew = 0;
+  filesChanged = 0;
+  filesUnchanged = 0;
+  filesFailed = 0;
+  directories = 0;
+  links = 0;
+  others = 0;
+  bytesDone = 0;
+  /** Read of large files that are not whole yet. */
+  bytesUnderWay = 0;
+  /** Of files that were handed to the readers and are not done yet. */
+  bytesInReading = 0;
+  bytesRead = 0;
+  #problemBytes = 0;
+  readonly #omitted = new Map<string, number>();
+  readonly #omittedBefore = new Map<string, number>();
+  readonly #users = new Set<number>();
+  readonly #groups = new Set<number>();
+
+  constructor(observer: ArchiveObserver) {
+    this.#observer = observer;
+  }
+
+  problem(path: ByteString, code: string, message: string): void {
+    const problem = { path, code, message };
+    this.#problemBytes += path.length + code.length + message.length;
+    if (this.problems.length < MAX_LISTED_ERRORS && this.#problemBytes <= MAX_PROBLEM_BYTES)
+      this.problems.push(problem);
+    else this.problemsMore += 1;
+    this.#observer.problem(problem);
+  }
+
+  get problemCount(): number {
+    return this.problems.length + this.problemsMore;
+  }
+
+  /** Something about an entry could not be captured although its content was: counted by kind. */
+  omit(what: string): void {
+    const key = kindAmong(this.#omitted, what);
+    this.#omitted.set(key, (this.#omitted.get(key) ?? 0) + 1);
+  }
+
+  /** What the parent snapshot lacks, where not everything is looked at: entries that are taken over lack it still. */
+  stillOmit(omitted: readonly string[]): void {
+    for (const text of omitted) {
+      const [, what = text, count = '1'] = /^(.*) \((\d+)\)$/su.exec(text) ?? [];
+      this.#omittedBefore.set(what, Number(count));
+    }
+  }
+
+  /** With counts; of what the parent lacked the higher one, as it is not known which entries are the same. */
+  get omitted(): string[] {
+    const all = new Map(this.#omitted);
+    for (const [what, count] of this.#omittedBefore) {
+      const key = kindAmong(all, what);
+      all.set(key, Math.max(all.get(key) ?? 0, count));
+    }
+    return [...all].map(([what, count]) => `${what} (${count})`);
+  }
+
+  /** Begins with what the parent snapshot counted: what is visited or gone is taken out by `uncount`. */
+  startFrom({ directories, links, others }: SnapshotRecord['counts']): void {
+    this.directories = directories;
+    this.links = links;
+    this.others = others;
+  }
+
+  /** Entries of a directory of the parent, which are counted anew or are gone. Files are not in `startFrom`. */
+  uncount(entries: readonly Entry[]): void {
+    for (const { type } of entries) {
+      if (type === 'directory') this.directories -= 1;
+      else if (type === 'symlink') this.links -= 1;
+      else if (type !== 'file') this.others -= 1;
+    }
+  }
+
+  /** Everything below a directory that stands as it was; its directories, links and others are counted already. */
+  passOver({ files, bytes }: DirectoryTotals): void {
+    this.filesUnchanged += files;
+    this.bytesDone += bytes;
+  }
+
+  owner(uid: number, gid: number): void {
+    this.#users.add(uid);
+    this.#groups.add(gid);
+  }
+
+  /** Names of the owners seen, on top of those that the parent snapshot knew. */
+  owners(known: Owners | undefined): Owners {
+    const names: OwnerNames = ownerNames();
+    const users: Record<string, string> = { ...known?.users };
+    const groups: Record<string, string> = { ...known?.groups };
+    for (const uid of this.#users) {
+      const name = names.userName(uid);
+      if (name !== undefined) users[uid] = name;
+    }
+    for (const gid of this.#groups) {
+      const name = names.groupName(gid);
+      if (name !== undefined) groups[gid] = name;
+    }
+    return { users, groups };
+  }
+
+  counters(uploaded: UploadedBytes): ArchiveCounters {
+    const {
+      filesNew,
+      filesChanged,
+      filesUnchanged,
+      filesFailed,
+      directories,
+      links,
+      others,
+      bytesDone,
+      bytesUnderWay,
+      bytesInReading,
+      bytesRead,
+    } = this;
+    return {
+      filesNew,
+      filesChanged,
+      filesUnchanged,
+      filesFailed,
+      directories,
+      links,
+      others,
+      bytesDone: bytesDone + bytesUnderWay,
+      bytesFound: bytesDone + bytesInReading,
+      bytesRead,
+      bytesUploaded: uploaded.uploadedBytes,
+      bytesHanded: uploaded.handedBytes,
+    };
+  }
+}
+
+function kindAmong(known: ReadonlyMap<string, number>, what: string): string {
+  return known.size < MAX_OMITTED || known.has(what) ? what : OTHER_KINDS;
+}

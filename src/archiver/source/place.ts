@@ -1,0 +1,159 @@
+/**
+ * A directory of a source, held open: what is asked about its entries is asked below it, and of the very entry that was
+ * looked at, whatever somebody puts at the path of either meanwhile.
+ */
+import { constants, readlinkSync } from 'node:fs';
+import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import type { Xattr } from '../../format/tree.ts';
+import type { Native } from '../../system/native.ts';
+import { native } from '../../system/native.ts';
+import { O_PATH } from '../../system/platform.ts';
+import type { XattrTarget } from '../../system/xattr.ts';
+import { refuseHung } from './hung-mounts.ts';
+import { isNotAsMet, isSameOrAsOpen, replacedError } from './same-entry.ts';
+import { closeSource, openSource } from './open.ts';
+import { statPath, type SourceStat } from './stat.ts';
+import { capturedXattrs, unreadXattrs } from './xattrs.ts';
+
+/** Opened to hold it: that takes no right to read, as a look at a path takes none. */
+const HELD =
+  (process.platform === 'linux' ? O_PATH : constants.O_RDONLY) | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+
+const ITSELF = asByteString('');
+/** Looked at by this name a directory refuses as it would for any name in it. */
+const DOT = asByteString('.');
+
+export class SourcePlace implements Disposable {
+  readonly path: ByteString;
+  readonly #seen: SourceStat | undefined;
+  #fd: number | undefined;
+  #lent: number | undefined;
+  /** Why nothing in it can be looked at: it is not asked again for each name. */
+  #refusal: unknown;
+
+  /** @param seen the directory as it was met from the one above; undefined where nobody has looked */
+  constructor(path: ByteString, seen: SourceStat | undefined) {
+    this.path = path;
+    this.#seen = seen;
+  }
+
+  /**
+   * Undefined when there is no such entry; links are not followed.
+   * @throws a system error; REPLACED where another directory stands in the place of the one that was met
+   */
+  stat(name: ByteString): SourceStat | undefined {
+    const path = joinBytes(this.path, name);
+    refuseHung(path);
+    if (native !== null) return native.findEntry(this.#open(native), name);
+    const stat = statPath(path);
+    this.itself();
+    return stat;
+  }
+
+  /**
+   * The directory as it is now.
+   * @throws as `stat` does for whatever is in it
+   */
+  itself(): SourceStat {
+    refuseHung(this.path);
+    if (native !== null) return native.fstat(this.#open(native));
+    const stat = statPath(this.path);
+    if (stat === undefined || (this.#seen !== undefined && stat.ino !== this.#seen.ino))
+      throw replacedError(this.path);
+    return stat;
+  }
+
+  /** Where the link leads that was looked at. */
+  linkTarget(name: ByteString, seen: SourceStat): ByteString {
+    const path = joinBytes(this.path, name);
+    if (native === null) return asByteString(readlinkSync(fsPath(path), 'latin1'));
+    const calls = native;
+    return this.#withEntry(calls, name, seen, (fd) =>
+      fd === undefined ? calls.readlinkat(this.#open(calls), name) : calls.readlinkat(fd, ITSELF),
+    );
+  }
+
+  /** The extended attributes of the entry that was looked at. */
+  xattrs(
+    name: ByteString,
+    seen: SourceStat,
+    read: (target: XattrTarget) => readonly Xattr[] | undefined,
+  ): readonly Xattr[] | undefined {
+    if (native === null) return undefined;
+    const calls = native;
+    return this.#withEntry(calls, name, seen, (fd) =>
+      read(fd === undefined ? { dirFd: this.#open(calls), name } : { held: fd, name }),
+    );
+  }
+
+  /** The same directory, open anyhow, until another one or none is lent. */
+  lend(fd: number | undefined): void {
+    this.#lent = fd;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#fd !== undefined) closeSource(this.path, this.#fd);
+    this.#fd = undefined;
+    this.#refusal = undefined;
+  }
+
+  #open(calls: Native): number {
+    const open = this.#lent ?? this.#fd;
+    if (open !== undefined) return open;
+    if (this.#refusal !== undefined) throw this.#refusal;
+    try {
+      this.#fd = this.#openAsMet(calls);
+      return this.#fd;
+    } catch (error) {
+      if (errnoOf(error) !== undefined && !isNotAsMet(error)) this.#refusal = error;
+      throw error;
+    }
+  }
+
+  #openAsMet(calls: Native): number {
+    const fd = openSource(this.path, HELD);
+    try {
+      if (this.#seen !== undefined && !isSameOrAsOpen(fd, calls.fstat(fd), this.#seen))
+        throw replacedError(this.path);
+      calls.lstatat(fd, DOT);
+      return fd;
+    } catch (error) {
+      closeSource(this.path, fd);
+      throw error;
+    }
+  }
+
+  /** @param act gets undefined where entries cannot be held: then they are found below the directory by name */
+  #withEntry<T>(calls: Native, name: ByteString, seen: SourceStat, act: (fd: number | undefined) => T): T {
+    const directory = this.#open(calls);
+    if (process.platform !== 'linux') return act(undefined);
+    const fd = calls.openat(directory, name, O_PATH | constants.O_NOFOLLOW);
+    try {
+      if (!isSameOrAsOpen(fd, calls.fstat(fd), seen)) throw replacedError(name);
+      return act(fd);
+    } finally {
+      calls.close(fd);
+    }
+  }
+}
+
+/**
+ * All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`, in words.
+ * @param isLastLook of something else in its place nothing is thrown then, either
+ */
+export function placedXattrs(
+  place: SourcePlace,
+  name: ByteString,
+  seen: SourceStat,
+  omit: (what: string) => void,
+  isLastLook = true,
+): readonly Xattr[] | undefined {
+  try {
+    return place.xattrs(name, seen, (target) => capturedXattrs(target, omit));
+  } catch (error) {
+    if (isNotAsMet(error) && !isLastLook) throw error;
+    omit(unreadXattrs(error));
+    return undefined;
+  }
+}

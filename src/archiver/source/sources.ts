@@ -1,0 +1,184 @@
+/** The sources of a backup as the person named them, turned into what the archiver takes. */
+import { closeSync, constants, lstatSync, openSync, readlinkSync, statSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { NeverPath } from '../../exclude/excluder.ts';
+import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import { SourceError, errnoOf } from '../../base/errors.ts';
+import { filePath, realPath, resolveTyped } from '../../base/typed-path.ts';
+import type { SourceName } from '../../base/source-names.ts';
+import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
+import { placeAround } from '../../system/same-place.ts';
+import { findHungMounts, isHung } from './hung-mounts.ts';
+
+export interface Sources {
+  /** Each once. Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
+  readonly paths: readonly ByteString[];
+  /** The same in the order of what was named, each as often as it was. */
+  readonly places: readonly ByteString[];
+  /** How those were called that became another path. */
+  readonly named: readonly SourceName[];
+  /** What the person should know: a link that is only stored, a path that became another. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * To be called before anything else touches what was named: whatever of it hangs is left alone from then on.
+ * @throws {SourceError} INVALID_SOURCE when all of it does
+ */
+export async function requireAnswer(
+  named: readonly string[],
+  workingDirectory: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const paths = named.map((name) => resolveTyped(name, workingDirectory));
+  await findHungMounts(paths.map(bytesOfText), signal);
+  const first = paths.find((path) => isHung(bytesOfText(path)));
+  if (first === undefined || !paths.every((path) => isHung(bytesOfText(path)))) return;
+  throw invalid(first, 'not_answering', `The file system of ${first} does not answer`);
+}
+
+/**
+ * Looks at what was named. One that is absent or cannot be looked at is left to the backup, which records it, while there
+ * are others.
+ * @throws {SourceError} INVALID_SOURCE when there is nothing to save
+ */
+export function resolveSources(
+  named: readonly string[],
+  workingDirectory: string,
+  never: readonly NeverPath[],
+): Sources {
+  const notes: string[] = [];
+  const found = named.map((name) => findSource(name, workingDirectory, notes));
+  const first = found[0];
+  if (found.every(({ stats }) => stats === undefined)) refuseAll(found);
+  const mounts = parseMounts(mountTable());
+  for (const { path } of found) {
+    refuseOwnPlaces(path, never);
+    refuseMadeUp(path, mounts);
+  }
+  if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
+  const names = found.flatMap(({ path, wanted }) =>
+    path === wanted ? [] : [{ name: bytesOfText(wanted), path: bytesOfText(path) }],
+  );
+  const places = found.map(({ path }) => bytesOfText(path));
+  return { paths: [...new Set(places)], places, named: names, notes: [...new Set(notes)] };
+}
+
+interface FoundSource {
+  /** As it was named. */
+  readonly wanted: string;
+  readonly path: string;
+  readonly stats: Stats | undefined;
+  /** Why there are none, where something is in the way. */
+  readonly failure?: string | undefined;
+}
+
+function refuseAll(found: readonly FoundSource[]): void {
+  const [first] = found;
+  const barred = found.find(({ failure }) => failure !== undefined);
+  if (barred?.failure !== undefined)
+    throw invalid(barred.path, reasonOf(barred.failure), `${barred.path} cannot be read (${barred.failure})`);
+  if (first === undefined) return;
+  throw invalid(
+    first.path,
+    'not_found',
+    found.length === 1 ? `${first.path} does not exist` : 'None of the sources exists',
+  );
+}
+
+function reasonOf(failure: string): keyof typeof HINTS {
+  if (['EACCES', 'EPERM'].includes(failure)) return 'not_readable';
+  return ['ELOOP', 'ENAMETOOLONG'].includes(failure) ? 'not_found' : 'not_answering';
+}
+
+function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
+  const wanted = resolveTyped(name, workingDirectory);
+  // As with other tools a slash at the end, or `/.`, means the directory behind a link.
+  const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
+  if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
+  const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
+  const { stats, failure } = look(path);
+  if (failure !== undefined) return { wanted, path, stats, failure };
+  // Only a link that leads nowhere is still one: the directory that was meant is not there.
+  if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
+  if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
+  if (stats?.isSymbolicLink() === true) {
+    notes.push(
+      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name.replace(/\/+$/, '')}/`,
+    );
+  }
+  return { wanted, path, stats };
+}
+
+function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {
+  try {
+    return { stats: lstatSync(filePath(path)) };
+  } catch (error) {
+    const failure = errnoOf(error);
+    if (failure === undefined) throw error;
+    return { stats: undefined, failure: ['ENOENT', 'ENOTDIR'].includes(failure) ? undefined : failure };
+  }
+}
+
+function inRealDirectory(path: string): string {
+  const directory = dirname(path);
+  return directory === path ? path : join(realPlace(directory), basename(path));
+}
+
+/** The path itself when there is nothing, or nothing that can be looked at. */
+function realPlace(path: string): string {
+  try {
+    return realPath(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return path;
+  }
+}
+
+function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
+  const place = placeAround(bytesOfText(path), never);
+  if (place !== undefined)
+    throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
+}
+
+/** There is nothing to save in them, and reading may do something: answer a tracer, take a message out of a queue. */
+function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
+  const mount = mountOf(bytesOfText(path), mounts);
+  if (mount === undefined || !isMadeUp(mount.type)) return;
+  throw invalid(
+    path,
+    'unsupported_type',
+    `${path} lies on a file system of the kernel (${mount.type}), which makes up what is read there`,
+  );
+}
+
+/**
+ * Of several sources an unreadable one is recorded; of one nothing would be left. By opening it: access(2) asks for the
+ * user alone, and a service may read by a capability what its user may not.
+ */
+function requireReadable(path: string, stats: Stats): void {
+  if (!stats.isFile() && !stats.isDirectory()) return;
+  try {
+    closeSync(openSync(filePath(path), constants.O_RDONLY | constants.O_NONBLOCK));
+    // A directory that may be read but not entered shows names and nothing else. `join` would drop the dot.
+    if (stats.isDirectory()) statSync(filePath(`${path}/.`));
+  } catch (error) {
+    throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);
+  }
+}
+
+const HINTS = {
+  not_found: 'Check the spelling, and that the drive is mounted.',
+  inside_state_directory: 'Name something else: a repository inside of itself would never end.',
+  not_answering: 'See that its server or its program runs, or unmount it, then back up again.',
+  unsupported_type: 'Name something else: what such a file system shows is not stored anywhere.',
+  not_readable: 'Run the backup as a user who may read it.',
+};
+
+function invalid(path: string, reason: keyof typeof HINTS, message: string): SourceError {
+  return new SourceError('INVALID_SOURCE', message, {
+    op: 'find source',
+    hint: HINTS[reason],
+    details: { path, reason },
+  });
+}

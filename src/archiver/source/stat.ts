@@ -1,0 +1,218 @@
+import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
+import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { splitDeviceNumber } from '../../system/device-number.ts';
+import { native, type Native } from '../../system/native.ts';
+import { O_PATH } from '../../system/platform.ts';
+import { hungMounts, refuseHung } from './hung-mounts.ts';
+import { isSameOrAsOpen, replacedError } from './same-entry.ts';
+import { closeSource, fromItsDirectory, isLongPath, openSource } from './open.ts';
+
+/** What the walker needs of an entry. */
+export interface SourceStat {
+  readonly mode: number;
+  readonly nlink: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly size: number;
+  readonly blocks: number;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+  readonly rdevMajor: number;
+  readonly rdevMinor: number;
+}
+
+/** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
+export interface ListedDirectory {
+  /** The directory that was opened. */
+  readonly itself: SourceStat;
+  readonly names: readonly ByteString[];
+  /** Open until `close`; undefined where it was listed by path, or before. */
+  readonly fd: number | undefined;
+  /** Undefined when the entry has vanished. Throws a system error for anything else. */
+  stat(name: ByteString): SourceStat | undefined;
+  close(): void;
+}
+
+/**
+ * @param cutShort told why only some of the names can be read; without it that is thrown
+ * @param seen the directory as it was met from the one above
+ * @throws a system error when the directory cannot be read; REPLACED where another one stands in its place
+ */
+export function openDirectory(
+  path: ByteString,
+  cutShort?: (error: Error) => void,
+  seen?: SourceStat,
+): ListedDirectory {
+  refuseHung(path);
+  const calls = native;
+  if (calls === null) {
+    const look = (): SourceStat => fromNode(lstatSync(fsPath(path), { bigint: true }));
+    const list = (): ByteString[] => readdirSync(fsPath(path), 'latin1').map(asByteString);
+    const { itself, names } = steadyNames(look(), look, list);
+    if (seen !== undefined && itself.ino !== seen.ino) throw replacedError(path);
+    const stat = (name: ByteString): SourceStat | undefined => statPath(joinBytes(path, name));
+    return { itself, names, fd: undefined, stat, close: () => {} };
+  }
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const fd = openSource(path, flags);
+  try {
+    const opened = calls.fstat(fd);
+    if (seen !== undefined && !isSameOrAsOpen(fd, opened, seen)) throw replacedError(path);
+    const look = (): SourceStat => calls.fstat(fd);
+    const list: ListNames = (tell) => calls.listDirectory(fd, tell);
+    const { itself, names } = steadyNames(opened, look, list, cutShort);
+    const stat = (name: ByteString): SourceStat | undefined => {
+      if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
+      return calls.findEntry(fd, name);
+    };
+    return { itself, names, fd, stat, close: () => closeSource(path, fd) };
+  } catch (error) {
+    closeSource(path, fd);
+    throw error;
+  }
+}
+
+/** What was listed, with those of the names besides that stand there too, or cannot be looked at. */
+export function withNamesThere(listed: ListedDirectory, names: readonly ByteString[]): ListedDirectory {
+  const known = new Set(listed.names);
+  const more = names.filter((name) => !known.has(name) && mayBeThere(listed, name));
+  return { ...listed, names: [...listed.names, ...more].sort() };
+}
+
+function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
+  try {
+    return listed.stat(name) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
+/** Of a directory that changes on and on: with three, a file would have to be replaced at its moment in each. */
+const MOST_LISTS = 3;
+
+type ListNames = (cutShort?: (error: Error) => void) => ByteString[];
+
+/**
+ * The directory as it was when its names had been read, and these. They are read again where it changed meanwhile: a file that
+ * is replaced by another may be among neither the names before nor those after it. Where it never rests, all names count.
+ */
+function steadyNames(
+  opened: SourceStat,
+  look: () => SourceStat,
+  list: ListNames,
+  cutShort?: (error: Error) => void,
+): Pick<ListedDirectory, 'itself' | 'names'> {
+  let isWhole = true;
+  const tell = (error: Error): void => {
+    isWhole = false;
+    cutShort?.(error);
+  };
+  const all = new Set<ByteString>();
+  let itself = opened;
+  for (let lists = 1; ; lists += 1) {
+    const names = list(cutShort && tell);
+    const before = itself;
+    itself = look();
+    if (isWhole && standsAs(before, itself)) return { itself, names: withoutRepeats(names.sort()) };
+    for (const name of names) all.add(name);
+    if (!isWhole || lists === MOST_LISTS) return { itself, names: [...all].sort() };
+  }
+}
+
+/** Nothing came, went or was replaced in a directory between the two looks. */
+export function standsAs(before: SourceStat, now: SourceStat): boolean {
+  return before.mtimeNs === now.mtimeNs && before.ctimeNs === now.ctimeNs;
+}
+
+/** A directory that is changed while it is listed may give a name twice; a stored one has every name once. */
+function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
+  return sorted.some((name, at) => name === sorted[at - 1]) ? [...new Set(sorted)] : sorted;
+}
+
+/** Undefined when there is nothing at the path. No link is followed where the system can do that, on the way to it either. */
+export function statPath(path: ByteString): SourceStat | undefined {
+  refuseHung(path);
+  if (isLongPath(path))
+    return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
+  if (native?.openWithoutLinks !== undefined) return statHeld(native, path);
+  const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? undefined : fromNode(stat);
+}
+
+const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
+
+function statHeld(calls: Native, path: ByteString): SourceStat | undefined {
+  let fd: number;
+  try {
+    fd = openSource(path, O_PATH | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    return calls.fstat(fd);
+  } finally {
+    closeSource(path, fd);
+  }
+}
+
+/** Node gives numbers of 64 bits as signed ones, the C library as they are. */
+function fromNode(stat: BigIntStats): SourceStat {
+  const { major, minor } = splitDeviceNumber(stat.rdev);
+  return {
+    mode: Number(stat.mode),
+    nlink: Number(stat.nlink),
+    uid: Number(stat.uid),
+    gid: Number(stat.gid),
+    size: Number(stat.size),
+    blocks: Number(stat.blocks),
+    dev: BigInt.asUintN(64, stat.dev),
+    ino: BigInt.asUintN(64, stat.ino),
+    mtimeNs: stat.mtimeNs,
+    ctimeNs: stat.ctimeNs,
+    rdevMajor: major,
+    rdevMinor: minor,
+  };
+}
+
+const SAFE_BITS = 53n;
+const FOLD_SHIFT = 42n;
+
+/**
+ * An inode or device number as trees store it, below 2^53. Overlays, NTFS and some network file systems put a layer
+ * or a generation into the bits above: these are folded onto the highest of the others, so that files stay apart.
+ */
+export function storedNumber(number: bigint): number {
+  const folded = BigInt.asUintN(64, number);
+  return Number(BigInt.asUintN(Number(SAFE_BITS), folded) ^ ((folded >> SAFE_BITS) << FOLD_SHIFT));
+}
+
+const TYPE_MASK = 0o170000;
+
+export type SourceKind =
+  | 'file'
+  | 'directory'
+  | 'symlink'
+  | 'fifo'
+  | 'socket'
+  | 'char-device'
+  | 'block-device';
+
+const KINDS: Readonly<Record<number, SourceKind>> = {
+  0o100000: 'file',
+  0o040000: 'directory',
+  0o120000: 'symlink',
+  0o010000: 'fifo',
+  0o140000: 'socket',
+  0o020000: 'char-device',
+  0o060000: 'block-device',
+};
+
+/** Undefined for kinds that the format does not know (doors, ports). */
+export function kindOf(stat: Pick<SourceStat, 'mode'>): SourceKind | undefined {
+  return KINDS[stat.mode & TYPE_MASK];
+}

@@ -1,0 +1,61 @@
+/** Looking at the entries of a source: what cannot be looked at is told, unless the rules leave it out in any case. */
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf, isAbort } from '../../base/errors.ts';
+import { isMountPoint } from '../../system/mount-table.ts';
+import type { DirectoryScope } from '../../exclude/excluder.ts';
+import { isHung } from '../source/hung-mounts.ts';
+import { isReplaced } from '../source/same-entry.ts';
+import type { SourceStat } from '../source/stat.ts';
+import { sourcesFrom, type SourceNode } from '../source/source-tree.ts';
+import type { Tally } from '../report/tally.ts';
+
+export interface EntryToLookAt {
+  readonly path: ByteString;
+  readonly look: () => SourceStat | undefined;
+  /** The rules of its directory; undefined where it is looked for whatever they say. */
+  readonly scope?: DirectoryScope | undefined;
+  /** Set where it is or leads to sources, which are looked for whether or not the directory has them. */
+  readonly node?: SourceNode | undefined;
+}
+
+/** Undefined when it is gone, or cannot be looked at. */
+export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally): SourceStat | undefined {
+  try {
+    const stat = look();
+    if (stat === undefined) tellGone(path, node, tally);
+    return stat;
+  } catch (error) {
+    if (errnoOf(error) !== undefined && isLeftOutUnseen(path, scope)) return undefined;
+    if (isHung(path)) tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
+    else tellError(path, error, 'it cannot be looked at', tally);
+    return undefined;
+  }
+}
+
+export function tellError(path: ByteString, error: unknown, what: string, tally: Tally): void {
+  const code = errnoOf(error);
+  if (code === undefined || isAbort(error)) throw error;
+  if (isReplaced(error)) tally.problem(path, 'CHANGED', 'something else took its place meanwhile');
+  else tally.problem(path, code, what);
+}
+
+function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally): void {
+  if (node === undefined) tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
+  else for (const source of sourcesFrom(node)) tally.problem(source, 'ENOENT', 'the source is not there');
+}
+
+/**
+ * Whether the rules leave out an entry that nobody could look at, as the mount of a program of somebody else or of a server
+ * that is away: then nobody misses it. What is mounted there is a directory, on another device than the source's; of
+ * anything else the kind is not known.
+ */
+export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefined): boolean {
+  if (scope === undefined) return false;
+  const name = asByteString(path.slice(path.lastIndexOf('/') + 1));
+  if (isHung(path) || isMountPoint(path)) {
+    const decision = scope.decide(name, 'directory', 0, Number.NaN);
+    return decision.excluded || !decision.descend;
+  }
+  const kinds = ['directory', 'file', 'other'] as const;
+  return kinds.every((kind) => scope.decide(name, kind, 0, Number.NaN).excluded);
+}

@@ -1,0 +1,65 @@
+/**
+ * By which rules an entry is taken. A source that lies inside another one begins anew: its own device, its own anchor
+ * for patterns, and none of the rules above it. Where these leave out what leads to it, that is stored all the same,
+ * empty but for the way.
+ */
+import type { ByteString } from '../../base/byte-path.ts';
+import type { Decision } from '../../exclude/decision.ts';
+import type { DirectoryScope, Excluder } from '../../exclude/excluder.ts';
+import type { SourceKind, SourceStat } from '../source/stat.ts';
+import type { SourceNode } from '../source/source-tree.ts';
+
+/** What holds for the entries of a directory. */
+export interface RulesInside {
+  /** Undefined where nothing is taken but what leads to the sources of `node`. */
+  readonly excluder: Excluder | undefined;
+  /** The rules of the directory that holds this one; undefined at a source. */
+  readonly scope: DirectoryScope | undefined;
+  /** The sources that lie below; undefined when there are none. */
+  readonly node: SourceNode | undefined;
+}
+
+export interface TakenEntry {
+  /** False for a directory that is stored without what is in it. */
+  readonly descend: boolean;
+  readonly inside: RulesInside;
+}
+
+export interface FoundEntry {
+  readonly name: ByteString;
+  readonly path: ByteString;
+  readonly kind: SourceKind;
+  readonly stat: SourceStat;
+  /** The entry is a source, or leads to some. */
+  readonly node: SourceNode | undefined;
+}
+
+/** Makes the rules for one source root, once its stat is known. */
+export type ExcluderFor = (root: ByteString, kind: SourceKind, device: number) => Excluder;
+
+/**
+ * @param scope the rules of the directory that the entry lies in
+ * @returns undefined when it is left out
+ */
+export function takeEntry(
+  { name, path, kind, stat, node }: FoundEntry,
+  { excluder, scope }: Pick<RulesInside, 'excluder' | 'scope'>,
+  excluderFor: ExcluderFor,
+): TakenEntry | undefined {
+  const below = kind === 'directory' && node !== undefined && node.children.size > 0 ? node : undefined;
+  let inside: RulesInside = { excluder, scope, node: below };
+  let decision: Decision | undefined;
+  if (node?.whole === true) {
+    const own = excluderFor(path, kind, Number(stat.dev));
+    inside = { excluder: own, scope: undefined, node: below };
+    decision = (kind === 'directory' && own.ownPlace(stat)) || own.rootDecision;
+  } else {
+    const plainKind = kind === 'file' || kind === 'directory' ? kind : 'other';
+    const ownPlace = kind === 'directory' ? excluder?.ownPlace(stat) : undefined;
+    decision = ownPlace ?? scope?.decide(name, plainKind, stat.size, Number(stat.dev));
+  }
+  if (decision?.excluded === false && decision.descend) return { descend: true, inside };
+  if (below !== undefined)
+    return { descend: true, inside: { excluder: undefined, scope: undefined, node: below } };
+  return decision?.excluded === false ? { descend: false, inside } : undefined;
+}

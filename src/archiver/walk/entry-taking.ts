@@ -1,0 +1,296 @@
+import type { ByteString } from '../../base/byte-path.ts';
+import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../../format/tree.ts';
+import { takeEntry, type TakenEntry } from './entry-rules.ts';
+import { shownPath } from '../../exclude/decision.ts';
+import { lookAt, tellError } from './entry-look.ts';
+import type { Excluder } from '../../exclude/excluder.ts';
+import {
+  PendingDirectory,
+  placeExpected,
+  type EntryPlace,
+  type PendingEntry,
+  type StoredDirectory,
+} from '../store/pending-directory.ts';
+import { isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
+import { kindOf, storedNumber, type SourceKind, type SourceStat } from '../source/stat.ts';
+import { placedXattrs, type SourcePlace } from '../source/place.ts';
+import { completedXattrs } from '../source/xattrs.ts';
+import {
+  asClosedAs,
+  hasXattrsOf,
+  isUnchangedFile,
+  metadataOf,
+  sameMetadata,
+  sameSpecial,
+  specialEntry,
+} from '../before/source-entry.ts';
+import { sourcesBelow } from '../source/source-tree.ts';
+import type { Descent, MetName, Visit, WalkParts } from './walk-parts.ts';
+
+/**
+ * What becomes of the entries of one directory: taken over from the parent, handed to the readers, to be walked, or stored as
+ * they are. What is not as it was met by the time that it is opened is looked at again.
+ */
+export class EntryTaking {
+  readonly #visit: Visit;
+  readonly #parts: WalkParts;
+  readonly #place: SourcePlace;
+  /** To be walked. */
+  readonly below: Descent[] = [];
+  /** Directories of the parent that are gone on with, or passed over. */
+  readonly met = new Set<Entry>();
+  /** The directory as it was when its names were read; undefined where they were not. */
+  opened: SourceStat | undefined;
+  rulesChanged: boolean;
+
+  constructor(visit: Visit, parts: WalkParts, place: SourcePlace) {
+    this.#visit = visit;
+    this.#parts = parts;
+    this.#place = place;
+    this.rulesChanged = visit.rulesChanged;
+  }
+
+  lookAndTake(
+    met: MetName,
+    to: EntryPlace,
+    look = (): SourceStat | undefined => this.#place.stat(met.name),
+    looks = 0,
+  ): void {
+    const { path, node } = met;
+    // A source is looked for whatever the rules say.
+    const scope = node === undefined ? met.scope : undefined;
+    const stat = lookAt({ path, look, scope, node }, this.#parts.tally);
+    if (stat === undefined) to.nothing(true);
+    else this.#take(met, stat, to, looks);
+  }
+
+  /** What is there by the name when what had been met there is not any more. Returns what of it is to be walked. */
+  #lookAgain(met: MetName, before: SourceStat, done: PendingEntry): Descent | undefined {
+    try {
+      this.#lookOnceMore(met, before, placeExpected(done), 0);
+      return this.below.pop();
+    } finally {
+      this.#place[Symbol.dispose]();
+    }
+  }
+
+  /** That a disk was taken away is told: what is there instead of it has mostly nothing in it. */
+  #lookOnceMore(met: MetName, before: SourceStat, to: EntryPlace, looks: number): void {
+    const look = (): SourceStat | undefined => {
+      const stat = this.#place.stat(met.name);
+      const { dev } = this.#place.itself();
+      if (stat !== undefined && before.dev !== dev && stat.dev === dev)
+        this.#parts.tally.problem(met.path, 'CHANGED', 'what was mounted there is gone');
+      return stat;
+    };
+    this.lookAndTake(met, to, look, looks);
+  }
+
+  #take(met: MetName, stat: SourceStat, to: EntryPlace, looks: number): void {
+    const { name, path, old, node, scope } = met;
+    const { tally, excluderFor } = this.#parts;
+    const { excluder } = this.#visit.inside;
+    const kind = kindOf(stat);
+    if (node !== undefined && kind !== 'directory')
+      for (const source of sourcesBelow(node))
+        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
+    if (kind === undefined) {
+      tally.omit('entries of a kind that cannot be stored');
+      to.nothing(true);
+      return;
+    }
+    const taken = takeEntry({ name, path, kind, stat, node }, { excluder, scope }, excluderFor);
+    if (taken === undefined) {
+      const { notes, ruleFiles, outcomes } = this.#parts;
+      outcomes.entryLeftOut(excluder);
+      if (notes !== undefined && kind === 'file' && ruleFiles.has(name)) notes.hiddenRules = true;
+      to.nothing(old !== undefined);
+      return;
+    }
+    tally.owner(stat.uid, stat.gid);
+    if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
+    if (kind === 'file') this.#file(met, stat, to);
+    else if (kind === 'directory') this.#directory(met, stat, taken, to, looks);
+    else this.#other(met, stat, kind, to, looks);
+  }
+
+  #file(met: MetName, stat: SourceStat, to: EntryPlace): void {
+    const { name, path, old, node } = met;
+    if (node?.whole === true) this.#sourceCompleted(path, old, 1);
+    const { parent, files } = this.#parts;
+    const before = old?.type === 'file' ? old : undefined;
+    if (before !== undefined && parent !== undefined && isUnchangedFile(before, path, stat, parent)) {
+      const xattrs = parent.mayLackXattrs ? this.#xattrs(name, path, stat, before) : before.xattrs;
+      this.keep(before, to, storedNumber(stat.dev), xattrs);
+      return;
+    }
+    const noted = this.#parts.unchanged?.(path, stat);
+    if (noted !== undefined) {
+      const metadata = this.#metadata(name, path, stat, undefined);
+      this.keep({ type: 'file', ...metadata, size: stat.size, ...noted, changedWhileRead: false }, to);
+      return;
+    }
+    const directory = this.opened ?? this.#visit.stat;
+    const became = (other: SourceStat, done: PendingEntry): void => this.#fileBecame(met, other, done);
+    files.save({ path, name, stat, directory, old: before, became }, to.expect());
+  }
+
+  /** Something that is no file took the place of one by the time that it was read. */
+  #fileBecame(met: MetName, stat: SourceStat, done: PendingEntry): void {
+    try {
+      this.#take(met, stat, placeExpected(done), 0);
+      this.#parts.later.push(...this.below.splice(0));
+    } finally {
+      this.#place[Symbol.dispose]();
+    }
+  }
+
+  #directory(
+    met: MetName,
+    stat: SourceStat,
+    { descend, inside }: TakenEntry,
+    to: EntryPlace,
+    looks: number,
+  ): void {
+    const { path, old, node } = met;
+    const isSource = node?.whole === true;
+    const { tally, outcomes } = this.#parts;
+    const before = old?.type === 'directory' ? old : undefined;
+    const metadata = this.#steadyMetadata(met, stat, before, looks);
+    if (metadata === undefined) {
+      this.#lookOnceMore(met, stat, to, looks + 1);
+      return;
+    }
+    tally.directories += 1;
+    const done = to.expect();
+    const completed = ({ id, totals, opened }: StoredDirectory): void => {
+      if (isSource) this.#sourceCompleted(path, old, totals.files, inside.excluder);
+      const whose = opened === undefined ? metadata : asClosedAs(opened, metadata);
+      const entry: DirectoryEntry = { type: 'directory', ...whose, id, totals };
+      done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, whose));
+    };
+    if (!descend || this.#visit.depth >= MAX_DEPTH - 2) {
+      if (descend) tally.problem(path, 'TOO_DEEP', `directories are nested deeper than ${MAX_DEPTH}`);
+      else outcomes.entryLeftOut(this.#visit.inside.excluder);
+      new PendingDirectory(this.#parts.storeChunk, undefined, completed).listed();
+      return;
+    }
+    if (before !== undefined) this.met.add(before);
+    const stands = before !== undefined && inside.node === undefined && sameMetadata(before, metadata);
+    this.below.push({
+      visit: {
+        path,
+        depth: this.#visit.depth + 1,
+        old: before,
+        oldRoot: undefined,
+        stat,
+        inside,
+        rulesChanged: this.rulesChanged,
+      },
+      completed,
+      lookAgain: () => {
+        tally.directories -= 1;
+        return this.#lookAgain(met, stat, done);
+      },
+      giveUp: (failure) => {
+        tally.directories -= 1;
+        tellError(path, failure, 'the directory cannot be read', tally);
+        done(undefined, false);
+      },
+      clean: stands && this.#parts.clean?.(path) === true ? before : undefined,
+    });
+  }
+
+  #sourceCompleted(path: ByteString, old: Entry | undefined, files: number, excluder?: Excluder): void {
+    const filesBefore = old?.type === 'directory' ? old.totals.files : old?.type === 'file' ? 1 : undefined;
+    this.#parts.outcomes.completed(path, excluder, { files, filesBefore });
+  }
+
+  #other(
+    met: MetName,
+    stat: SourceStat,
+    kind: Exclude<SourceKind, 'file' | 'directory'>,
+    to: EntryPlace,
+    looks: number,
+  ): void {
+    const { path, old, node } = met;
+    const { tally } = this.#parts;
+    const before = old?.type === kind ? old : undefined;
+    const metadata = this.#steadyMetadata(met, stat, before, looks);
+    let entry: Entry | undefined;
+    try {
+      entry = metadata && specialEntry(kind, this.#place, stat, metadata);
+    } catch (error) {
+      if (!isNotAsMet(error) || looks === MOST_LOOKS) {
+        tellError(path, error, 'the link cannot be read', this.#parts.tally);
+        to.nothing(true);
+        return;
+      }
+    }
+    if (metadata === undefined || entry === undefined) {
+      this.#lookOnceMore(met, stat, to, looks + 1);
+      return;
+    }
+    if (node?.whole === true) this.#sourceCompleted(path, old, 0);
+    if (kind === 'symlink') tally.links += 1;
+    else tally.others += 1;
+    to.add(entry, before !== undefined && sameMetadata(before, metadata) && sameSpecial(before, entry));
+  }
+
+  /** @param device where it was found, when it was looked at: devices may have other numbers since the last start */
+  keep(old: Entry, to: EntryPlace, device = old.links?.device, xattrs = old.xattrs): void {
+    const { tally, files } = this.#parts;
+    const links = old.links && { device: device ?? old.links.device, count: old.links.count };
+    const same = links?.device === old.links?.device && xattrs === old.xattrs;
+    const entry = same ? old : { ...old, links, xattrs };
+    tally.owner(entry.uid, entry.gid);
+    if (entry.type === 'file') {
+      tally.filesUnchanged += 1;
+      tally.bytesDone += entry.size;
+      files.keep(entry);
+    } else if (entry.type === 'symlink') tally.links += 1;
+    else if (entry.type !== 'directory') tally.others += 1;
+    to.add(entry, same);
+  }
+
+  /** Undefined where something else stands there by now, which is worth another look. */
+  #steadyMetadata(
+    { name, path }: MetName,
+    stat: SourceStat,
+    old: Entry | undefined,
+    looks: number,
+  ): EntryMetadata | undefined {
+    try {
+      return this.#metadata(name, path, stat, old, looks === MOST_LOOKS);
+    } catch (error) {
+      if (isNotAsMet(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #metadata(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    old: Entry | undefined,
+    isLastLook = true,
+  ): EntryMetadata {
+    return { ...metadataOf(name, stat), xattrs: this.#xattrs(name, path, stat, old, isLastLook) };
+  }
+
+  #xattrs(
+    name: ByteString,
+    path: ByteString,
+    stat: SourceStat,
+    old: Entry | undefined,
+    isLastLook = true,
+  ): EntryMetadata['xattrs'] {
+    const { parent, tally } = this.#parts;
+    const omit = (what: string): void => tally.omit(what);
+    const capture = (told: (what: string) => void): EntryMetadata['xattrs'] =>
+      placedXattrs(this.#place, name, stat, told, isLastLook);
+    if (old === undefined || parent === undefined || !hasXattrsOf(old, path, stat, parent))
+      return capture(omit);
+    return parent.mayLackXattrs ? completedXattrs(old.xattrs, capture, omit) : old.xattrs;
+  }
+}

@@ -1,0 +1,80 @@
+import { constants, fstatSync, readSync } from 'node:fs';
+import { joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import type { Entry } from '../../format/tree.ts';
+import type { Parent } from '../before/parent.ts';
+import { isUnchangedFile } from '../before/source-entry.ts';
+import { closeSource, openSource } from '../source/open.ts';
+import type { SourcePlace } from '../source/place.ts';
+import type { ListedDirectory } from '../source/stat.ts';
+
+const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
+
+/**
+ * The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or something else. No link is
+ * followed on the way to it: one that somebody has just put there would lead to rules, and tags, that are closed to them.
+ */
+export function readRuleFile(path: ByteString, limit: number): Uint8Array | undefined {
+  let fd: number;
+  try {
+    fd = openSource(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (ABSENT.has(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+  try {
+    if (!fstatSync(fd).isFile()) return undefined;
+    const buffer = Buffer.allocUnsafe(limit);
+    let length = 0;
+    while (length < limit) {
+      const got = readSync(fd, buffer, length, limit - length, length);
+      if (got === 0) break;
+      length += got;
+    }
+    return buffer.subarray(0, length);
+  } finally {
+    closeSource(path, fd);
+  }
+}
+
+/**
+ * Names of the files with exclude rules that lie in a directory and that its snapshot does not have, because they are left
+ * out themselves: their rules hold all the same.
+ */
+export function unstoredRules(
+  names: ReadonlySet<ByteString>,
+  directory: Pick<SourcePlace, 'stat'>,
+  stored: readonly ByteString[],
+): readonly ByteString[] {
+  return [...names].filter((name) => !stored.includes(name) && isThere(directory, name));
+}
+
+/** What cannot be looked at counts as there: whoever reads it reports it. */
+function isThere(directory: Pick<SourcePlace, 'stat'>, name: ByteString): boolean {
+  try {
+    return directory.stat(name) !== undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
+  }
+}
+
+/**
+ * Whether files with exclude rules came, went or changed in a directory since the parent snapshot.
+ * @param hidden one may have been there that the parent's tree does not have
+ */
+export function rulesDiffer(
+  names: ReadonlySet<ByteString>,
+  directory: ByteString,
+  listed: ListedDirectory,
+  oldEntries: readonly Entry[],
+  parent: Parent,
+  hidden: boolean,
+): boolean {
+  return [...names].some((name) => {
+    const old = oldEntries.find((entry) => entry.name === name);
+    const stat = listed.names.includes(name) ? listed.stat(name) : undefined;
+    if (old === undefined || stat === undefined) return hidden || (old ?? stat) !== undefined;
+    return old.type !== 'file' || !isUnchangedFile(old, joinBytes(directory, name), stat, parent);
+  });
+}

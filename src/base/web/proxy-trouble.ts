@@ -1,0 +1,68 @@
+/** What it means when the proxy, and not who was asked through it, is in the way. */
+import { errnoOf } from '../errors.ts';
+import { failedProxy, namedProxy, type Proxy } from './proxy.ts';
+
+export interface ProxyTrouble {
+  readonly what: string;
+  readonly hint: string;
+  /** It may be over by itself. */
+  readonly passes: boolean;
+}
+
+/** Of the error or of what caused it; undefined where no proxy is to blame. */
+export function proxyTroubleOf(error: unknown): ProxyTrouble | undefined {
+  let found: ProxyTrouble | undefined;
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const each: readonly unknown[] = at instanceof AggregateError ? [at, ...(at.errors as unknown[])] : [at];
+    for (const one of each) {
+      const proxy = failedProxy(one);
+      if (proxy === undefined) continue;
+      const status = statusOf(one);
+      if (status !== undefined) return proxyTrouble(status, proxy);
+      // What caused it may know more: libraries keep but a part.
+      found ??= proxyTrouble(errnoOf(one) === 'ERR_PROXY_TUNNEL' ? 'ended' : 'away', proxy);
+    }
+  }
+  return found;
+}
+
+function statusOf(error: unknown): number | undefined {
+  const { statusCode } = error as { readonly statusCode?: unknown };
+  return typeof statusCode === 'number' && Number.isInteger(statusCode) ? statusCode : undefined;
+}
+
+/** @param status what it answers, or that it cannot be connected to, or ends the connection */
+export function proxyTrouble(status: number | 'away' | 'ended', proxy?: Proxy): ProxyTrouble {
+  const who = proxy === undefined ? 'the proxy' : `the proxy ${proxy.shown}`;
+  const named = proxy === undefined ? 'The environment names it' : `The variable ${proxy.variable} names it`;
+  const around = 'or name the host in NO_PROXY if it is reached without a proxy';
+  if (status === 407)
+    return {
+      what: `${who} asks for a name and a password, or does not take those that it was given`,
+      hint: `${named}: write them into its address, as in http://NAME:PASSWORD@HOST:PORT.`,
+      passes: false,
+    };
+  if (status === 'away')
+    return { what: `${who} cannot be reached`, hint: `${named}. Check it, ${around}.`, passes: true };
+  if (status === 'ended')
+    return { what: `${who} ends the connection`, hint: `${named}. Check it, ${around}.`, passes: true };
+  if (status >= 500)
+    return {
+      what: `${who} cannot reach it (${status})`,
+      hint: `${named}. Check the address, and that the proxy lets it through, ${around}.`,
+      passes: true,
+    };
+  return {
+    what: `${who} refuses to connect to it (${status})`,
+    hint: `${named}. Ask who runs it to let this address through, ${around}.`,
+    passes: false,
+  };
+}
+
+/** Behind a hint for what cannot be reached; empty where no proxy is named. */
+export function hintOfProxy(): string {
+  const proxy = namedProxy('https:') ?? namedProxy('http:');
+  return proxy === undefined
+    ? ''
+    : ` The variable ${proxy.variable} names the proxy ${proxy.shown}: check it, too.`;
+}

@@ -1,0 +1,86 @@
+/**
+ * Who may vouch for a server: beside those that Node.js knows, whom the system of this machine trusts, and what
+ * `SSL_CERT_FILE` and `SSL_CERT_DIR` name in their place, as for the other programs of the machine.
+ */
+import { readFileSync } from 'node:fs';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { systemClock } from '../clock.ts';
+import { errnoOf } from '../errors.ts';
+import { processEnvironment } from './process-environment.ts';
+
+let isSettled = false;
+
+/** For all connections of this thread, once; to be called before the first one. */
+export function trustSystem(): void {
+  if (isSettled) return;
+  isSettled = true;
+  const known = getCACertificates('default');
+  const all = new Set([...known, ...getCACertificates('system')]);
+  if (all.size > known.length) setDefaultCACertificates([...all]);
+}
+
+export interface TlsTrouble {
+  /** Of the server: "its certificate has expired". */
+  readonly what: string;
+  readonly hint: string;
+}
+
+export const NO_CERTIFICATE =
+  'Holdfast has none to show: use an address that wants none, or one of a program on this machine that shows it and passes on what it gets.';
+
+/** By Node's and OpenSSL's names; undefined for what has nothing to do with TLS. */
+export function tlsTrouble(code: string): TlsTrouble | undefined {
+  if (code === 'CERT_HAS_EXPIRED')
+    return {
+      what: 'the certificate of the server has expired',
+      hint: `Whoever runs the server renews it. If the clock of this machine is ahead (it says ${today()}), set it. Nothing was sent.`,
+    };
+  if (code === 'CERT_NOT_YET_VALID')
+    return {
+      what: 'the certificate of the server is not valid yet',
+      hint: `Set the clock of this machine, which says ${today()}. If that is right, ask who runs the server. Nothing was sent.`,
+    };
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH')
+    return {
+      what: 'the certificate of the server is for another name',
+      hint: 'Check the address. A network that wants you to sign in first answers like this, too. Nothing was sent.',
+    };
+  if (/^(?:CERT_|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER))/.test(code))
+    return {
+      what: 'the certificate of the server cannot be trusted',
+      hint: `Check the address. If the server, or a proxy that opens encrypted connections, has a certificate of your own authority: add that authority to those of this system, or name the file with its certificate (PEM) in SSL_CERT_FILE${inService()}. ${unreadFiles()}Nothing was sent.`,
+    };
+  if (code.endsWith('CERTIFICATE_REQUIRED'))
+    return { what: 'the server wants a certificate of this machine', hint: NO_CERTIFICATE };
+  if (/^(?:ERR_SSL|EPROTO$)/.test(code))
+    return {
+      what: 'no secure connection comes about: the server speaks an old version of TLS, or none',
+      hint: 'Check the address and the port, and who runs the server. One that wants a certificate of this machine may end the connection like this, too. Nothing was sent.',
+    };
+  return undefined;
+}
+
+function today(): string {
+  return new Date(systemClock.now()).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
+}
+
+function inService(): string {
+  return (processEnvironment['INVOCATION_ID'] ?? '') === '' ? '' : ' of the service (docs/service.md)';
+}
+
+/** OpenSSL passes over a file that is not there without a word. */
+function unreadFiles(): string {
+  return ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS']
+    .map((name) => {
+      const file = processEnvironment[name] ?? '';
+      if (file === '') return '';
+      try {
+        return readFileSync(file).includes('-----BEGIN ')
+          ? ''
+          : `${name} names ${file}, which is no PEM file. `;
+      } catch (error) {
+        return `${name} names ${file}, which cannot be read (${errnoOf(error) ?? 'unknown error'}). `;
+      }
+    })
+    .join('');
+}

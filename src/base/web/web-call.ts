@@ -1,0 +1,103 @@
+/**
+ * One request to a web server that is asked seldom: on a connection of its own, so that none is used that was closed
+ * meanwhile, through the proxy of the environment, and never led elsewhere.
+ */
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { errnoOf } from '../errors.ts';
+import { readStart } from './http-reply.ts';
+import { hintOfProxy, proxyTrouble, proxyTroubleOf } from './proxy-trouble.ts';
+import { ProxyUnusable, proxyFor } from './proxy.ts';
+import { tlsTrouble } from './trusted-authorities.ts';
+import { webAgents } from './web-agents.ts';
+
+export interface WebCall {
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  /** Told when all of it is on its way. */
+  readonly sent?: () => void;
+}
+
+export interface WebReply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: IncomingMessage;
+}
+
+/** @throws {ProxyUnusable}; what Node makes of a network that fails; the signal's reason */
+export async function callWeb(
+  url: URL,
+  { method, headers, body, sent }: WebCall,
+  signal: AbortSignal,
+): Promise<WebReply> {
+  signal.throwIfAborted();
+  const agents = webAgents({ target: url, keepAlive: false });
+  const isTls = url.protocol === 'https:';
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const outgoing = (isTls ? httpsRequest : httpRequest)(url, {
+    method,
+    agent: isTls ? agents.https : agents.http,
+    headers: {
+      ...headers,
+      ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),
+    },
+    signal,
+  });
+  outgoing.on('response', resolve);
+  outgoing.on('error', reject);
+  if (sent !== undefined) outgoing.on('finish', sent);
+  outgoing.end(body);
+  try {
+    const reply = await promise;
+    return { status: reply.statusCode ?? 0, headers: reply.headers, body: reply };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+/** The first `bytes` bytes of a reply. @throws the signal's reason, and what Node makes of one that breaks off */
+export async function startOfReply({ body }: WebReply, bytes: number, signal: AbortSignal): Promise<Buffer> {
+  try {
+    return await readStart(body, bytes);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  }
+}
+
+export interface WebTrouble {
+  /** The end of a sentence about the host: "cannot be reached (ECONNREFUSED)". */
+  readonly what: string;
+  readonly hint: string;
+}
+
+/** What it means that `callWeb` has failed. */
+export function webTrouble(error: unknown): WebTrouble {
+  if (error instanceof ProxyUnusable)
+    return { what: `cannot be reached: ${error.message}`, hint: error.hint };
+  const code = codeOf(error);
+  const proxy = proxyTroubleOf(error);
+  if (proxy !== undefined) return { what: `cannot be reached: ${proxy.what} (${code})`, hint: proxy.hint };
+  const trouble = tlsTrouble(code);
+  if (trouble !== undefined)
+    return { what: `cannot be reached: ${trouble.what} (${code})`, hint: trouble.hint };
+  return { what: `cannot be reached (${code})`, hint: `Check the address and the network.${hintOfProxy()}` };
+}
+
+/** A reply of the proxy in place of the receiver; undefined for any other. */
+export function proxyReply(url: URL, status: number): WebTrouble | undefined {
+  if (status !== 407) return undefined;
+  const { what, hint } = proxyTrouble(status, proxyFor(url));
+  return { what: `cannot be reached: ${what} (${status})`, hint };
+}
+
+function codeOf(error: unknown): string {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    const inner: unknown = at instanceof AggregateError ? at.errors[0] : undefined;
+    const code = errnoOf(at) ?? errnoOf(inner);
+    if (code !== undefined) return code;
+  }
+  return 'network error';
+}

@@ -1,0 +1,117 @@
+/** The entries that may be in a list, in its order. */
+import { joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { pathNames } from '../../base/path-names.ts';
+import type { FileQuery } from '../../jobs/agent.ts';
+import { batches, type Hit } from './hits.ts';
+import type { InOrder } from './list-order.ts';
+import { selectNodes, type ListSource, type Scope, type Search, type Selection } from './list-search.ts';
+import { TOP, type DatabaseSort, type OrderRequest, type Ordered } from './orders.ts';
+import type { Places } from './places.ts';
+import { NODE_TYPE } from '../tables/schema.ts';
+import { nameOf, walkOrder, walkTree, type PathHit, type WalkGuide } from './tree-walk.ts';
+
+/** Nodes passed over for each that matches, until looking in order is given up: it has cost half as much as sorting them. */
+const PASSED_OVER = 10;
+
+export function walk(
+  source: ListSource,
+  search: Search,
+  scope: Scope,
+): Generator<PathHit, undefined, undefined> {
+  const { sort, view } = search.query;
+  const { top, snapshot } = scope;
+  const start = search.after === undefined ? [] : pathNames(String(search.after.key) as ByteString);
+  const below = sort === 'path' ? start.slice(pathNames(top.path).length) : start;
+  const { marks } = selectNodes(source, search, scope);
+  const guide: WalkGuide | undefined =
+    marks === undefined ? undefined : { marks, ways: source.names.waysTo(marks) };
+  return walkTree(source.queries, snapshot.ordinal, top, view === 'flat', below, guide);
+}
+
+export function inOrderOfWalk(path: ByteString, hit: Hit, sort: FileQuery['sort'], number: number): InOrder {
+  if (sort === 'name') return { key: nameOf(hit), tie: hit.node, order: nameOf(hit) };
+  return { key: path, tie: number, order: walkOrder(path) };
+}
+
+/** What may be in the list from behind the cursor on. */
+export function* inOrderOf(
+  source: ListSource,
+  search: Search,
+  scope: Scope,
+  sort: DatabaseSort,
+): Generator<Hit, undefined, undefined> {
+  const { queries } = source;
+  const { ordinal } = scope.snapshot;
+  for (const nodes of nodeBatches(source, search, scope, sort)) {
+    for (const hit of queries.nodes(ordinal, nodes)) {
+      // The root itself lies in no directory.
+      if (hit.directory !== 0) yield hit;
+    }
+  }
+  return undefined;
+}
+
+function* nodeBatches(
+  source: ListSource,
+  search: Search,
+  scope: Scope,
+  sort: DatabaseSort,
+): Generator<readonly number[], undefined, undefined> {
+  const { view, type, limit: wanted } = search.query;
+  const selection = selectNodes(source, search, scope);
+  const first = startOf(search, sort);
+  if (sort === 'name' && selection.nodes !== undefined) {
+    // To ask for names alone is half the work. Many may not be there at the moment.
+    const nodes = source.orders.named(selection.nodes, first);
+    for (let at = 0, count = wanted + 1; at < nodes.length; at += count, count *= 2) {
+      yield nodes.slice(at, at + count);
+    }
+    return undefined;
+  }
+  const fetch = prepareFetch(source, sort, selection, view);
+  const { ordinal } = scope.snapshot;
+  const request = { ordinal, type: type === undefined ? 0 : NODE_TYPE[type], top: scope.top.node };
+  const next = (last: Ordered | undefined, limit: number): Ordered[] => {
+    const [node, key] = last ?? first;
+    return fetch({ ...request, nodes: '', key, node, limit });
+  };
+  for (const rows of batches(next, wanted + 1)) yield rows.map(([node]) => node);
+  return undefined;
+}
+
+/** The cheapest way to what is selected. */
+function prepareFetch(
+  { orders, limits }: ListSource,
+  sort: DatabaseSort,
+  { marks, nodes, isSmall }: Selection,
+  view: FileQuery['view'],
+): (request: OrderRequest) => Ordered[] {
+  const { all, listed, below, inside } = orders[sort];
+  if (isSmall) return (request) => (view === 'flat' ? below : inside).all(request, undefined);
+  if (marks === undefined || nodes === undefined) return (request) => all.all(request, marks);
+  const list = JSON.stringify(nodes);
+  let isInOrder = nodes.length >= limits.soon;
+  return (request) => {
+    const rows = isInOrder ? all.upTo(nodes.length * PASSED_OVER, request, marks) : undefined;
+    // What matches may be all at the end.
+    isInOrder = rows !== undefined;
+    return rows ?? listed.all({ ...request, nodes: list }, marks);
+  };
+}
+
+/** Where the page begins. */
+function startOf({ after, query: { type } }: Search, sort: DatabaseSort): Ordered {
+  if (sort === 'name') return [after?.tie ?? 0, Buffer.from(String(after?.key ?? ''), 'latin1')];
+  if (after !== undefined) return [after.tie, Number(after.key)];
+  // Only files have a size of their own.
+  return [TOP, sort === 'size' && type !== undefined && type !== 'file' ? 0 : TOP];
+}
+
+export function placeOfHit(hit: Hit, sort: DatabaseSort): InOrder {
+  const key = sort === 'size' ? hit.own : sort === 'modified' ? hit.modified : nameOf(hit);
+  return { key, tie: hit.node, order: key };
+}
+
+export function pathOfHit(places: Places, hit: Hit): ByteString {
+  return joinBytes(places.pathOf(hit.directory), nameOf(hit));
+}

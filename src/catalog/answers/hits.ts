@@ -1,0 +1,147 @@
+/** Entries of a snapshot as the catalog has them, and the questions to the database that lists are made of. */
+import type { CatalogDatabase } from '../tables/catalog-database.ts';
+import { isMarked, type Marks } from '../tables/marks.ts';
+
+/** An entry at a moment. */
+export interface Hit {
+  readonly node: number;
+  readonly directory: number;
+  readonly name: Buffer;
+  /** Ordinal with which this version begins. */
+  readonly since: number;
+  /** A number of `NODE_TYPE`. */
+  readonly type: number;
+  readonly size: number;
+  /** Of a file its size, otherwise 0: what lists are sorted by. */
+  readonly own: number;
+  readonly modified: number;
+  readonly finer: number;
+  readonly mode: number;
+  readonly attributes: number;
+  readonly content: number | null;
+  readonly kind: number;
+  readonly target: Buffer | null;
+  readonly children: number | null;
+  readonly entries: number | null;
+}
+
+const HIT = `n.id AS node, n.directory, n.name, v.since, v.type, v.size, v.own, v.modified, v.finer, v.mode, v.attributes,
+  v.content, v.kind, v.target, v.children, v.entries`;
+const AT = 'v.node = n.id AND v.since <= ? AND v.until >= ?';
+
+export interface ChildrenRequest {
+  readonly ordinal: number;
+  readonly directory: number;
+  readonly after: Buffer;
+  readonly limit: number;
+}
+
+/** A question that passes over nodes that are not marked. */
+export interface MarkedQuery<Request, Row> {
+  /** @param marks undefined: all nodes */
+  all(request: Request, marks: Marks | undefined): Row[];
+  /** Undefined when it has looked at so many nodes and is not done. */
+  upTo(nodes: number, request: Request, marks: Marks): Row[] | undefined;
+}
+
+/** The questions that every list asks; see `prepareOrders` for the others. */
+export function prepareHits(database: CatalogDatabase) {
+  const marked = prepareMarked(database);
+  const nodes = database.prepare<[string, number, number], Hit>(
+    `SELECT ${HIT} FROM json_each(?) j CROSS JOIN node n ON n.id = j.value CROSS JOIN version v ON ${AT}`,
+  );
+  const children = database.prepare<[ChildrenRequest], Hit>(
+    `SELECT ${HIT} FROM node n CROSS JOIN version v ON v.node = n.id AND v.since <= :ordinal AND v.until >= :ordinal
+     WHERE n.directory = :directory AND n.name > :after AND marked(n.id) ORDER BY n.name LIMIT :limit`,
+  );
+  return {
+    /** (ordinal twice, node) */
+    one: database.prepare<[number, number, number], Hit>(
+      `SELECT ${HIT} FROM node n CROSS JOIN version v ON ${AT} WHERE n.id = ?`,
+    ),
+    /** The node of a name in a directory, whether or not any snapshot has it. */
+    nodeAt: database
+      .prepare<[number, Buffer], number>('SELECT id FROM node WHERE directory = ? AND name = ?')
+      .pluck(),
+    /**
+     * In a directory, in order of the names, but for those whose version another ordinal has too: (ordinal twice, the
+     * other twice, directory, after the name, limit)
+     */
+    changedChildren: database.prepare<[number, number, number, number, number, Buffer, number], Hit>(
+      `SELECT ${HIT} FROM node n CROSS JOIN version v ON ${AT} AND NOT (v.since <= ? AND v.until >= ?)
+       WHERE n.directory = ? AND n.name > ? ORDER BY n.name LIMIT ?`,
+    ),
+    /** Of the nodes those that are there, in their order. One question for many is ten times as fast as one for each. */
+    nodes: (ordinal: number, ids: readonly number[]): Hit[] =>
+      nodes.all(JSON.stringify(ids), ordinal, ordinal),
+    /** In a directory, in order of the names. */
+    children: marked(children),
+    marked,
+  };
+}
+
+export type HitQueries = ReturnType<typeof prepareHits>;
+
+interface AllRows<Request, Row> {
+  all(request: Request): Row[];
+}
+
+/** Makes the function `marked` known to the database, and then queries of statements that use it. */
+function prepareMarked(database: CatalogDatabase) {
+  const enough = new Error('enough nodes looked at');
+  let current: Marks | undefined;
+  let left = 0;
+  database.function('marked', { directOnly: true }, (node: unknown) => {
+    left -= 1;
+    if (left < 0) throw enough;
+    return current === undefined || isMarked(current, Number(node)) ? 1 : 0;
+  });
+  const select = (marks: Marks | undefined, nodes: number): void => {
+    current = marks;
+    left = nodes;
+  };
+  return function marked<Request, Row>(statement: AllRows<Request, Row>): MarkedQuery<Request, Row> {
+    return {
+      all: (request, marks) => {
+        select(marks, Number.POSITIVE_INFINITY);
+        return statement.all(request);
+      },
+      upTo: (nodes, request, marks) => {
+        select(marks, nodes);
+        try {
+          return statement.all(request);
+        } catch (error) {
+          if (error === enough) return undefined;
+          throw error;
+        }
+      },
+    };
+  };
+}
+
+/** Rows fetched at first, and at most: a page needs few, a scan many. */
+const FIRST = 64;
+const MOST = 1_024;
+
+/** One query after the other, each from where the last one ended. */
+export function* inBatches<Row>(
+  fetch: (last: Row | undefined, limit: number) => Row[],
+  first = FIRST,
+): Generator<Row, undefined, undefined> {
+  for (const rows of batches(fetch, first)) yield* rows;
+  return undefined;
+}
+
+/** The same as lists. */
+export function* batches<Row>(
+  fetch: (last: Row | undefined, limit: number) => Row[],
+  first: number,
+): Generator<readonly Row[], undefined, undefined> {
+  let last: Row | undefined;
+  for (let limit = first; ; limit = Math.max(limit, Math.min(limit * 2, MOST))) {
+    const rows = fetch(last, limit);
+    yield rows;
+    last = rows.at(-1);
+    if (rows.length < limit) return undefined;
+  }
+}

@@ -1,0 +1,202 @@
+/** What one path was in every snapshot. */
+import type { ByteString } from '../../base/byte-path.ts';
+import { RequestError } from '../../base/errors.ts';
+import { pathNames, pathOf } from '../../base/path-names.ts';
+import { storeKey, type StoredBy } from '../../base/stored-by.ts';
+import {
+  newestFirst,
+  type AskedPaths,
+  type FileItem,
+  type FileVersion,
+  type SnapshotPosition,
+} from '../../jobs/agent.ts';
+import type { CatalogDatabase } from '../tables/catalog-database.ts';
+import { sameContent, type EntryRow } from '../tables/entry-row.ts';
+import { fileItem } from './file-item.ts';
+import { notThere } from './file-list.ts';
+import { covers, hasSource, namesIn, sourceText, type KnownSnapshot } from './known-snapshots.ts';
+import type { ListSource } from './list-search.ts';
+import { NODE_TYPE } from '../tables/schema.ts';
+import { unread } from './unread-directories.ts';
+
+type VersionRow = EntryRow & { readonly node: number; readonly since: number; readonly until: number };
+
+/** What one snapshot says of a path. */
+export type PathState =
+  | {
+      readonly kind: 'present';
+      /** Machine, and who stored it. */
+      readonly origin: string;
+      readonly item: FileItem;
+      readonly entry: ComparedEntry;
+    }
+  | { readonly kind: 'absent'; readonly origin: string; readonly told: ToldBy }
+  /** The catalog could not read a directory above it. */
+  | { readonly kind: 'unread'; readonly origin: string; readonly told: ToldBy };
+
+/** Which snapshot says it. */
+type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'stored_by' | 'backed_up_at'>;
+
+/** What tells whether two states are one version. */
+interface ComparedEntry
+  extends
+    Pick<EntryRow, 'kind' | 'type' | 'mode' | 'modified' | 'finer' | 'size' | 'content'>,
+    Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>,
+    Pick<VersionRow, 'node' | 'since'> {
+  /** Of the catalog: numbers of nodes and contents mean the same in one catalog only. */
+  readonly epoch: string;
+}
+
+export interface StatesRequest extends AskedPaths {
+  /** Bytes as Latin-1. */
+  readonly path: string;
+  readonly source: string | undefined;
+}
+
+/**
+ * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or whose backup could not
+ * read it, say nothing.
+ * @throws {RequestError} INVALID_REQUEST for the root
+ */
+export function pathStates(
+  database: CatalogDatabase,
+  { epoch, places, snapshots }: Pick<ListSource, 'epoch' | 'places' | 'snapshots'>,
+  { path, source, leadsTo }: StatesRequest,
+): readonly PathState[] {
+  const asked = pathNames(path as ByteString);
+  if (asked.length === 0) {
+    throw new RequestError('INVALID_REQUEST', 'The root directory has no versions of its own', {
+      hint: 'Name a file or directory below it.',
+    });
+  }
+  const rows = new Map<string, readonly VersionRow[]>();
+  const unknownAt = new Map<ByteString, ReturnType<typeof unknownIn>>();
+  const states: PathState[] = [];
+  for (const snapshot of snapshots) {
+    if (!snapshot.complete || !hasSource(snapshot, source, leadsTo)) continue;
+    // A link that led elsewhere meanwhile is another path in each.
+    const names = namesIn(snapshot, path, leadsTo);
+    const wanted = pathOf(names);
+    const key = `${snapshot.lineage} ${wanted}`;
+    if (!rows.has(key)) rows.set(key, rowsOf(database, places.find(snapshot.root, names)));
+    const unknown = unknownAt.get(wanted) ?? unknownIn(database, names);
+    unknownAt.set(wanted, unknown);
+    const row = rows
+      .get(key)
+      ?.find(({ since, until }) => since <= snapshot.ordinal && until >= snapshot.ordinal);
+    const origin = JSON.stringify([storeKey(snapshot.storedBy), snapshot.host]);
+    if (row !== undefined) {
+      const item = fileItem(wanted, row, snapshot);
+      states.push({ kind: 'present', origin, item, entry: comparedEntry(row, snapshot, epoch) });
+    } else if (covers(snapshot, wanted)) {
+      const told = toldBy(snapshot);
+      const state = unknown.get(snapshot.ordinal);
+      if (state === 'damaged') states.push({ kind: 'unread', origin, told });
+      else if (state === undefined) states.push({ kind: 'absent', origin, told });
+    }
+  }
+  return states;
+}
+
+/**
+ * One item for every snapshot that has the path, told against the snapshot of the same host before that the same keys stored, and one for every
+ * time it went; the newest first.
+ * @param states of all catalogs, each the oldest first
+ * @param path bytes as Latin-1
+ * @param meant those of the states that have it of whoever is meant
+ * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it
+ * @throws {RepositoryError} CORRUPT_DATA when none that could be read has it, and others could not be read there
+ */
+export function versionsOf(
+  states: readonly (readonly PathState[])[],
+  path: string,
+  meant: (present: readonly PathState[]) => readonly PathState[] = (present) => present,
+): readonly FileVersion[] {
+  const present = new Set(
+    meant(states.flat().filter(({ kind }) => kind === 'present')).map((one) => storeKey(storedByOf(one))),
+  );
+  const before = new Map<string, PathState & { readonly kind: 'present' }>();
+  const versions: FileVersion[] = [];
+  const those = states.flat().filter((one) => present.has(storeKey(storedByOf(one))));
+  for (const state of those.sort((a, b) => newestFirst(positionOf(b), positionOf(a)))) {
+    const last = before.get(state.origin);
+    if (state.kind === 'present') {
+      const change =
+        last === undefined ? 'added' : isSame(last.entry, state.entry) ? 'unchanged' : 'modified';
+      versions.push({ ...state.item, change });
+      before.set(state.origin, state);
+    } else if (state.kind === 'absent' && last !== undefined) {
+      versions.push({ ...last.item, ...state.told, change: 'removed' });
+      before.delete(state.origin);
+    }
+  }
+  if (versions.length === 0) {
+    const wanted = pathOf(pathNames(path as ByteString));
+    const unknown = states.flat().find(({ kind }) => kind === 'unread');
+    throw unknown === undefined ? notThere(wanted) : unread(wanted, positionOf(unknown).id);
+  }
+  return versions.toReversed();
+}
+
+export function storedByOf(state: PathState): StoredBy {
+  return state.kind === 'present' ? state.item.stored_by : state.told.stored_by;
+}
+
+function positionOf(state: PathState): SnapshotPosition {
+  const { snapshot_id: id, backed_up_at: createdAt } = state.kind === 'present' ? state.item : state.told;
+  return { id, created_at: createdAt };
+}
+
+function toldBy(snapshot: KnownSnapshot): ToldBy {
+  return {
+    snapshot_id: snapshot.id,
+    backup_id: snapshot.jobId,
+    source: sourceText(snapshot),
+    stored_by: snapshot.storedBy,
+    backed_up_at: snapshot.started,
+  };
+}
+
+function comparedEntry(row: VersionRow, { id, plain, salted }: KnownSnapshot, epoch: string): ComparedEntry {
+  const { node, since, kind, type, mode, modified, finer, size, content } = row;
+  return { epoch, id, plain, salted, node, since, kind, type, mode, modified, finer, size, content };
+}
+
+function rowsOf(database: CatalogDatabase, node: number | undefined): readonly VersionRow[] {
+  if (node === undefined) return [];
+  return database.prepare<[number], VersionRow>('SELECT * FROM version WHERE node = ?').all(node);
+}
+
+/** By ordinals: in which snapshots the path, or a directory above it, could not be read, and whether then or now. */
+function unknownIn(
+  database: CatalogDatabase,
+  names: readonly ByteString[],
+): ReadonlyMap<number, 'unsaved' | 'damaged'> {
+  const at = database.prepare<[Buffer], { readonly ordinal: number; readonly damaged: number }>(
+    'SELECT ordinal, damaged FROM gap WHERE path = ?',
+  );
+  const above = Array.from({ length: names.length + 1 }, (_, depth) => pathOf(names.slice(0, depth)));
+  const unknown = new Map<number, 'unsaved' | 'damaged'>();
+  for (const { ordinal, damaged } of above.flatMap((path) => at.all(Buffer.from(path, 'latin1')))) {
+    if (damaged === 1 || !unknown.has(ordinal)) unknown.set(ordinal, damaged === 1 ? 'damaged' : 'unsaved');
+  }
+  return unknown;
+}
+
+/** Other owners and attributes make no other version. */
+function isSame(a: ComparedEntry, b: ComparedEntry): boolean {
+  const isOneCatalog = a.epoch === b.epoch;
+  if (isOneCatalog && a.node === b.node && a.since === b.since) return true;
+  const comparable = isOneCatalog && idsComparable(a, b);
+  const same = (field: 'mode' | 'modified' | 'finer' | 'kind'): boolean => a[field] === b[field];
+  if (!same('kind') || !same('mode') || !same('modified') || !same('finer')) return false;
+  if (a.type !== NODE_TYPE.directory) return sameContent(a, b, comparable);
+  return !comparable || a.content === b.content;
+}
+
+type Naming = Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>;
+
+/** Whether equal content has equal names in both snapshots. */
+export function idsComparable(a: Naming, b: Naming): boolean {
+  return a.id === b.id || (a.plain === b.plain && !a.salted && !b.salted);
+}

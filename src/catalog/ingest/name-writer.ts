@@ -1,0 +1,69 @@
+/** Puts the names of new nodes into blocks. They are written in the transaction that writes the nodes. */
+import type { ByteString } from '../../base/byte-path.ts';
+import type { CatalogDatabase } from '../tables/catalog-database.ts';
+import {
+  NAMES_PER_BLOCK,
+  decodeNames,
+  encodeNames,
+  foldedBytes,
+  namesIn,
+  type Named,
+} from '../tables/name-block.ts';
+
+interface BlockRow {
+  readonly count: number;
+  readonly block: Buffer;
+}
+
+export class NameWriter {
+  readonly #last;
+  readonly #write;
+  /** The names of the last block, which is not full; undefined until it is read. */
+  #names: Named[] | undefined;
+  #isNew = false;
+
+  constructor(database: CatalogDatabase) {
+    this.#last = database.prepare<[], BlockRow>('SELECT count, block FROM names ORDER BY first DESC LIMIT 1');
+    this.#write = prepareBlockWrite(database);
+  }
+
+  /** @param node higher than every one before */
+  add(node: number, directory: number, name: ByteString): void {
+    this.#names ??= this.#readLast();
+    this.#names.push({ node, directory, folded: foldedBytes(name) });
+    this.#isNew = true;
+    if (this.#names.length < NAMES_PER_BLOCK) return;
+    this.flush();
+    this.#names = [];
+  }
+
+  /** Must come before the commit. */
+  flush(): void {
+    if (this.#isNew) this.#write(this.#names ?? []);
+    this.#isNew = false;
+  }
+
+  /** What was not written never was: the transaction was undone. */
+  drop(): void {
+    this.#names = undefined;
+    this.#isNew = false;
+  }
+
+  #readLast(): Named[] {
+    const last = this.#last.get();
+    if (last === undefined || last.count >= NAMES_PER_BLOCK) return [];
+    return namesIn(decodeNames(last.block, last.count));
+  }
+}
+
+/** Writes names, which must not be none, in place of the block that begins with the same one. */
+export function prepareBlockWrite(database: CatalogDatabase): (names: readonly Named[]) => void {
+  const insert = database.prepare<[number, number, number, Buffer]>(
+    'INSERT OR REPLACE INTO names (first, last, count, block) VALUES (?, ?, ?, ?)',
+  );
+  return (names) => {
+    const [first, last] = [names[0], names.at(-1)];
+    if (first === undefined || last === undefined) return;
+    insert.run(first.node, last.node, names.length, encodeNames(names));
+  };
+}

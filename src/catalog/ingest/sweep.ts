@@ -1,0 +1,99 @@
+/** Removes what only forgotten snapshots had. Nobody sees it any more, so that can wait and be done in one go. */
+import { setImmediate } from 'node:timers/promises';
+import type { ByteString } from '../../base/byte-path.ts';
+import type { CatalogDatabase } from '../tables/catalog-database.ts';
+import { NAMES_PER_BLOCK, foldedBytes } from '../tables/name-block.ts';
+import { prepareBlockWrite } from './name-writer.ts';
+import { countOf, note } from './register.ts';
+
+/** Enough that a commit costs little, and few enough that readers need not wait. */
+const STEP = 20_000;
+/** Sweep when so many snapshots were forgotten, or so large a share of those that are left. */
+const FORGOTTEN = 20;
+const SHARE = 0.25;
+
+export function wantsSweep(database: CatalogDatabase): boolean {
+  const forgotten = countOf(database, 'forgotten');
+  const live = Number(database.prepare('SELECT count(*) FROM snapshot').pluck().get());
+  return forgotten >= FORGOTTEN || (forgotten > 0 && forgotten >= live * SHARE);
+}
+
+/**
+ * May be interrupted at any point; what is left is removed by the next sweep.
+ * @param step nodes looked at between two commits
+ */
+export async function sweep(database: CatalogDatabase, signal: AbortSignal, step = STEP): Promise<void> {
+  const versions = database.prepare<[number, number]>(
+    `DELETE FROM version WHERE node > ? AND node <= ?
+       AND NOT EXISTS (SELECT 1 FROM snapshot s WHERE s.ordinal BETWEEN version.since AND version.until)`,
+  );
+  const nodes = database
+    .prepare<[number, number]>(
+      `SELECT id FROM node WHERE id > ? AND id <= ? AND directory <> 0
+       AND NOT EXISTS (SELECT 1 FROM version v WHERE v.node = node.id) ORDER BY id DESC`,
+    )
+    .pluck();
+  // What lies in a directory has a higher number than the directory, so from the top down whole branches go.
+  const remove = database.prepare<[number]>(
+    'DELETE FROM node WHERE id = ? AND NOT EXISTS (SELECT 1 FROM node c WHERE c.directory = node.id)',
+  );
+  const last = Number(database.prepare('SELECT max(id) FROM node').pluck().get() ?? 0);
+  // What still says of a directory that its tree is known is gone before anything that lies in it.
+  for (let low = 0; low < last; low += step) {
+    signal.throwIfAborted();
+    versions.run(low, low + step);
+    await setImmediate();
+  }
+  for (let top = last; top > 0; top -= step) {
+    signal.throwIfAborted();
+    database.transaction(() => {
+      for (const id of nodes.all(top - step, top)) remove.run(Number(id));
+    })();
+    await setImmediate();
+  }
+  await sweepNames(database, signal);
+  note(database, 'forgotten', 0);
+}
+
+interface Names {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/** Writes the blocks anew in which nodes are missing, and makes one of neighbours that fit into one. */
+async function sweepNames(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
+  const blocks = database.prepare<[], Names>('SELECT first, last, count FROM names ORDER BY first').all();
+  const nodes = database
+    .prepare<[number, number], number>(
+      'SELECT count(*) FROM node WHERE id BETWEEN ? AND ? AND directory <> 0',
+    )
+    .pluck();
+  let before: Names | undefined;
+  for (const { first, last, count } of blocks) {
+    signal.throwIfAborted();
+    const left = Number(nodes.get(first, last));
+    const joined = before !== undefined && before.count + left <= NAMES_PER_BLOCK;
+    const now =
+      joined && before !== undefined
+        ? { first: before.first, last, count: before.count + left }
+        : { first, last, count: left };
+    if (joined || left !== count) rewriteNames(database, now);
+    before = now;
+    await setImmediate();
+  }
+}
+
+/** Writes one block of the nodes there are. */
+function rewriteNames(database: CatalogDatabase, { first, last }: Names): void {
+  const nodes = database.prepare<[number, number], { id: number; directory: number; name: Buffer }>(
+    'SELECT id, directory, name FROM node WHERE id BETWEEN ? AND ? AND directory <> 0 ORDER BY id',
+  );
+  database.transaction(() => {
+    database.prepare('DELETE FROM names WHERE first BETWEEN ? AND ?').run(first, last);
+    const names = nodes.all(first, last).map(({ id, directory, name }) => {
+      return { node: id, directory, folded: foldedBytes(name.toString('latin1') as ByteString) };
+    });
+    prepareBlockWrite(database)(names);
+  })();
+}

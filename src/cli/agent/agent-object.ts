@@ -1,0 +1,45 @@
+/**
+ * What the agent and the settings say, as `--json` promises it. Within Holdfast times are milliseconds since 1970, and
+ * settings have names in camelCase.
+ */
+import type { Job } from '../../jobs/job.ts';
+
+/** The last moment that RFC 3339 can write. */
+const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** With names in snake_case, and each number below a name that ends with `at` or `until` as a time in RFC 3339. */
+export function agentObject(value: object): object {
+  return Object.fromEntries(
+    Object.entries(value).map(([key, below]: [string, unknown]) => {
+      const name = snakeCase(key);
+      return [name, isTime(name) ? timesOf(below) : valueOf(below)];
+    }),
+  );
+}
+
+/** `type` says what the line is about, so that of the job has another name. */
+export function jobObject(job: Job): object {
+  return agentObject({ ...job, type: 'job', job_type: job.type });
+}
+
+function valueOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(valueOf);
+  return typeof value === 'object' && value !== null ? agentObject(value) : value;
+}
+
+/** One, or several by names that a person has given: those stay as they are. */
+function timesOf(value: unknown): unknown {
+  if (typeof value === 'number') return new Date(Math.min(value, LATEST_MS)).toISOString();
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]: [string, unknown]) => [name, timesOf(one)]),
+  );
+}
+
+function isTime(name: string): boolean {
+  return /(?:^|_)(?:at|until)$/.test(name);
+}
+
+function snakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { agentObject } from './agent-object.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
+import { printable } from '../terminal/terminal.ts';
+import { count, localTime } from '../terminal/wording.ts';
+
+interface AlarmsOptions extends OutputOptions {
+  readonly acknowledge?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command.option('--acknowledge', 'They are as they should be: older snapshots may be removed again');
+  addOutputOptions(command, { json: 'One JSON object for each alarm' });
+  addExamples(command, [[holdfast`alarms --acknowledge`, 'what you see in them is meant to be']]);
+  command.action(async (options: AlarmsOptions) => {
+    const { out } = context;
+    const alarms = await askAgent(context, options.acknowledge === true ? 'acknowledge' : 'alarms', {});
+    if (options.json === true) {
+      for (const alarm of alarms) await out.json(agentObject({ type: 'alarm', ...alarm }));
+      return;
+    }
+    for (const { at, text } of alarms) await out.line(`${localTime(at)}  ${printable(text)}`);
+    if (options.acknowledge === true) await out.line(`Acknowledged ${count(alarms.length, 'alarm')}.`);
+    else if (alarms.length === 0) await out.line('There are no alarms.');
+  });
+}

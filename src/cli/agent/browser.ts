@@ -1,0 +1,62 @@
+/** Opening an address in the person's browser. */
+import { spawn } from 'node:child_process';
+import { isAbort } from '../../base/errors.ts';
+import type { Environment } from '../terminal/terminal.ts';
+
+/** Milliseconds after which a program that has not failed is taken to have opened the browser, as which some go on. */
+const PATIENCE_MS = 3_000;
+
+interface Opener {
+  readonly program: string;
+  readonly words: readonly string[];
+  /** For its standard input. */
+  readonly input: string;
+}
+
+/** Whether a browser was asked. Always false where there is no screen. */
+export async function openBrowser(address: string, env: Environment, signal: AbortSignal): Promise<boolean> {
+  const opener = openerFor(address, env);
+  if (opener === undefined) return false;
+  signal.throwIfAborted();
+  return await new Promise<boolean>((resolve) => {
+    const child = spawn(opener.program, opener.words, {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      env: withoutOurs(env),
+      detached: true,
+      windowsHide: true,
+      signal,
+    });
+    const patience = setTimeout(() => resolve(true), PATIENCE_MS);
+    const settle = (opened: boolean): void => {
+      clearTimeout(patience);
+      resolve(opened);
+    };
+    child.on('error', (error) => settle(isAbort(error)));
+    child.on('exit', (code) => settle(code === 0));
+    // It may end without having read anything.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(opener.input);
+    child.unref();
+  });
+}
+
+/** Ours may hold a passphrase. */
+function withoutOurs(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('HOLDFAST_')));
+}
+
+function openerFor(address: string, env: Environment): Opener | undefined {
+  switch (process.platform) {
+    case 'darwin':
+      // By its input: every user sees the arguments of a process there.
+      return { program: 'osascript', words: ['-'], input: `open location "${address}"\n` };
+    case 'win32':
+      return { program: 'rundll32', words: ['url.dll,FileProtocolHandler', address], input: '' };
+    default: {
+      const screen = [env['DISPLAY'], env['WAYLAND_DISPLAY']].some((name) => (name ?? '') !== '');
+      // A browser of the administrator's would be one too many.
+      const possible = screen && process.geteuid?.() !== 0;
+      return possible ? { program: 'xdg-open', words: [address], input: '' } : undefined;
+    }
+  }
+}

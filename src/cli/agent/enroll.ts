@@ -1,0 +1,202 @@
+import { hostname } from 'node:os';
+import { buffer } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { programVersion } from '../../base/program-version.ts';
+import { StateError } from '../../base/errors.ts';
+import { faultWords, peopleText } from '../../base/people-text.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { ControlCall, ControlCalls } from '../../control/calls.ts';
+import { takeRunDirectory } from '../../daemon/state/run-directory.ts';
+import { enroll } from '../../enrollment/enroll.ts';
+import { notEnrolled } from '../../enrollment/membership.ts';
+import { readEnrollment, removeEnrollment, type Enrollment } from '../../enrollment/enrollment-file.ts';
+import { readPlan, type PlanDocument } from '../../enrollment/signed.ts';
+import { statusOf } from '../../enrollment/status.ts';
+import type { PartnerStatus } from '../../jobs/agent.ts';
+import { agentObject } from './agent-object.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from '../command/options.ts';
+import { canPrompt, promptHidden } from '../terminal/prompt.ts';
+import { ensureStateDirectory, statePaths } from '../command/state-directory.ts';
+import { printable } from '../terminal/terminal.ts';
+import { count, localTime } from '../terminal/wording.ts';
+
+interface EnrollOptions extends OutputOptions {
+  readonly name?: string;
+  readonly leave?: boolean;
+  readonly status?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('[url]', 'where the service is, as your partner says: https://HOST')
+    .argument('[token]', 'good once, for 15 minutes; without it, it is asked for or read from standard input')
+    .option('--name <name>', 'What your partner sees as the name of this machine (its host name)')
+    .option('--status', 'Show with which service this machine is enrolled, and what its plan is')
+    .option('--leave', 'End it: nothing is reported any more, and the plan of the configuration holds');
+  addOutputOptions(command, { json: 'The result as a JSON object' });
+  addExamples(command, [
+    [
+      holdfast`enroll https://backup.example.org hfe_…`,
+      'let a partner look after the backups of this machine',
+    ],
+    [holdfast`enroll --status`, 'the plan, and whether reports arrive'],
+  ]);
+  command.action(async (url: string | undefined, token: string | undefined, options: EnrollOptions) => {
+    if (options.leave === true && options.status === true)
+      throw usage('--leave and --status are given', 'Give one of them.');
+    if (options.leave === true || options.status === true) {
+      if (url !== undefined)
+        throw usage('There is nothing to enroll with --leave or --status', 'Leave out the address.');
+      await (options.leave === true ? leave(options, context) : show(options, context));
+      return;
+    }
+    if (url === undefined)
+      throw usage(
+        'The address of the Partner service is missing',
+        'Give the address and the token that your partner has sent, or --status, or --leave.',
+      );
+    const wish = { url, token: token ?? (await readToken(context)), name: options.name ?? hostname() };
+    await join(wish, options, context);
+  });
+}
+
+async function readToken(context: Context): Promise<string> {
+  const token = canPrompt(context)
+    ? await promptHidden('Enrollment token: ', context)
+    : await tokenOnInput(context);
+  if (token.trim() !== '') return token.trim();
+  throw usage('The enrollment token is missing', 'Give it after the address, or on standard input.');
+}
+
+/** What a shell of Windows sends has a byte order mark. */
+async function tokenOnInput({ stdin }: Context): Promise<string> {
+  const read = peopleText(await buffer(stdin));
+  if ('text' in read) return read.text;
+  throw usage(`What came on standard input ${faultWords(read.fault)}`, 'Give the token after the address.');
+}
+
+async function join(
+  wish: ControlCalls['enroll']['in'],
+  options: OutputOptions,
+  context: Context,
+): Promise<void> {
+  const status = await withAgent(context, 'enroll', wish, async (stateDirectory) => {
+    const { clock, signal } = context;
+    const place = { stateDirectory, version: programVersion(), now: () => clock.now() };
+    const enrollment = await enroll(wish, place, signal);
+    return await viewOf(enrollment);
+  });
+  if (options.json === true) await context.out.json({ type: 'enrolled', ...agentObject(status) });
+  else {
+    await context.out.line(
+      `This machine is enrolled with ${printable(status.service)} as ${printable(status.name)}.`,
+    );
+    if (status.plan !== null) await context.out.line(planLine(status.plan));
+    if (status.reports === null) await context.out.line(`Reports begin with the agent: ${holdfast`start`}`);
+  }
+}
+
+async function leave(options: OutputOptions, context: Context): Promise<void> {
+  await withAgent(context, 'end_enrollment', {}, async (stateDirectory) => {
+    // Also one that cannot be read.
+    const known = await readEnrollment(stateDirectory).catch((error: unknown) => {
+      if (error instanceof StateError && error.code === 'STATE_DAMAGED') return null;
+      throw error;
+    });
+    if (known === undefined) throw notEnrolled();
+    await removeEnrollment(stateDirectory);
+    return null;
+  });
+  if (options.json === true) await context.out.json({ type: 'left' });
+  else
+    await context.out.line(
+      'This machine is not enrolled any more. Your partner still lists it until it is removed there.',
+    );
+}
+
+async function show(options: OutputOptions, context: Context): Promise<void> {
+  const status = await withAgentOr(context, 'enrollment', {}, async (stateDirectory) => {
+    const enrollment = await readEnrollment(stateDirectory);
+    return enrollment === undefined ? null : await viewOf(enrollment);
+  });
+  const { out } = context;
+  if (options.json === true) {
+    await out.json({ type: 'enrollment', enrolled: status !== null, ...agentObject(status ?? {}) });
+    return;
+  }
+  if (status === null) {
+    await out.line('This machine is not enrolled with a Partner service.');
+    return;
+  }
+  await out.line(
+    `Enrolled with ${printable(status.service)} as ${printable(status.name)} since ${localTime(status.enrolled_at)}.`,
+  );
+  await out.line(
+    status.plan === null
+      ? 'There is no plan that counts: the limits of the free trial hold.'
+      : planLine(status.plan),
+  );
+  if (status.reports === null) await out.line('No agent is running, so nothing is reported.');
+  else await out.line(reportsLine(status.reports));
+}
+
+/** Asks the running agent; does it here when none runs, and none can start meanwhile. */
+async function withAgent<K extends ControlCall>(
+  context: Context,
+  call: K,
+  input: ControlCalls[K]['in'],
+  here: (stateDirectory: string) => Promise<ControlCalls[K]['out']>,
+): Promise<ControlCalls[K]['out']> {
+  return await withAgentOr(context, call, input, async (stateDirectory) => {
+    await ensureStateDirectory(stateDirectory);
+    await using _lock = await takeRunDirectory(stateDirectory);
+    return await here(stateDirectory);
+  });
+}
+
+async function withAgentOr<K extends ControlCall>(
+  context: Context,
+  call: K,
+  input: ControlCalls[K]['in'],
+  here: (stateDirectory: string) => Promise<ControlCalls[K]['out']>,
+): Promise<ControlCalls[K]['out']> {
+  try {
+    return await askAgent(context, call, input);
+  } catch (error) {
+    if (!(error instanceof StateError && error.code === 'NO_AGENT')) throw error;
+  }
+  return await here(statePaths(context.env).directory);
+}
+
+async function viewOf(enrollment: Enrollment): Promise<PartnerStatus> {
+  return statusOf({ enrollment, plan: await planOf(enrollment) }, null);
+}
+
+async function planOf({ signedPlan, serviceKey, deviceId }: Enrollment): Promise<PlanDocument | undefined> {
+  try {
+    return await readPlan(signedPlan, serviceKey, deviceId);
+  } catch {
+    // It is not signed as it must be, which is what is shown.
+    return undefined;
+  }
+}
+
+function planLine(plan: NonNullable<PartnerStatus['plan']>): string {
+  const standing = {
+    active: '',
+    suspended: '; the account is suspended',
+    trial_expired: '; the trial is over',
+  };
+  const requests = plan.desktop_requests_per_hour.toLocaleString('en');
+  return `Plan ${printable(plan.slug)}: ${requests} API requests an hour${standing[plan.status]}. It holds until ${localTime(plan.grace_until)} without the service.`;
+}
+
+function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
+  const { last_at: lastAt, results_waiting: waiting, results_dropped: dropped, problem } = reports;
+  const last = lastAt === null ? 'No report since the agent started' : `Last report ${localTime(lastAt)}`;
+  const parts = [`${last}; ${count(waiting, 'result')} waiting`];
+  if (dropped > 0) parts.push(`${count(dropped, 'result')} given up`);
+  return `${parts.join(', ')}.${problem === null ? '' : ` ${printable(problem)}.`}`;
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { JobStatus } from '../../jobs/job.ts';
+import { jobObject } from './agent-object.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { shownDestination } from '../../config/shown-destination.ts';
+import { jobText, jobsTable, type ShownName } from './listing-jobs.ts';
+import { settingsOrDefaults } from '../places/settings-file.ts';
+import { addExamples, addOutputOptions, usage, type OutputOptions } from '../command/options.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { localTime } from '../terminal/wording.ts';
+
+const STATES: readonly JobStatus[] = ['queued', 'running', 'completed', 'failed', 'canceled'];
+
+interface JobsOptions extends OutputOptions {
+  readonly status?: string;
+  readonly limit?: string;
+  readonly log?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('[id]', 'show this one with its problems')
+    .optionsGroup('Which jobs:')
+    .option('--status <state>', `Only those that are ${STATES.join(', ')}`)
+    .option('--limit <n>', 'At most so many (20)')
+    .optionsGroup('What of one job:')
+    .option('--log', 'What it has written: its steps, and what the commands around it printed');
+  addOutputOptions(command, { json: 'One JSON object for each job' });
+  addExamples(command, [
+    [holdfast`jobs`, 'what ran and what runs'],
+    [holdfast`jobs --status failed`, 'what went wrong'],
+    [holdfast`jobs ID --log`, 'what the commands before and after it printed'],
+  ]);
+  command.action(async (id: string | undefined, options: JobsOptions) => {
+    if (id === undefined && options.log === true)
+      throw usage('--log is of one job', `Give its id. List them with: ${holdfast`jobs`}`);
+    if (id === undefined) await showJobs(options, context);
+    else if (options.log === true) await showLog(id, options, context);
+    else await showJob(id, options, context);
+  });
+}
+
+async function showJobs(options: JobsOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  const status = STATES.find((state) => state === options.status) ?? null;
+  if (options.status !== undefined && status === null)
+    throw usage(`"${options.status}" is no state of a job`, `Use one of ${STATES.join(', ')}.`);
+  const limit = Number(options.limit ?? '20');
+  if (!Number.isInteger(limit) || limit < 1)
+    throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
+  const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
+  if (options.json === true) for (const job of jobs) await out.json(jobObject(job));
+  else if (jobs.length === 0) await out.line('There are no jobs like that.');
+  else {
+    const styles = createStyles(wantsColor(out.stream, env));
+    await out.write(
+      jobsTable(jobs, { styles, width: terminalWidth(out.stream), shown: await namesShown(context) }),
+    );
+  }
+}
+
+async function namesShown(context: Context): Promise<ShownName> {
+  const settings = await settingsOrDefaults(undefined, context);
+  return (name) => shownDestination(name, settings);
+}
+
+async function showJob(id: string, options: JobsOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  const job = await askAgent(context, 'job', { id, wait_ms: 0 });
+  if (options.json === true) await out.json(jobObject(job));
+  else await out.write(jobText(job, createStyles(wantsColor(out.stream, env)), await namesShown(context)));
+}
+
+async function showLog(id: string, options: JobsOptions, context: Context): Promise<void> {
+  const { out } = context;
+  const lines = await askAgent(context, 'log', { id });
+  for (const { at, level, text } of lines) {
+    if (options.json === true) await out.json({ type: 'log', time: new Date(at).toISOString(), level, text });
+    else await out.line(`${localTime(at)}  ${level === 'info' ? '' : `${level}: `}${printable(text)}`);
+  }
+  if (lines.length === 0 && options.json !== true) await out.line('It has written nothing.');
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { parseDuration } from '../../base/units.ts';
+import { agentObject } from './agent-object.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
+import { localTime } from '../terminal/wording.ts';
+
+interface PauseOptions extends OutputOptions {
+  readonly for?: string;
+  readonly interrupt?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('How:')
+    .option('--for <time>', `So long: 30m, 2h, 1d; without it, until "${holdfast`resume`}"`)
+    .option('--interrupt', 'Stop what is running too; it goes on later from where it was');
+  addOutputOptions(command, { json: 'The result as a JSON object' });
+  addExamples(command, [[holdfast`pause --for 2h`, 'no backups during a talk']]);
+  command.action(async (options: PauseOptions) => {
+    const until = options.for === undefined ? null : context.clock.now() + parseDuration(options.for);
+    await askAgent(context, 'pause', { until, interrupt: options.interrupt ?? false });
+    if (options.json === true) await context.out.json(agentObject({ type: 'paused', until }));
+    else if (until === null) await context.out.line(`Paused. Go on with: ${holdfast`resume`}`);
+    else await context.out.line(`Paused until ${localTime(until)}. Go on sooner with: ${holdfast`resume`}`);
+  });
+}

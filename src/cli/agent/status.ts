@@ -1,0 +1,166 @@
+import type { Command } from 'commander';
+import { StateError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
+import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
+import { holdsBackups } from '../../config/embedded-backups.ts';
+import { whyItCannotRun } from '../../daemon/state/disk.ts';
+import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
+import { agentObject } from './agent-object.ts';
+import { askAgent } from './ask-agent.ts';
+import type { Context } from '../command/context.ts';
+import { forMachineService, installCommand } from '../install/installed.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
+import { protectionOf } from '../../jobs/protection.ts';
+import { statePaths } from '../command/state-directory.ts';
+import { statementObjects, statusLines } from './status-text.ts';
+import { renderTable } from '../terminal/table.ts';
+import { createStyles, printable, terminalWidth, wantsColor, type Styles } from '../terminal/terminal.ts';
+import { count, localTime } from '../terminal/wording.ts';
+
+export function define(command: Command, context: Context): void {
+  addOutputOptions(command, { json: 'All of it as one JSON object' });
+  addExamples(command, [[holdfast`status`, 'are you protected?']]);
+  command.action(async (options: OutputOptions) => {
+    const status = await askIfRunning(context);
+    if (status === undefined) {
+      context.exitCode = 1;
+      await showAbsent(options, context);
+      return;
+    }
+    const protection = protectionOf(status, context.clock.now());
+    const { headline } = protection;
+    if (protection.level === 'bad') context.exitCode = 1;
+    if (options.json === true) {
+      await context.out.json({
+        type: 'status',
+        protected: protection.level !== 'bad',
+        sentence: protection.sentence,
+        agent_running: true,
+        ...agentObject({ ...status, statements: statementObjects(status, context.clock.now()) }),
+        headline: { ...status.headline, more: headline.more, sentence: protection.sentence },
+      });
+    } else await show(status, context);
+  });
+}
+
+async function askIfRunning(context: Context): Promise<FullStatus | undefined> {
+  try {
+    return await askAgent(context, 'status', {});
+  } catch (error) {
+    if (error instanceof StateError && error.code === 'NO_AGENT') return undefined;
+    throw error;
+  }
+}
+
+/** Backups that somebody makes by hand may be there all the same: `holdfast snapshots` lists them. */
+async function showAbsent(options: OutputOptions, { out, env }: Context): Promise<void> {
+  const elsewhere = await forMachineService(['status'], env);
+  const sentence =
+    elsewhere === undefined
+      ? 'Not protected: no agent is running, so nothing is backed up by itself.'
+      : 'No agent is running for this user. This machine has a service that keeps its own state.';
+  if (options.json === true) {
+    await out.json({ type: 'status', protected: false, sentence, agent_running: false });
+    return;
+  }
+  const { red, bold } = createStyles(wantsColor(out.stream, env));
+  await out.line(red(bold(sentence)));
+  const obstacle = elsewhere === undefined ? await whyItCannotRun(statePaths(env).directory) : undefined;
+  if (obstacle !== undefined) await out.line(printable(obstacle));
+  await out.line(
+    elsewhere === undefined
+      ? `Start it with: ${holdfast`start`} (or for good: ${installCommand(env)})`
+      : `Ask it with: ${printable(elsewhere)}`,
+  );
+}
+
+async function show(status: FullStatus, context: Context): Promise<void> {
+  const { out, env, clock } = context;
+  const styles = createStyles(wantsColor(out.stream, env));
+  for (const line of statusLines(withShownNames(status), clock.now(), styles)) await out.line(line);
+  await out.line('');
+  if (status.sources.length > 0) {
+    const rows = status.sources.map((source) => [
+      source.path,
+      source.last_good_backup_at === null
+        ? 'never'
+        : `${formatDuration(clock.now() - source.last_good_backup_at)} ago`,
+      source.overdue ? { text: 'overdue', style: styles.red } : next(source.next_run_at),
+      source.watching ? 'yes' : '',
+      source.destination,
+    ]);
+    const columns = [
+      { title: 'Source', cut: 'middle' as const },
+      { title: 'Last good backup' },
+      { title: 'Next' },
+      { title: 'Watched' },
+      { title: 'To' },
+    ];
+    await out.write(
+      renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold }),
+    );
+  }
+  await out.write(`${status.sources.length > 0 ? '\n' : ''}${placesTable(status, styles, context)}`);
+  const { running, queued } = status.jobs;
+  await out.write(
+    `\n${count(running, 'job')} running, ${queued} waiting; ${formatBytes(status.storage.used_bytes)} stored; up for ${formatDuration(status.uptime_seconds * 1000)}\n`,
+  );
+}
+
+function placesTable({ destinations }: FullStatus, styles: Styles, context: Context): string {
+  const { out } = context;
+  const rows = destinations.map((one) => [
+    nameCell(one, destinations),
+    reachCell(one, styles, context),
+    one.used_bytes === null ? '' : formatBytes(one.used_bytes),
+    one.url,
+  ]);
+  const columns = [
+    { title: 'Destination' },
+    { title: 'State', cut: 'never' as const },
+    { title: 'Stored', align: 'right' as const },
+    { title: 'Where', cut: 'middle' as const },
+  ];
+  return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
+}
+
+/** The repository in the state directory, unless another destination has one of its names. */
+function shownName(name: string, all: FullStatus['destinations']): string {
+  if (name !== DEFAULT_DESTINATION) return name;
+  const names = [DEFAULT_DESTINATION, EMBEDDED_DESTINATION];
+  return all.some((one) => !one.embedded && names.includes(one.name)) ? name : EMBEDDED_DESTINATION;
+}
+
+/** It is the default one while programs call it so. */
+function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']): string {
+  const shown = shownName(name, all);
+  return shown === name ? name : `${shown} (default)`;
+}
+
+function withShownNames(status: FullStatus): FullStatus {
+  const shown = (name: string): string => shownName(name, status.destinations);
+  return { ...status, statements: status.statements.map((one) => ({ ...one, to: one.to.map(shown) })) };
+}
+
+const AWAY_WORDS = {
+  not_mounted: 'NOT THERE: nothing is mounted',
+  not_there: 'NOT THERE',
+  no_answer: 'NO ANSWER',
+};
+
+function reachCell(one: DestinationStatus, { red, dim }: Styles, { clock, env }: Context) {
+  const nowMs = clock.now();
+  const { reachable, reached_at: at, unreachable_reason: reason, untested } = one;
+  const never = untested ? 'not tested yet' : 'not used yet';
+  const age = at === null ? never : `last reached ${formatDuration(nowMs - at)} ago`;
+  if (reason !== null) return { text: `${AWAY_WORDS[reason]}, ${age}`, style: red };
+  if (one.embedded && at === null && holdsBackups(statePaths(env).directory)) return 'earlier backups';
+  return reachable === null || at === null
+    ? { text: age, style: dim }
+    : `reached ${formatDuration(nowMs - at)} ago`;
+}
+
+function next(at: number | null): string {
+  return at === null ? '' : localTime(at);
+}

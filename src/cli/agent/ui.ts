@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { askAgent } from './ask-agent.ts';
+import { openBrowser } from './browser.ts';
+import type { Context } from '../command/context.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
+
+interface UiOptions extends OutputOptions {
+  readonly print?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('How:')
+    .option('--print', 'Open nothing: print the address, for a browser of your choice');
+  addOutputOptions(command, { json: 'The address as a JSON object; opens nothing' });
+  addExamples(command, [
+    [holdfast`ui`, 'look at your backups in the browser'],
+    [holdfast`ui --print`, 'the same over SSH, with: ssh -L 7390:127.0.0.1:7390 HOST'],
+  ]);
+  command.action(async (options: UiOptions) => await open(options, context));
+}
+
+async function open(options: UiOptions, context: Context): Promise<void> {
+  const { out, env } = context;
+  if (options.json === true) {
+    const { address, seconds } = await askAgent(context, 'open_page', { user: null });
+    await out.json({ type: 'page', address, expires_in: seconds });
+    return;
+  }
+  if (options.print !== true) {
+    // The address is seen in the list of processes for a moment: nobody else's browser may use it.
+    const { address } = await askAgent(context, 'open_page', { user: ownUser() });
+    if (await openBrowser(address, env, context.signal)) {
+      await out.line(`The page opens in your browser. If it does not: ${holdfast`ui --print`}`);
+      return;
+    }
+  }
+  const { address, seconds } = await askAgent(context, 'open_page', { user: null });
+  await out.write(
+    `${address}\n\nOpen this address within ${seconds} seconds. It works once; whoever opens it controls the agent.\n`,
+  );
+}
+
+/** Where the agent can tell whose browser it is. */
+function ownUser(): number | null {
+  return process.platform === 'linux' ? (process.geteuid?.() ?? null) : null;
+}

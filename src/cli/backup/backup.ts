@@ -1,0 +1,191 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { Scout } from '../../archiver/source/scout.ts';
+import { makeDirectories } from '../../base/make-directories.ts';
+import { requireOwnTags } from '../../base/job-tag.ts';
+import { workingDirectory } from '../../base/typed-path.ts';
+import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../../codec/compress.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Context } from '../command/context.ts';
+import { noteSettingsOf } from '../places/elsewhere.ts';
+import {
+  addExcludeOptions,
+  excludeOptions,
+  readPatterns,
+  type GivenExcludes,
+  type GivenPattern,
+} from './exclude-options.ts';
+import { neverBackedUp, withCachedRepository } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  collectTags,
+  commaList,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+  oneLine,
+} from '../command/options.ts';
+import { protect } from './protect.ts';
+import { save, saveStream, showEstimate } from './save.ts';
+import { showSummary } from './save-summary.ts';
+import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
+import { requireWritable, statePaths, unusableState } from '../command/state-directory.ts';
+import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
+
+interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {
+  readonly tag?: readonly string[];
+  readonly host?: string;
+  readonly pin?: boolean;
+  readonly compression?: Compression;
+  readonly encryption: boolean;
+  readonly deduplication: boolean;
+  readonly parent?: string;
+  readonly force?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('[path...]', 'files and directories to save')
+    .optionsGroup('The snapshot:')
+    .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collectTags)
+    .option('--host <name>', 'The name of this machine in it', oneLine)
+    .option('--pin', 'Keep it whatever "forget" is told')
+    .option(
+      '--parent <id>',
+      'Compare with this snapshot instead of the newest one of the same paths; "none" reads every file',
+    )
+    .option('-f, --force', 'Read every file again, changed or not')
+    .option('-n, --dry-run', 'Only say what would be saved and how much would be read');
+  const patterns = addExcludeOptions(command);
+  command
+    .optionsGroup('Something else than files:')
+    .option('--stdin-name <name>', 'Save standard input as a file of this name')
+    .option('--stdin-command [command]', 'Save the output of a command; when it fails there is no snapshot')
+    .optionsGroup('How it is stored:')
+    .option('--compression <how>', 'zstd:1 to zstd:19, zstd (as zstd:3), auto or none', parseCompression)
+    .option('--no-encryption', 'Store file contents and names so that anybody can read them')
+    .option('--no-deduplication', 'Store a full copy that shares nothing with other snapshots');
+  addRepositoryOptions(command);
+  addOutputOptions(command, {
+    json: 'Progress and result as JSON, one object on each line',
+    quiet: 'Say nothing but errors',
+  });
+  addExamples(command, [
+    [holdfast`backup -r /mnt/backup ~/Documents`, 'save a directory'],
+    [holdfast`backup --exclude "*.tmp" --exclude-caches ~`, 'leave some things out'],
+    [holdfast`backup --stdin-name db.sql --stdin-command -- mysqldump shop`, 'save what a program prints'],
+  ]);
+  command.action(async (words: readonly string[], options: BackupOptions) => {
+    if (options.force === true && options.parent !== undefined)
+      throw usage('--force and --parent contradict each other', 'Give one of them.');
+    requireOwnTags(commaList(options.tag));
+    const stream = streamSource(options, words, context);
+    if (stream === undefined) {
+      await backUpFiles(words, patterns, options, context);
+      return;
+    }
+    requireStreamOptions(command);
+    await backUpStream(stream, options, context);
+  });
+}
+
+/** What a backup writes to the repository it has to remember: that it cannot is found before everything is read. */
+async function requireState({ env }: Context): Promise<void> {
+  const { directory } = statePaths(env);
+  await makeDirectories(directory).catch((cause: unknown) => {
+    throw unusableState(directory, cause);
+  });
+  await requireWritable(directory);
+}
+
+async function backUpFiles(
+  words: readonly string[],
+  given: readonly GivenPattern[],
+  options: BackupOptions,
+  context: Context,
+): Promise<void> {
+  if (words.length === 0)
+    throw usage('Nothing to back up was named', `Name files or directories: ${holdfast`backup ~/Documents`}`);
+  if (options.dryRun !== true) await requireState(context);
+  const patterns = await readPatterns(given, context.signal);
+  const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
+  await requireAnswer(words, workingDirectory(), context.signal);
+  await noteSettingsOf(words, options, context);
+  const { paths, named, notes } = resolveSources(words, workingDirectory(), exclude.never);
+  const parent = parentOf(options);
+  // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
+  const scout = parent === 'none' ? undefined : Scout.start(paths);
+  try {
+    const work = async (repository: Repository): Promise<void> => {
+      const request = { ...common(repository, options), sources: paths, named, exclude, parent, scout };
+      if (options.dryRun === true) await showEstimate(request, { ...options, notes }, context);
+      else {
+        await showSummary(await save(request, { ...options, notes }, context), options, context);
+        await protect(repository, context);
+      }
+    };
+    await withCachedRepository(options, context, work, { look: 'everything', adds: true });
+  } finally {
+    scout?.stop();
+  }
+}
+
+/** Options that say something of files alone: nothing is ignored silently. */
+const OF_FILES: ReadonlySet<string> = new Set([
+  '--parent',
+  '--force',
+  '--dry-run',
+  '--exclude',
+  '--iexclude',
+  '--exclude-file',
+  '--ignore-file',
+  '--exclude-caches',
+  '--exclude-if-present',
+  '--exclude-larger-than',
+  '--one-file-system',
+  '--no-deduplication',
+]);
+
+function requireStreamOptions(command: Command): void {
+  const given = command.options.filter(
+    (option) => command.getOptionValueSource(option.attributeName()) === 'cli',
+  );
+  const option = given.find(({ long }) => OF_FILES.has(long ?? ''))?.long;
+  if (option !== undefined)
+    throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
+}
+
+const NOTHING_CAME =
+  'nothing came, so the file in the snapshot is empty. Where the program in front may fail, name it with --stdin-command: then there is no snapshot.';
+
+async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
+  await requireState(context);
+  const work = async (repository: Repository): Promise<void> => {
+    const request = { ...common(repository, options), path: stream.path };
+    const summary = await saveStream(request, stream.read, options, context);
+    if (summary.bytesRead === 0 && options.quiet !== true) context.stderr.write(`Note: ${NOTHING_CAME}\n`);
+    await showSummary(summary, options, context);
+    await protect(repository, context);
+  };
+  await withCachedRepository(options, context, work, { look: 'everything', adds: true });
+}
+
+function common(repository: Repository, options: BackupOptions) {
+  return {
+    repository,
+    host: options.host,
+    tags: commaList(options.tag),
+    pinned: options.pin ?? false,
+    compression: options.compression ?? DEFAULT_COMPRESSION,
+    plain: !options.encryption,
+    isolated: !options.deduplication,
+  };
+}
+
+function parentOf({ parent, force }: BackupOptions): 'auto' | 'none' | { snapshot: string } {
+  if (force === true || parent === 'none') return 'none';
+  return parent === undefined || parent === 'auto' ? 'auto' : { snapshot: parent };
+}

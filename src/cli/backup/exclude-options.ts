@@ -1,0 +1,118 @@
+/** What a backup leaves out, as options: the same for `backup`, `start` and `explain`. */
+import type { Command } from 'commander';
+import { parsePatternFile, type PatternSetting } from '../../exclude/patterns.ts';
+import { parseMarker } from '../../exclude/tags.ts';
+import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
+import { bytesOfText } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../../base/people-text.ts';
+import { readAtMost } from '../../base/read-pipe.ts';
+import { filePath } from '../../base/typed-path.ts';
+import { collect, parseLimit, usage } from '../command/options.ts';
+
+/** The largest exclude file, in bytes: hundreds of thousands of patterns, and far from what a device gives without end. */
+const LARGEST = 16 << 20;
+
+/** What commander gives for these options. */
+export interface GivenExcludes {
+  readonly ignoreFile?: readonly string[];
+  readonly excludeCaches?: boolean;
+  readonly excludeIfPresent?: readonly string[];
+  readonly excludeLargerThan?: number;
+  readonly oneFileSystem?: boolean;
+}
+
+/** A pattern, or a file of such that is still to be read. */
+export type GivenPattern = PatternSetting | { readonly file: string };
+
+/** Adds the options; the returned list fills with what was given, in that order. */
+export function addExcludeOptions(command: Command): readonly GivenPattern[] {
+  const patterns: GivenPattern[] = [];
+  const add = (from: string, ignoreCase: boolean) => (pattern: string) => {
+    patterns.push({ pattern: bytesOfText(pattern), from, ignoreCase });
+  };
+  command
+    .optionsGroup('What to leave out:')
+    .option(
+      '-e, --exclude <pattern>',
+      'Leave out what matches, as in .gitignore; a later "!pattern" takes back in (repeatable)',
+      add('--exclude', false),
+    )
+    .option(
+      '--iexclude <pattern>',
+      'The same without regard to upper and lower case',
+      add('--iexclude', true),
+    )
+    .option(
+      '--exclude-file <file>',
+      'Patterns from a file, one on each line (repeatable)',
+      (file: string) => {
+        patterns.push({ file });
+      },
+    )
+    .option(
+      '--ignore-file <name>',
+      'Obey files of this name found in the source, such as .gitignore (repeatable)',
+      collect,
+    )
+    .option('--exclude-caches', 'Leave out directories marked by a CACHEDIR.TAG')
+    .option(
+      '--exclude-if-present <name>',
+      'Leave out directories that hold a file of this name (repeatable)',
+      collect,
+    )
+    .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseLimit)
+    .option('-x, --one-file-system', 'Stay on the file system of each source');
+  return patterns;
+}
+
+export function excludeOptions(
+  given: GivenExcludes,
+  patterns: readonly PatternSetting[],
+  never: readonly NeverPath[],
+): ExcludeOptions {
+  return {
+    patterns,
+    ignoreFiles: (given.ignoreFile ?? []).map(bytesOfText),
+    excludeCaches: given.excludeCaches ?? false,
+    markers: (given.excludeIfPresent ?? []).map((setting) => parseMarker(bytesOfText(setting))),
+    largerThan: given.excludeLargerThan,
+    oneFileSystem: given.oneFileSystem ?? false,
+    never,
+  };
+}
+
+/** All patterns, those in files among them. @throws {RequestError} when a file cannot be read, or is no text */
+export async function readPatterns(
+  given: readonly GivenPattern[],
+  signal: AbortSignal,
+): Promise<readonly PatternSetting[]> {
+  const patterns: PatternSetting[] = [];
+  for (const one of given) {
+    if ('file' in one) patterns.push(...(await patternsIn(one.file, signal)));
+    else patterns.push(one);
+  }
+  return patterns;
+}
+
+async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSetting[]> {
+  const text = peopleBytes(await contentOf(file, signal));
+  if (text === undefined) throw usage(`The exclude file ${file} ${faultWords('zero-bytes')}`, SAVE_AS_UTF8);
+  return parsePatternFile(text).map(({ pattern, line }) => ({ pattern, from: `${file}:${line}` }));
+}
+
+/** Also of a pipe, as a shell makes it. */
+async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
+  let content: Buffer | undefined;
+  try {
+    content = await readAtMost(filePath(file), LARGEST, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw usage(
+      `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,
+      'Check the path given with --exclude-file.',
+    );
+  }
+  if (content !== undefined) return content;
+  throw usage(`The exclude file ${file} is larger than 16 MiB`, 'Name a file with one pattern on each line.');
+}

@@ -1,0 +1,175 @@
+import { lstatSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { explainExclusion, type SourceTree } from '../../exclude/explain.ts';
+import { createExcluder, type ExcludeOptions } from '../../exclude/excluder.ts';
+import { readRuleFile } from '../../archiver/walk/rule-files.ts';
+import { kindOf, openDirectory, statPath, type SourceStat } from '../../archiver/source/stat.ts';
+import { bytesOfText, textWithBytes, type ByteString } from '../../base/byte-path.ts';
+import { filePath, resolveTyped, workingDirectory } from '../../base/typed-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { isMountPoint } from '../../system/mount-table.ts';
+import type { Context } from '../command/context.ts';
+import {
+  addExcludeOptions,
+  excludeOptions,
+  readPatterns,
+  type GivenExcludes,
+  type GivenPattern,
+} from './exclude-options.ts';
+import { neverBackedUp } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  collect,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { printable } from '../terminal/terminal.ts';
+import { isWithin } from './pattern-for.ts';
+import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
+
+interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
+  readonly source?: readonly string[];
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<path...>', 'the paths in question; they need not exist')
+    .optionsGroup('The backup:')
+    .option(
+      '--source <dir>',
+      'What would be backed up (repeatable); by default the directory that the path is in',
+      collect,
+    );
+  const patterns = addExcludeOptions(command);
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'One JSON object for each path' });
+  addExamples(command, [
+    [holdfast`explain --source ~ --exclude "*.o" ~/src/main.o`, 'with the options of the backup'],
+  ]);
+  command.action(async (paths: readonly string[], options: ExplainOptions) => {
+    await explain(paths, patterns, options, context);
+  });
+}
+
+async function explain(
+  paths: readonly string[],
+  rules: readonly GivenPattern[],
+  options: ExplainOptions,
+  context: Context,
+): Promise<void> {
+  const never = await neverBackedUp(options, context);
+  const exclude = excludeOptions(options, await readPatterns(rules, context.signal), never);
+  for (const path of paths) {
+    const written = resolveTyped(path);
+    const given = options.source ?? [parentDirectory(written)];
+    await requireAnswer(given, workingDirectory(), context.signal);
+    const sources = resolveSources(given, workingDirectory(), []).places.map((real, at) => ({
+      named: resolveTyped(given[at] ?? ''),
+      real: textWithBytes(real),
+    }));
+    const asked = askedOf(written, sources);
+    if (asked === undefined) continue;
+    const slash = path.endsWith('/') ? '/' : '';
+    const { excluded, sentence, decision } = explainOne(
+      bytesOfText(`${asked.path}${slash}`),
+      bytesOfText(asked.root),
+      sources.map(({ real }) => bytesOfText(real)),
+      exclude,
+      context,
+    );
+    if (options.json === true) {
+      const rule = 'rule' in decision ? decision.rule : null;
+      await context.out.json({ type: 'explanation', path: written, excluded, rule, sentence });
+    } else await context.out.line(printable(sentence));
+  }
+}
+
+function explainOne(
+  path: ByteString,
+  root: ByteString,
+  sources: readonly ByteString[],
+  exclude: ExcludeOptions,
+  { stderr }: Context,
+) {
+  const stat = statPath(root);
+  const kind = stat === undefined ? 'directory' : plainKind(stat);
+  const excluder = createExcluder(
+    exclude,
+    { root, kind, device: Number(stat?.dev ?? 0n) },
+    {
+      read: readRuleFile,
+      onError: (error) => stderr.write(`Warning: ${printable(error.message)}\n`),
+    },
+  );
+  return explainExclusion(excluder, path, PRESENT_TREE, sources);
+}
+
+const PRESENT_TREE: SourceTree = {
+  list(directory) {
+    const listed = openDirectory(directory);
+    try {
+      return listed.names;
+    } finally {
+      listed.close();
+    }
+  },
+  stat(path) {
+    const stat = statPath(path);
+    return stat && { kind: plainKind(stat), size: stat.size, device: Number(stat.dev) };
+  },
+  isClosed(path) {
+    if (!isMountPoint(path)) return false;
+    try {
+      statPath(path);
+      return false;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return true;
+    }
+  },
+};
+
+function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
+  const kind = kindOf(stat);
+  return kind === 'file' || kind === 'directory' ? kind : 'other';
+}
+
+function parentDirectory(path: string): string {
+  let directory = resolve(path, '..');
+  while (directory !== '/' && !isKnownDirectory(directory)) directory = resolve(directory, '..');
+  return directory;
+}
+
+function isKnownDirectory(path: string): boolean {
+  try {
+    return lstatSync(filePath(path)).isDirectory();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return false;
+  }
+}
+
+interface NamedSource {
+  readonly named: string;
+  /** Where it lies, with the links on the way to it resolved. */
+  readonly real: string;
+}
+
+/** The path as the backup meets it, and of the sources that it lies in the innermost, whose rules hold. */
+function askedOf(
+  written: string,
+  sources: readonly NamedSource[],
+): { readonly path: string; readonly root: string } | undefined {
+  const paths = sources.map(({ named, real }) =>
+    isWithin(written, named) ? join(real, relative(named, written)) : written,
+  );
+  const roots = sources.map(({ real }) => real).toSorted((a, b) => b.length - a.length);
+  for (const root of roots) for (const path of paths) if (isWithin(path, root)) return { path, root };
+  const [path = written] = paths;
+  const [root] = roots;
+  return root === undefined ? undefined : { path, root };
+}

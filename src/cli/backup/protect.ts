@@ -1,0 +1,13 @@
+/** After a backup: what snapshots need stays protected. */
+import { extendProtection, protectionWarning } from '../../repository/protection.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Context } from '../command/context.ts';
+import { printable } from '../terminal/terminal.ts';
+
+/** The snapshot is made: what goes wrong here is a warning. */
+export async function protect(repository: Repository, context: Context): Promise<void> {
+  context.afterInterrupt = 'The snapshot is made. The next backup goes on with protecting what it needs.';
+  const protection = await extendProtection(repository, context.signal);
+  const warning = protection && protectionWarning(protection);
+  if (warning !== undefined) context.stderr.write(`Warning: ${printable(warning)}\n`);
+}

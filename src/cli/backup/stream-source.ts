@@ -1,0 +1,54 @@
+/** Standard input, or the output of a command, as the source of a backup. */
+import { resolve } from 'node:path';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { commandOutput } from '../../archiver/command-output.ts';
+import type { StreamInput } from '../../archiver/stream.ts';
+import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import type { Context } from '../command/context.ts';
+import { usage } from '../command/options.ts';
+import { requireContent, standardInput } from '../terminal/standard-streams.ts';
+
+export interface StreamOptions {
+  readonly stdinName?: string;
+  /** True when the command follows as arguments. */
+  readonly stdinCommand?: string | true;
+}
+
+export interface StreamSource {
+  /** Where the content stands in the snapshot. */
+  readonly path: ByteString;
+  /** Begins to read; to be called once, when the repository is open. What it reads from ends when the signal aborts. */
+  readonly read: StreamInput;
+}
+
+/**
+ * What the options say of a stream; undefined when files are to be saved.
+ * @throws {RequestError}
+ */
+export function streamSource(
+  options: StreamOptions,
+  words: readonly string[],
+  context: Context,
+): StreamSource | undefined {
+  const { stdinName, stdinCommand } = options;
+  if (stdinName === undefined && stdinCommand === undefined) return undefined;
+  if (stdinName === undefined || resolve('/', stdinName) === '/')
+    throw usage('The content has no name', 'Give it one with --stdin-name, such as --stdin-name db.sql.');
+  const path = bytesOfText(resolve('/', stdinName));
+  if (stdinCommand !== undefined) {
+    const [program, ...parameters] = commandLine(stdinCommand, words);
+    return { path, read: (signal) => commandOutput([program, ...parameters], signal) };
+  }
+  if (words.length > 0)
+    throw usage('Files and standard input cannot be saved together', 'Run the command twice.');
+  requireContent(context.stdin, `mysqldump shop | ${holdfast`backup …`}`);
+  return { path, read: (signal) => standardInput(context.stdin, signal) };
+}
+
+/** One text is for the shell; several words are the program and its arguments. */
+function commandLine(command: string | true, words: readonly string[]): readonly [string, ...string[]] {
+  const [program, ...parameters] = command === true ? words : [command, ...words];
+  if (program === undefined)
+    throw usage('The command is missing', 'Write it last: --stdin-command -- mysqldump shop');
+  return command === true || parameters.length > 0 ? [program, ...parameters] : ['/bin/sh', '-c', program];
+}

@@ -1,0 +1,24 @@
+/** What a command has of the process it runs in. */
+import type { ReadStream } from 'node:tty';
+import type { Clock } from '../../base/clock.ts';
+import type { Output } from '../terminal/output.ts';
+
+/** What work in another thread has of it, too. */
+export type Surroundings = Pick<Context, 'env' | 'clock' | 'signal'>;
+
+export interface Context {
+  readonly stdin: ReadStream;
+  /** Data for the person or program that asked. */
+  readonly out: Output;
+  /** Progress, notes, questions and errors. */
+  readonly stderr: NodeJS.WriteStream;
+  /** Secrets are removed from it once they are read. */
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads the output any more. */
+  readonly signal: AbortSignal;
+  /** 0 unless a command says otherwise. */
+  exitCode: number;
+  /** For the message of an interrupted command: what its next run will do. */
+  afterInterrupt: string;
+}

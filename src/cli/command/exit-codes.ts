@@ -1,0 +1,108 @@
+/** How a command ends: the exit code for scripts, and one clear message for the person. */
+import { errnoOf, isAbort } from '../../base/errors.ts';
+import { printable } from '../terminal/terminal.ts';
+import type { Environment } from '../terminal/terminal.ts';
+
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  /** Finished, but some files could not be read. */
+  partial: 3,
+  noRepository: 10,
+  locked: 11,
+  wrongPassphrase: 12,
+  /** As shells report a program ended by SIGINT: 128 + 2. */
+  interrupted: 130,
+} as const;
+
+const exitCodes: ReadonlyMap<string, number> = new Map([
+  ['NO_REPOSITORY', EXIT.noRepository],
+  ['REPOSITORY_LOCKED', EXIT.locked],
+  ['WRONG_PASSPHRASE', EXIT.wrongPassphrase],
+]);
+
+const helpCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.version']);
+
+/** By code and side, not by class, so that an error keeps its meaning when it was sent from another thread. */
+export function exitCodeOf(error: unknown): number {
+  if (isAbort(error)) return EXIT.interrupted;
+  if (textField(error, 'side') === 'request') return EXIT.usage;
+  const code = textField(error, 'code');
+  // What the option parser throws; asking for help or the version is no mistake.
+  if (code.startsWith('commander.')) return helpCodes.has(code) ? EXIT.ok : EXIT.usage;
+  return exitCodes.get(code) ?? EXIT.failed;
+}
+
+/** Causes below causes: further down is detail for HOLDFAST_DEBUG. */
+const MOST_CAUSES = 3;
+const DEFECT_HINT =
+  'This is a defect in Holdfast. Run it again with HOLDFAST_DEBUG=1 and report what it shows.';
+
+/**
+ * What happened, why where that adds something, and what to do, each on its own line. Everything is printable. The
+ * stack follows only when HOLDFAST_DEBUG is set (to anything but 0).
+ */
+export function describeError(error: unknown, env: Environment = process.env): string {
+  const debug = !['', '0'].includes(env['HOLDFAST_DEBUG'] ?? '');
+  const lines = isAbort(error) ? ['Interrupted'] : explain(error);
+  return [...lines.map(printable), ...(debug ? stackLines(error) : [])].join('\n');
+}
+
+/** Their messages say it all: what the system said of it would only frighten. */
+const PLAIN_CODES: ReadonlySet<string> = new Set(['NO_AGENT', 'NO_LOG']);
+
+function explain(error: unknown): readonly string[] {
+  const side = textField(error, 'side');
+  const message = messageOf(error);
+  const expected = side === '' ? /^E[A-Z0-9]+$|^commander\./.test(textField(error, 'code')) : side !== 'bug';
+  const said = [expected ? message : `Unexpected error: ${message}`];
+  const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error).filter(isForPeople);
+  for (const cause of causes.slice(0, MOST_CAUSES)) {
+    const text = messageOf(cause);
+    if (!said.some((line) => line.toLowerCase().includes(text.toLowerCase()))) said.push(text);
+  }
+  const [what = '', ...why] = said;
+  const hint = textField(error, 'hint') || (expected ? '' : DEFECT_HINT);
+  return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
+}
+
+/** What this program says itself, and what the system says of a call; not what a library makes of either. */
+function isForPeople(cause: unknown): boolean {
+  if (textField(cause, 'side') !== '') return true;
+  return cause instanceof AggregateError || /^E[A-Z0-9]+$/.test(errnoOf(cause) ?? '');
+}
+
+/** An Error without a message, as a failed connection to several addresses raises, speaks by its parts or its code. */
+function messageOf(error: unknown): string {
+  if (typeof error === 'string') return error;
+  const message = textField(error, 'message');
+  if (message !== '') return message;
+  if (!(error instanceof Error)) return `a thrown ${typeof error}`;
+  const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
+  return [...new Set(parts)].join('; ') || (errnoOf(error) ?? error.name);
+}
+
+function causesOf(error: unknown): readonly unknown[] {
+  const causes: unknown[] = [];
+  let cause = error instanceof Error ? error.cause : undefined;
+  while (cause instanceof Error && cause !== error && !causes.includes(cause)) {
+    causes.push(cause);
+    cause = cause.cause;
+  }
+  return causes;
+}
+
+function stackLines(error: unknown): readonly string[] {
+  return [error, ...causesOf(error)].flatMap((one, depth) => {
+    if (!(one instanceof Error)) return [];
+    const [first = '', ...frames] = (one.stack ?? `${one.name}: ${one.message}`).split('\n').map(printable);
+    return [depth === 0 ? first : `caused by ${first}`, ...frames];
+  });
+}
+
+function textField(value: unknown, field: 'code' | 'hint' | 'message' | 'side'): string {
+  if (typeof value !== 'object' || value === null || !(field in value)) return '';
+  const content: unknown = Reflect.get(value, field);
+  return typeof content === 'string' ? content : '';
+}

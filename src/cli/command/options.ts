@@ -1,0 +1,149 @@
+/** Options that several commands share, in the same words everywhere. */
+import type { Command } from 'commander';
+import { RequestError } from '../../base/errors.ts';
+import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
+import { isStoreChoice } from '../../base/stored-by.ts';
+import { parseDuration, parseSize } from '../../base/units.ts';
+import { printable } from '../terminal/terminal.ts';
+
+export interface RepositoryOptions {
+  readonly repository?: string;
+  readonly passwordFile?: string;
+  readonly passwordCommand?: string;
+}
+
+/** The passphrase of a second repository. */
+export interface FromOptions {
+  readonly fromPasswordFile?: string;
+  readonly fromPasswordCommand?: string;
+}
+
+export interface OutputOptions {
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** Which snapshots are meant. */
+export interface FilterOptions {
+  readonly host?: readonly string[];
+  readonly tag?: readonly string[];
+  readonly path?: readonly string[];
+  /** As `isStoreChoice` lets it pass. */
+  readonly storedBy?: readonly string[];
+}
+
+export function addRepositoryOptions(command: Command): Command {
+  return command
+    .optionsGroup('Repository:')
+    .option(
+      '-r, --repository <dir>',
+      'Where it is: a directory, a URL or a destination’s name (HOLDFAST_REPOSITORY)',
+    )
+    .option('--password-file <file>', 'Read the passphrase from a file (HOLDFAST_PASSWORD_FILE)')
+    .option('--password-command <command>', 'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)');
+}
+
+export function addOutputOptions(command: Command, texts: { json: string; quiet?: string }): Command {
+  command.optionsGroup('Output:').option('--json', texts.json);
+  if (texts.quiet !== undefined) command.option('-q, --quiet', texts.quiet);
+  return command;
+}
+
+export function fromOptions({
+  fromPasswordFile,
+  fromPasswordCommand,
+}: FromOptions): Pick<RepositoryOptions, 'passwordFile' | 'passwordCommand'> {
+  return {
+    ...(fromPasswordFile === undefined ? {} : { passwordFile: fromPasswordFile }),
+    ...(fromPasswordCommand === undefined ? {} : { passwordCommand: fromPasswordCommand }),
+  };
+}
+
+/** For commands about many snapshots. */
+export const ALL_SNAPSHOTS = 'Which snapshots:';
+/** For commands about one, which may be called `latest`. */
+export const ONE_SNAPSHOT = 'Which one "latest" is:';
+
+export function addFilterOptions(command: Command, title: string): Command {
+  return command
+    .optionsGroup(title)
+    .option('--host <name>', 'Of this host (repeatable)', collect)
+    .option('--tag <tags>', 'With all of these tags, separated by commas (repeatable)', collectTags)
+    .option('--path <path>', 'With this source path (repeatable)', collect)
+    .option(
+      '--stored-by <key>',
+      'Stored with full keys (full), or with this write-only key: its number, as 3 (repeatable)',
+      collectStores,
+    );
+}
+
+/** For repeatable options: the values in order. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
+function collectStores(value: string, previous?: readonly string[]): readonly string[] {
+  if (isStoreChoice(value)) return collect(value, previous);
+  throw usage(
+    `"${printable(value)}" names nobody who stores snapshots`,
+    'Give full, the number of a write-only key (3), or a key as it is listed (3@1a2b3c4d).',
+  );
+}
+
+/** A name, a label: what it seems to say, in one line. @throws {RequestError} */
+export function oneLine(value: string): string {
+  if (isOneLine(value) && !hasNothingToSee(value)) return value;
+  throw usage(`"${printable(value)}" cannot be a name`, 'Write something that people can read, in one line.');
+}
+
+/** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */
+export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
+  if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Give words, in one line.');
+  if (commaList([value]).length > 0) return collect(value, previous);
+  throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
+}
+
+/** Several values in one, separated by commas. */
+export function commaList(values: readonly string[] = []): readonly string[] {
+  return values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');
+}
+
+/**
+ * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or so long ago: `3d`, `12h`.
+ * Milliseconds since 1970.
+ * @throws {RequestError}
+ */
+export function parseWhen(text: string, nowMs: number): number {
+  if (/^\d{4}-\d{2}-\d{2}/.test(text)) {
+    const time = Date.parse(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00` : text.replace(' ', 'T'));
+    if (!Number.isNaN(time)) return time;
+  } else if (/^\d/.test(text)) return nowMs - parseDuration(text);
+  throw usage(
+    `"${text}" is not a time`,
+    'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).',
+  );
+}
+
+/** A size as an option that limits something. @throws {RequestError} also for 0, which would leave nothing */
+export function parseLimit(text: string): number {
+  const bytes = parseSize(text);
+  if (bytes > 0) return bytes;
+  throw usage(`"${text}" is no size that anything has`, 'Leave the option out where there is no limit.');
+}
+
+/** One or two examples below the options, each with what it does. */
+export function addExamples(
+  command: Command,
+  examples: readonly (readonly [line: string, what: string])[],
+): Command {
+  const width = Math.max(...examples.map(([line]) => line.length));
+  const lines = examples.map(([line, what]) =>
+    width > 56 ? `  ${line}\n      ${what}` : `  ${line.padEnd(width)}   ${what}`,
+  );
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n')}`);
+}
+
+/** @throws {RequestError} */
+export function usage(message: string, hint: string): RequestError {
+  return new RequestError('USAGE', message, { hint });
+}

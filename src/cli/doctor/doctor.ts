@@ -1,0 +1,150 @@
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { directoryOf } from '../../destination/location.ts';
+import type { Context } from '../command/context.ts';
+import { checkAgent, checkPort, checkWatching, unwatchedSources } from './agent.ts';
+import { guarded, type Finding } from '../../daemon/doctor/finding.ts';
+import { writeBundle } from './bundle.ts';
+import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
+import { sameDiskFindings } from '../../daemon/doctor/try-destination.ts';
+import { checkNative } from './native.ts';
+import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../../daemon/doctor/machine.ts';
+import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './place.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import type { RunningAgent } from '../install/readiness.ts';
+import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
+import { configFile, statePaths } from '../command/state-directory.ts';
+import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
+import type { Settings } from '../../config/settings.ts';
+
+interface DoctorOptions extends OutputOptions {
+  readonly config?: string;
+  readonly bundle?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command.option('--config <file>', 'Another file than config.json in the state directory');
+  command.option(
+    '--bundle <file>',
+    'Also write a file for support: findings, settings, jobs and log, no secrets',
+  );
+  addOutputOptions(command, { json: 'The findings as one JSON object' });
+  command.addHelpText(
+    'after',
+    '\nLooks only, and changes nothing. Ends with 1 when something does not work.\nA bundle has paths of your files in it.',
+  );
+  addExamples(command, [
+    [holdfast`doctor`, 'what works, what does not, and what to do'],
+    [holdfast`doctor --bundle report.txt`, 'the same, and a file to send to who helps you'],
+  ]);
+  command.action(async (options: DoctorOptions) => {
+    const { findings, agentRuns } = await examine(options, context);
+    const healthy = findings.every(({ status }) => status !== 'error');
+    if (!healthy) context.exitCode = EXIT.failed;
+    const { config, bundle } = options;
+    const written =
+      bundle === undefined
+        ? undefined
+        : await writeBundle({ file: bundle, config, findings, agentRuns }, context);
+    if (options.json === true) await context.out.json({ type: 'doctor', healthy, findings, bundle: written });
+    else {
+      await showFindings(findings, context);
+      if (written !== undefined)
+        await context.out.line(
+          `Look through ${printable(written)} before you send it: paths of your files are in it.`,
+        );
+    }
+  });
+}
+
+interface Examination {
+  readonly findings: readonly Finding[];
+  readonly agentRuns: boolean;
+}
+
+/** Every check, one after the other: a later one may need what an earlier one found. */
+async function examine(options: DoctorOptions, context: Context): Promise<Examination> {
+  const { env, clock, signal } = context;
+  const paths = statePaths(env);
+  const findings: Finding[] = [
+    checkRuntime(process.versions.node),
+    await guarded('native modules', checkNative),
+    await guarded('state directory', async () => await checkState(env)),
+  ];
+  let settings: Settings | undefined;
+  findings.push(
+    await guarded('configuration', async () => {
+      const named = options.config !== undefined;
+      const checked = await checkSettings(configFile(options.config, env), named, env);
+      settings = checked.settings;
+      return checked.finding;
+    }),
+    await guarded('disk space', async () => await checkSpace('disk space', paths.directory)),
+  );
+  let agent: RunningAgent | undefined;
+  findings.push(
+    await guarded('agent', async () => {
+      const checked = await checkAgent(env, signal);
+      agent = checked.agent;
+      return checked.finding;
+    }),
+  );
+  if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
+  if (agent !== undefined)
+    findings.push(await guarded('restore drill', async () => await checkRestoreDrill(context)));
+  findings.push(
+    await guarded('recovery kit', async () => await checkRecoveryKit(paths.recoveryKit)),
+    await guarded('key drill', async () => await checkKeyDrill(context)),
+    await guarded('clock', async () => await checkClock(clock.now(), witnessesOf(env))),
+  );
+  return { findings, agentRuns: agent !== undefined };
+}
+
+async function examineSettings(
+  settings: Settings,
+  agent: RunningAgent | undefined,
+  context: Context,
+): Promise<readonly Finding[]> {
+  const findings: Finding[] = [
+    await guarded('repository', async () => await checkRepository(settings, context)),
+    ...(await checkOtherPlaces(settings, context)),
+    await guarded('port', async () => await checkPort(settings.listen.port, agent)),
+  ];
+  const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);
+  const directory = place === undefined ? undefined : directoryOf(place.url);
+  if (directory !== undefined)
+    findings.push(
+      await guarded(
+        'destination space',
+        async () => await checkSpace('destination space', directory, place?.name),
+      ),
+      ...sameDiskFindings(
+        directory,
+        settings.sources.map(({ path }) => path),
+      ),
+    );
+  const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
+  findings.push(
+    await guarded('watching', async () => {
+      const missed =
+        agent === undefined ? [] : await unwatchedSources(statePaths(context.env), context.signal);
+      return await checkWatching(watched, missed, context);
+    }),
+  );
+  return findings;
+}
+
+/** One line for each, aligned. */
+export async function showFindings(findings: readonly Finding[], { out, env }: Context): Promise<void> {
+  const styles = createStyles(wantsColor(out.stream, env));
+  const marks = {
+    ok: styles.green('ok     '),
+    warning: styles.yellow('warning'),
+    error: styles.red('ERROR  '),
+  };
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  for (const { check, status, message, hint } of findings) {
+    const advice = hint === '' ? '' : ` -> ${printable(hint)}`;
+    await out.line(`${marks[status]}  ${check.padEnd(width)}  ${printable(message)}${advice}`);
+  }
+}

@@ -1,0 +1,44 @@
+/** A passphrase that somebody chooses: what cannot be seen or typed again is refused before anything depends on it. */
+import { isLossy } from '../../base/people-text.ts';
+import { isKeyText } from '../../repository/slots/typed-secret.ts';
+import type { Context } from '../command/context.ts';
+import { usage, type RepositoryOptions } from '../command/options.ts';
+import { canPrompt, promptNewPassphrase } from '../terminal/prompt.ts';
+import { givenByOptions, noPassphrase, readGiven, takeFromEnvironment } from '../places/secret.ts';
+
+/** The passphrase for something new: as given, or typed twice. */
+export async function newPassphrase(options: RepositoryOptions, context: Context): Promise<string> {
+  const fromEnvironment = takeFromEnvironment(context.env);
+  const given = givenByOptions(options) ?? fromEnvironment;
+  if (given !== undefined) return chosenPassphrase(await readGiven(given, context));
+  if (!canPrompt(context)) throw noPassphrase();
+  return chosenPassphrase(await promptNewPassphrase(context));
+}
+
+/**
+ * A passphrase that somebody chose. What looks like a key would be taken for one ever after, and open nothing.
+ * @throws {RequestError} USAGE for a recovery code or a write-only key, and for what nobody can type
+ */
+export function chosenPassphrase(text: string): string {
+  requireTypable(text);
+  if (!isKeyText(text)) return text;
+  throw usage(
+    'What was given for a new passphrase is a recovery code or a write-only key',
+    'Those are made by Holdfast, for the repository that they open. Choose a passphrase.',
+  );
+}
+
+/** A file may hold what is not seen in it, and what nobody types who has the passphrase on paper. */
+function requireTypable(text: string): void {
+  const hint = 'Write it as the first and only line of a plain text file, in UTF-8.';
+  if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
+  if (/[\p{Cc}\u{FEFF}]/u.test(text))
+    throw usage('The new passphrase has a mark that nobody sees in it', hint);
+  if (text.trim() !== text)
+    throw usage('The new passphrase begins or ends with a blank, which nobody sees', 'Leave the blank out.');
+  if (isLossy(text))
+    throw usage(
+      'The new passphrase has a character that stands for others which could not be read',
+      'Type it in a terminal that uses UTF-8, or give it in a file.',
+    );
+}

@@ -1,0 +1,370 @@
+/** `keys rotate`, `keys rekey` and `keys generations`: newer keys, and what is still sealed under older ones. */
+import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import { formatBytes, parseSize } from '../../base/units.ts';
+import { surveyGenerations, type GenerationUse } from '../../repository/keys/generations.ts';
+import { oldGenerations, rotateKeys } from '../../repository/keys/keys.ts';
+import type { PackFate } from '../../repository/prune/prune-plan.ts';
+import type { RekeyPlan } from '../../repository/renew/rekey-plan.ts';
+import { planRekey, rekey, type RekeyPhase, type RekeyResult } from '../../repository/renew/rekey.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Retirement } from '../../repository/renew/retire-generations.ts';
+import type { Context } from '../command/context.ts';
+import { openProgress } from '../command/open-progress.ts';
+import { withRepository } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  parseLimit,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { renderTable } from '../terminal/table.ts';
+import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { count } from '../terminal/wording.ts';
+
+type KeyOptions = RepositoryOptions & OutputOptions;
+
+interface RekeyCommandOptions extends KeyOptions {
+  readonly limitRate?: number;
+  readonly maxRepack?: number;
+  readonly dryRun?: boolean;
+}
+
+/** @param sub makes a command below `keys` */
+export function defineRotation(sub: (name: string, purpose: string) => Command, context: Context): void {
+  const rotate = sub('rotate', 'Seal everything that is stored from now on under a new generation of keys');
+  addRepositoryOptions(rotate);
+  addOutputOptions(rotate, { json: 'The result as a JSON object' });
+  rotate.addHelpText('after', `\n${whatRotationDoes()}`);
+  rotate.action(async (options: KeyOptions) => {
+    await withRepository(
+      options,
+      context,
+      async (repository) => await rotateNow(repository, options, context),
+    );
+  });
+
+  const again = sub('rekey', 'Seal anew what is stored under older generations of keys');
+  again
+    .optionsGroup('How to go about it:')
+    .option('--limit-rate <size>', 'Store at most so much in a second, such as 2MiB', parseLimit)
+    .option('--max-repack <size>', 'Write at most so much anew in this run', parseSize)
+    .option('-n, --dry-run', 'Only show what would be done');
+  addRepositoryOptions(again);
+  addOutputOptions(again, { json: 'The result as a JSON object', quiet: 'Say nothing but errors' });
+  again.addHelpText('after', `\n${WHAT_REKEY_DOES}`);
+  addExamples(again, [
+    [
+      `${holdfast`keys rotate`} && ${holdfast`keys rekey --limit-rate 2MiB`}`,
+      'after a key got into wrong hands',
+    ],
+  ]);
+  again.action(async (options: RekeyCommandOptions) => {
+    const work = async (repository: Repository): Promise<void> =>
+      await rekeyNow(repository, options, context);
+    await withRepository(options, context, work, { limitRate: options.limitRate });
+  });
+
+  const generations = sub('generations', 'Show how much is stored under which generation of keys');
+  addRepositoryOptions(generations);
+  addOutputOptions(generations, { json: 'One JSON object for each generation' });
+  generations.action(async (options: KeyOptions) => {
+    await withRepository(options, context, async (repository) => {
+      await showGenerations(await surveyGenerations(repository, context.signal), options, context);
+    });
+  });
+}
+
+function whatRotationDoes(): string {
+  return `What is stored already stays as it is, and is read with the older keys: "${holdfastThere`keys rekey`}" seals it anew.
+Neither takes back what somebody has read or copied, and both leave the keys as they are by which data is cut
+and named. If somebody may have those, copy to a new repository: ${holdfast`init`}, then ${holdfast`copy`}`;
+}
+
+const WHAT_REKEY_DOES = `Old packs are copied, and deleted by a prune once the grace period is over: until then they take space twice.
+Snapshots get new ids. Backups may go on meanwhile, and whatever is broken off goes on with the next run. Run it
+again after a prune: then the older keys go, too, once nothing is sealed under them any more.`;
+
+async function rotateNow(repository: Repository, options: KeyOptions, context: Context): Promise<void> {
+  await rotateKeys(repository, context.signal);
+  const { generation } = repository.keys;
+  if (options.json === true) {
+    await context.out.json({ type: 'keys_rotated', generation });
+    return;
+  }
+  await context.out.line(`From now on everything is sealed under key generation ${generation}.`);
+  await context.out.line(whatRotationDoes());
+}
+
+async function rekeyNow(
+  repository: Repository,
+  options: RekeyCommandOptions,
+  context: Context,
+): Promise<void> {
+  const { signal, out } = context;
+  const before = await surveyGenerations(repository, signal);
+  if (options.dryRun === true) {
+    const plan = await planRekey(repository, signal);
+    if (options.json === true) await out.json({ type: 'rekey', dry_run: true, ...planObject(plan, before) });
+    else if (options.quiet !== true) await out.write(`${remaining(before)}\n${planText(plan)}`);
+    return;
+  }
+  if (options.json !== true && options.quiet !== true) await out.line(remaining(before));
+  const result = await rekeyWithProgress(repository, options, context);
+  const after = await surveyGenerations(repository, signal);
+  if (options.json === true) {
+    await out.json({
+      type: 'rekey',
+      dry_run: false,
+      ...resultObject(result),
+      generation: repository.keys.generation,
+      before: before.map(useObject),
+      after: after.map(useObject),
+    });
+  } else if (options.quiet !== true) await out.write(`${resultText(result)}${remaining(after)}\n`);
+}
+
+async function rekeyWithProgress(
+  repository: Repository,
+  options: RekeyCommandOptions,
+  context: Context,
+): Promise<RekeyResult> {
+  const progress = openProgress('Sealing anew', options, context);
+  let phase: RekeyPhase = 'analysing';
+  let todo: { readonly packs: number; readonly bytes: number } | undefined;
+  let done = { packs: 0, bytes: 0 };
+  const update = (): void =>
+    progress.update({
+      phase,
+      filesDone: done.packs,
+      filesTotal: todo?.packs ?? null,
+      bytesDone: Math.min(done.bytes, todo?.bytes ?? done.bytes),
+      bytesTotal: todo?.bytes ?? null,
+      errors: 0,
+    });
+  context.afterInterrupt = 'Everything can be read as before. Run the same command again to continue.';
+  const { maxRepack } = options;
+  try {
+    return await rekey(
+      repository,
+      maxRepack === undefined ? {} : { maxBytes: maxRepack },
+      {
+        phase: (next) => {
+          phase = next;
+          update();
+        },
+        planned: (found) => {
+          todo = found;
+          update();
+        },
+        passed: (bytes) => {
+          done = { ...done, bytes: done.bytes + bytes };
+          update();
+        },
+        rewritten: (packs) => {
+          done = { ...done, packs: done.packs + packs };
+          update();
+        },
+      },
+      context.signal,
+    );
+  } finally {
+    progress.finish();
+  }
+}
+
+/** One sentence: how much is still under older keys. */
+function remaining(uses: readonly GenerationUse[]): string {
+  const old = uses.filter(({ state }) => state === 'old');
+  if (old.length === 0) return 'There is one generation of keys, and everything is sealed under it.';
+  const sum = (of: (use: GenerationUse) => number): number => old.reduce((all, use) => all + of(use), 0);
+  const records = sum(
+    (use) => use.indexObjects + use.tombstones + use.heads + use.configurations + use.leases,
+  );
+  const parts = [
+    `${count(
+      sum((use) => use.packs),
+      'pack',
+    )} (${formatBytes(sum((use) => use.packBytes))})`,
+    count(
+      sum((use) => use.snapshots),
+      'snapshot',
+    ),
+    count(records, 'other record'),
+  ];
+  const marked = sum((use) => use.markedPacks);
+  const waiting =
+    marked === 0
+      ? ''
+      : `; ${count(marked, 'pack')} (${formatBytes(sum((use) => use.markedPackBytes))}) wait for a prune to delete them`;
+  return `Under older keys: ${parts.join(', ')}${waiting}.`;
+}
+
+function planText({ packs, dead, snapshots, ...left }: RekeyPlan): string {
+  const lines = [
+    `Would write ${count(packs.length, 'pack')} (${formatBytes(bytesOf(packs))}) and ${count(snapshots.length, 'snapshot')} anew.`,
+  ];
+  if (dead.length > 0)
+    lines.push(
+      `Would mark ${count(dead.length, 'pack')} (${formatBytes(bytesOf(dead))}) that nothing needs.`,
+    );
+  return `${[...lines, ...leftLines({ ...left, packs: 0 })].join('\n')}\n`;
+}
+
+function resultText({
+  packs,
+  writtenBytes,
+  snapshots,
+  markedPacks,
+  skipped,
+  left,
+  retired,
+}: RekeyResult): string {
+  const lines = [
+    `Wrote ${count(packs, 'pack')} anew as ${formatBytes(writtenBytes)}, and ${count(snapshots.length, 'snapshot')} under ${snapshots.length === 1 ? 'a new id' : 'new ids'}.`,
+  ];
+  if (markedPacks > 0)
+    lines.push(`${count(markedPacks, 'old pack')} will be deleted by a prune after the grace period.`);
+  for (const { name, reason } of skipped)
+    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "${holdfastThere`check`}".`);
+  lines.push(...leftLines(left), ...retired.map(retirementLine));
+  return `${lines.join('\n')}\n`;
+}
+
+function leftLines({
+  packs,
+  young,
+  postponed,
+  writeOnly,
+  unreadable,
+}: RekeyResult['left']): readonly string[] {
+  const lines: string[] = [];
+  if (packs > 0) lines.push(`${count(packs, 'pack')} beyond the limit of this run.`);
+  if (young.length + postponed.length > 0)
+    lines.push(
+      `${count(young.length, 'pack')} and ${count(postponed.length, 'snapshot')} may belong to a backup at work: run this again when it has ended.`,
+    );
+  if (writeOnly.length > 0)
+    lines.push(
+      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("${holdfastThere`keys remove ID`}") and run this again.`,
+    );
+  if (unreadable.length > 0)
+    lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "${holdfastThere`check`}".`);
+  return lines;
+}
+
+const OUTCOMES: Readonly<Record<Retirement['outcome'], string>> = {
+  retired: 'is gone from the keyring: nothing was sealed under it any more',
+  'in use': 'stays in the keyring: something is still sealed under it',
+  'backup at work': 'stays in the keyring: a backup at work may still seal something under it',
+  'grace period':
+    'stays in the keyring until the grace period is over: a machine that sleeps may still use it',
+};
+
+function retirementLine({ generation, outcome }: Retirement): string {
+  return `Key generation ${generation} ${OUTCOMES[outcome]}.`;
+}
+
+function bytesOf(packs: readonly PackFate[]): number {
+  return packs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function planObject(plan: RekeyPlan, before: readonly GenerationUse[]): object {
+  const fate = (packs: readonly PackFate[]) => ({ packs: packs.length, bytes: bytesOf(packs) });
+  return {
+    generation: plan.generation,
+    rewrite: fate(plan.packs),
+    mark: fate(plan.dead),
+    young: fate(plan.young),
+    write_only: fate(plan.writeOnly),
+    snapshots: plan.snapshots.length,
+    snapshots_postponed: plan.postponed.length,
+    packs_unreadable: plan.unreadable,
+    before: before.map(useObject),
+  };
+}
+
+function resultObject({ left, ...result }: RekeyResult): object {
+  return {
+    packs_rewritten: result.packs,
+    bytes_rewritten: result.bytes,
+    bytes_written: result.writtenBytes,
+    packs_marked: result.markedPacks,
+    bytes_marked: result.markedBytes,
+    snapshots: result.snapshots.map(({ old, id }) => ({ old_snapshot_id: old, snapshot_id: id })),
+    packs_skipped: result.skipped,
+    packs_left: left.packs,
+    packs_young: left.young.length,
+    packs_write_only: left.writeOnly.length,
+    snapshots_postponed: left.postponed.length,
+    packs_unreadable: left.unreadable,
+    generations: result.retired,
+  };
+}
+
+function useObject(use: GenerationUse): object {
+  return {
+    generation: use.generation,
+    state: use.state,
+    packs: use.packs,
+    bytes: use.packBytes,
+    packs_marked: use.markedPacks,
+    bytes_marked: use.markedPackBytes,
+    index_objects: use.indexObjects,
+    snapshots: use.snapshots,
+    snapshots_forgotten: use.forgottenSnapshots,
+    tombstones: use.tombstones,
+    heads: use.heads,
+    configurations: use.configurations,
+    leases: use.leases,
+  };
+}
+
+async function showGenerations(
+  uses: readonly GenerationUse[],
+  options: OutputOptions,
+  { out, env }: Context,
+): Promise<void> {
+  if (options.json === true) {
+    for (const use of uses) await out.json({ type: 'key_generation', ...useObject(use) });
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  const rows = uses.map((use) => [
+    String(use.generation),
+    use.state,
+    `${use.packs} (${formatBytes(use.packBytes)})`,
+    use.markedPacks === 0 ? '' : `${use.markedPacks} (${formatBytes(use.markedPackBytes)})`,
+    String(use.snapshots),
+    String(
+      use.indexObjects +
+        use.forgottenSnapshots +
+        use.tombstones +
+        use.heads +
+        use.configurations +
+        use.leases,
+    ),
+  ]);
+  const columns = [
+    { title: 'Generation', cut: 'never' as const },
+    { title: 'State', cut: 'never' as const },
+    { title: 'Packs', cut: 'never' as const },
+    { title: 'To be deleted', cut: 'never' as const },
+    { title: 'Snapshots', cut: 'never' as const },
+    { title: 'Other records', cut: 'never' as const },
+  ];
+  await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
+}
+
+/** What somebody whose key was taken away can still do, and which commands end that. */
+export function whatRemovalLeaves(repository: Repository): string {
+  const old = oldGenerations(repository);
+  return old.length === 0
+    ? ''
+    : `\nWhat is stored from now on it never opens. But whoever kept a copy of it, or of what was stored, can still read
+what was stored until now. To end that for what stays stored: ${holdfastThere`keys rekey`}. Whoever has opened the
+repository may also have kept the keys by which data is named, and those that sign: then copy to a new one
+with ${holdfast`init`} and ${holdfast`copy`}. Take away their access to the storage in any case.`;
+}

@@ -1,0 +1,182 @@
+/** What is at a destination: by a look from outside, and by trying it out. */
+import { statfs } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
+import type { DestinationSettings } from '../../config/settings.ts';
+import type { DestinationView } from '../../control/calls.ts';
+import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { tryDestination } from '../../daemon/doctor/try-destination.ts';
+import type { Destination } from '../../destination/destination.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
+import { openDestination } from '../../destination/open/open.ts';
+import { readKeyFiles } from '../../repository/slots/key-files.ts';
+import type { Secret } from '../../repository/slots/key-slots.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { Context } from '../command/context.ts';
+import { settingsOrDefaults } from './settings-file.ts';
+import { reachOfSettings, secretOfSettings } from './reach.ts';
+import { openAt } from './open.ts';
+import { knownRepositoryId, statePaths } from '../command/state-directory.ts';
+import { shortId } from '../terminal/wording.ts';
+
+export interface Look {
+  /** `empty`: no repository yet; `missing`: there was one, and the place is gone; `broken`: it cannot be read. */
+  readonly state: 'ready' | 'empty' | 'missing' | 'broken';
+  /** What is wrong, and what to do. */
+  readonly problem: string | null;
+  readonly usedBytes: number | null;
+  readonly freeBytes: number | null;
+  readonly repositoryId: string | null;
+}
+
+/** `known` is what the agent remembers of it. */
+export async function lookAt(
+  settings: DestinationSettings,
+  known: DestinationView | undefined,
+  context: Context,
+): Promise<Look> {
+  const directory = directoryOf(settings.url);
+  const isEmbedded = directory === statePaths(context.env).repository;
+  const repositoryId =
+    known?.repository_id ??
+    (isEmbedded ? await knownRepositoryId(statePaths(context.env)) : undefined) ??
+    null;
+  const seen = await look(settings, known?.used_bytes ?? null, context);
+  // Each start makes the embedded one.
+  const isNew = repositoryId === null && isEmbedded;
+  const state = seen.state === 'missing' && isNew ? 'empty' : seen.state;
+  return { ...seen, state, problem: state === 'empty' ? null : seen.problem, repositoryId };
+}
+
+async function look(
+  settings: DestinationSettings,
+  usedBytes: number | null,
+  context: Context,
+): Promise<Omit<Look, 'repositoryId'>> {
+  const { url } = settings;
+  const { signal } = context;
+  const directory = directoryOf(url);
+  let destination: Destination | undefined;
+  try {
+    destination = await openDestination(url, await reachOfSettings(settings, context), signal);
+    const { slots, damaged } = await readKeyFiles(destination, signal);
+    const isUsed = slots.length + damaged.length > 0;
+    return {
+      state: isUsed ? 'ready' : 'empty',
+      problem: null,
+      usedBytes: isUsed ? (usedBytes ?? (await sizeOf(destination, signal))) : 0,
+      freeBytes: directory === undefined ? null : await freeBytes(directory),
+    };
+  } catch (error) {
+    if (!(error instanceof HoldfastError)) throw error;
+    const isGone = error instanceof DestinationError && error.kind === 'not-found';
+    return {
+      state: isGone ? 'missing' : 'broken',
+      problem: `${error.message}. ${error.hint}`,
+      usedBytes,
+      freeBytes: null,
+    };
+  } finally {
+    await destination?.close();
+  }
+}
+
+/** All that is stored there. Where asking costs nothing: a remote one would be asked for every object. */
+async function sizeOf(destination: Destination, signal: AbortSignal): Promise<number | null> {
+  if (destination.properties.remote) return null;
+  let bytes = 0;
+  for await (const page of destination.list('', signal)) for (const { size } of page) bytes += size;
+  return bytes;
+}
+
+async function freeBytes(directory: string): Promise<number | null> {
+  try {
+    const { bavail, bsize } = await statfs(directory);
+    return bavail * bsize;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return null;
+  }
+}
+
+export interface TryOut {
+  /** Its key is known, so that a repository there should open. */
+  readonly configured: boolean;
+  /** It is to be added: what the first backup would make is made, and nothing where a disk is missing. */
+  readonly isNew?: boolean;
+  /** As the agent tells it. */
+  readonly remembered?: string | undefined;
+}
+
+/** What is backed up; before anything is, what most people have. */
+async function sourcePaths(context: Context): Promise<readonly string[]> {
+  const { sources } = await settingsOrDefaults(undefined, context);
+  return sources.length === 0 ? [homedir()] : sources.map(({ path }) => path);
+}
+
+/** Every step with what came of it. */
+export async function tryOut(
+  settings: DestinationSettings,
+  { configured, isNew = false, remembered }: TryOut,
+  context: Context,
+): Promise<readonly Finding[]> {
+  const { url } = settings;
+  const { clock, signal } = context;
+  const { findings } = await tryDestination({
+    url,
+    isEmbedded: directoryOf(url) === statePaths(context.env).repository,
+    isNew,
+    create: isNew,
+    reach: async () => await reachOfSettings(settings, context),
+    remembered,
+    openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
+    files: await sourcePaths(context),
+    clock,
+    signal,
+  });
+  return findings;
+}
+
+/** The repository that is at a destination opens with the key that the settings name. */
+export async function checkOpening(
+  check: string,
+  place: DestinationSettings,
+  context: Context,
+): Promise<Finding> {
+  const shown = shownPlace(parseLocation(place.url));
+  let secret: Secret | undefined;
+  try {
+    secret = await secretOfSettings(place, context);
+  } catch (error) {
+    if (!isForAgentOnly(place, error)) throw error;
+    return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
+  }
+  if (secret === undefined)
+    return problem(
+      check,
+      `The key to ${shown} is not there`,
+      'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
+    );
+  if (secret.kind === 'write-only')
+    return problem(
+      check,
+      `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
+      `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
+    );
+  const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
+  try {
+    return ok(check, `${shown} opens (${shortId(repository.id)})`);
+  } finally {
+    await repository.close();
+  }
+}
+
+/** What systemd, or the environment of the agent, does not give to this process may be with the agent all the same. */
+function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): boolean {
+  return (
+    error instanceof HoldfastError &&
+    error.code === 'SECRET_UNAVAILABLE' &&
+    passphrase !== null &&
+    ('credential' in passphrase || 'env' in passphrase)
+  );
+}

@@ -1,0 +1,211 @@
+/** The repositories of the settings beside the one that a command reads: what lies there must not vanish from sight. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../../base/errors.ts';
+import { groupForLatest } from '../../base/stored-by.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { directoryOf } from '../../destination/location.ts';
+import { shownDestination } from '../../config/shown-destination.ts';
+import type { DestinationSettings, Settings } from '../../config/settings.ts';
+import { configuredPath } from '../../daemon/sources/configured-source.ts';
+import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
+import type { Context } from '../command/context.ts';
+import { openAt, shownLocation } from './open.ts';
+import type { OutputOptions, RepositoryOptions } from '../command/options.ts';
+import { secretOfSettings } from './reach.ts';
+import { configFile } from '../command/state-directory.ts';
+import { timeOf } from '../terminal/snapshot-words.ts';
+import { printable } from '../terminal/terminal.ts';
+import { count, localTime } from '../terminal/wording.ts';
+
+export interface Elsewhere {
+  readonly name: string;
+  /** For people: a path or a URL. */
+  readonly shown: string;
+  /** It is the one in the state directory. */
+  readonly isEmbedded: boolean;
+  /** Null where nobody has looked, or could. */
+  readonly snapshots: number | null;
+  /** When the newest of them was made; milliseconds since 1970. */
+  readonly newestMs: number | null;
+}
+
+/**
+ * Reads from the repository that the options name. Where none was named, and the default destination is away, or has not what
+ * is asked for, the error says where else snapshots lie and how to get at them: nothing is read there unasked.
+ */
+export async function sayingElsewhere<T>(
+  options: RepositoryOptions,
+  context: Context,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isAboutPlace(error)) throw error;
+    const way = await wayElsewhere(options, context);
+    throw way === undefined ? error : withHint(error, way);
+  }
+}
+
+/** Where else snapshots lie, and how to get at them; undefined where a repository was named, and where none is known of. */
+export async function wayElsewhere(
+  options: RepositoryOptions,
+  context: Context,
+): Promise<string | undefined> {
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return undefined;
+  // Those on other machines are not asked.
+  return wayTo(await lookAtEach(othersOf(settings, settings.defaultDestination), settings, context));
+}
+
+/** Of those that were not looked at, for whoever reads the default destination alone. */
+export async function noteOthers(options: RepositoryOptions, context: Context): Promise<void> {
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return;
+  const others = othersOf(settings, settings.defaultDestination);
+  if (others.length === 0) return;
+  const named = others.map((one) => {
+    const what = one === settings.embedded ? 'earlier backups on this computer' : shownLocation(one.url);
+    return `${one.name} (${what})`;
+  });
+  const [first] = others;
+  context.stderr.write(
+    printable(
+      `Only ${shownDestination(settings.defaultDestination, settings)} was looked at. There is also ${named.join(', ')}: `,
+    ) + `add -r ${printable(first?.name ?? '')} to look there.\n`,
+  );
+}
+
+/** A source that the settings send elsewhere than to the default destination, where this backup goes: nobody is to take it for that. */
+export async function noteSettingsOf(
+  words: readonly string[],
+  options: RepositoryOptions & OutputOptions,
+  context: Context,
+): Promise<void> {
+  if (options.json === true || options.quiet === true) return;
+  const settings = await settingsIfNeeded(options, context);
+  if (settings === undefined) return;
+  const { defaultDestination, sources } = settings;
+  for (const word of words) {
+    const path = configuredPath(settings, resolve(word));
+    const to = sources.filter((source) => source.path === path).flatMap(({ destinations }) => destinations);
+    const [first] = to;
+    if (first === undefined || to.includes(defaultDestination)) continue;
+    context.stderr.write(
+      printable(
+        `The settings send ${path} to ${[...new Set(to)].join(', ')}; this backup goes to ${shownDestination(defaultDestination, settings)}. For the other: `,
+      ) + `${holdfast`backup -r ${first} ${word}`}\n`,
+    );
+  }
+}
+
+/** Undefined where a repository was named, or nothing is configured. Settings take longer to load than such commands to run. */
+async function settingsIfNeeded(
+  { repository }: RepositoryOptions,
+  context: Context,
+): Promise<Settings | undefined> {
+  const named = repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  if (named !== '' || !existsSync(configFile(undefined, context.env))) return undefined;
+  const { settingsOnce } = await import('./settings-file.ts');
+  return await settingsOnce(context);
+}
+
+/** The destinations of the settings beside one of them. */
+export function othersOf(settings: Settings, name: string): readonly DestinationSettings[] {
+  return settings.destinations.filter((one) => one.name !== name);
+}
+
+/** What lies in each of them, as far as it is on this machine and opens. */
+export async function lookAtEach(
+  places: readonly DestinationSettings[],
+  { embedded }: Pick<Settings, 'embedded'>,
+  context: Context,
+): Promise<readonly Elsewhere[]> {
+  const found: Elsewhere[] = [];
+  for (const place of places) {
+    const known = directoryOf(place.url) === undefined ? UNKNOWN : await lookInto(place, context);
+    const isEmbedded = place.url === embedded.url;
+    found.push({ name: place.name, shown: shownLocation(place.url), isEmbedded, ...known });
+  }
+  return found;
+}
+
+const UNKNOWN = { snapshots: null, newestMs: null };
+
+async function lookInto(
+  place: DestinationSettings,
+  context: Context,
+): Promise<Pick<Elsewhere, 'snapshots' | 'newestMs'>> {
+  try {
+    const secret = await secretOfSettings(place, context);
+    if (secret === undefined || secret.kind === 'write-only') return UNKNOWN;
+    const chosen = { location: place.url, how: 'named', settings: place } as const;
+    const repository = await openAt(chosen, secret, context);
+    try {
+      const { live } = await listSnapshots(repository, context.signal);
+      return { snapshots: live.length, newestMs: newestMsOf(live) };
+    } finally {
+      await repository.close();
+    }
+  } catch (error) {
+    // Whatever is wrong there, it is not what the command was about.
+    if (!(error instanceof HoldfastError)) throw error;
+    return UNKNOWN;
+  }
+}
+
+/** `1 snapshot, of 2026-11-21 13:05`, `12 snapshots, the newest of …`; undefined while that is not known. */
+export function holdings({ snapshots, newestMs }: Elsewhere): string | undefined {
+  if (snapshots === null || newestMs === null) return undefined;
+  const which = snapshots === 1 ? 'of' : 'the newest of';
+  return `${count(snapshots, 'snapshot')}, ${which} ${localTime(newestMs)}`;
+}
+
+/** Undefined where nothing lies elsewhere, as far as that is known. */
+function wayTo(places: readonly Elsewhere[]): string | undefined {
+  const [best, ...others] = [
+    ...places.filter(({ snapshots }) => (snapshots ?? 0) > 0),
+    ...places.filter(({ snapshots }) => snapshots === null),
+  ];
+  if (best === undefined) return undefined;
+  const what = holdings(best);
+  const has =
+    what === undefined
+      ? `Backups may also be in ${best.name} (${best.shown})`
+      : `Backups are also in ${best.name} (${best.shown}): ${what}`;
+  const more = others.length === 0 ? '' : ` And in: ${others.map(({ name }) => name).join(', ')}.`;
+  return `${has}. To use them, add -r ${best.name} to the command; to list them: ${holdfast`snapshots -r ${best.name}`}.${more}`;
+}
+
+type AboutPlace = RepositoryError | DestinationError;
+
+function isAboutPlace(error: unknown): error is AboutPlace {
+  if (error instanceof DestinationError) return true;
+  return (
+    error instanceof RepositoryError &&
+    (error.code === 'NO_REPOSITORY' || error.code === 'SNAPSHOT_NOT_FOUND')
+  );
+}
+
+function withHint(error: AboutPlace, more: string): AboutPlace {
+  const { op, details, retry, cause } = error;
+  // Which snapshots there are is what a mistyped name asks for first; of a place that is not there, where else some lie.
+  const isSnapshotMissing = error.code === 'SNAPSHOT_NOT_FOUND';
+  const facts: ErrorFacts = {
+    op,
+    details,
+    retry,
+    hint: isSnapshotMissing ? `${error.hint}. ${more}` : `${more} ${error.hint}`.trim(),
+    cause,
+  };
+  return error instanceof DestinationError
+    ? new DestinationError(error.kind, error.message, facts)
+    : new RepositoryError(error.code, error.message, facts);
+}
+
+/** Of what `latest` means there, or of all where that is not one thing. */
+function newestMsOf(live: readonly Snapshot[]): number | null {
+  const newest = (groupForLatest(live, ({ storedBy }) => storedBy)?.group ?? live).at(-1);
+  return newest === undefined ? null : timeOf(newest);
+}

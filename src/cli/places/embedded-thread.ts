@@ -1,0 +1,78 @@
+/**
+ * Makes sure of the embedded repository in a thread of its own: what opens repositories, and what deriving a key takes, is
+ * gone from memory with the end of the thread, and the agent leaves such work to its engine processes.
+ */
+import { Worker } from 'node:worker_threads';
+import { endWorkers } from '../../base/end-workers.ts';
+import {
+  BugError,
+  DestinationError,
+  RepositoryError,
+  RequestError,
+  StateError,
+  type DestinationKind,
+  type ErrorFacts,
+  type RepositoryCode,
+} from '../../base/errors.ts';
+import type { Surroundings } from '../command/context.ts';
+
+/** What the thread ends with. */
+export type FromEmbedded = { readonly created: boolean } | { readonly failure: EmbeddedFailure };
+
+/** An error as plain data: between threads it would lose its class and its code. */
+export interface EmbeddedFailure {
+  readonly side: string;
+  readonly code: string;
+  /** Of a destination's error. */
+  readonly kind: string;
+  readonly message: string;
+  readonly facts: Omit<ErrorFacts, 'cause'>;
+}
+
+/**
+ * Opens the embedded repository, or makes it, and closes it again.
+ * @returns whether it was made just now
+ * @throws {RepositoryError} {StateError} {DestinationError}
+ */
+export async function prepareEmbedded({ env, signal }: Surroundings): Promise<boolean> {
+  const file = import.meta.url.endsWith('.ts') ? './embedded-worker.ts' : './embedded-worker.js';
+  const worker = new Worker(new URL(file, import.meta.url), { workerData: { ...env } });
+  const stop = (): void => worker.postMessage('stop', []);
+  signal.addEventListener('abort', stop, { once: true });
+  try {
+    const said = await lastWord(worker);
+    if ('created' in said) return said.created;
+    signal.throwIfAborted();
+    throw errorOf(said.failure);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    await endWorkers([worker], stop);
+  }
+}
+
+async function lastWord(worker: Worker): Promise<FromEmbedded> {
+  return await new Promise((resolve, reject) => {
+    worker.on('message', resolve);
+    worker.on('error', (cause) => {
+      reject(new BugError('The thread that opens the repository ended unexpectedly', { cause }));
+    });
+    worker.on('exit', (code) => {
+      reject(new BugError(`The thread that opens the repository ended with ${code}`));
+    });
+  });
+}
+
+function errorOf({ side, code, kind, message, facts }: EmbeddedFailure): Error {
+  switch (side) {
+    case 'repository':
+      return new RepositoryError(code as RepositoryCode, message, facts);
+    case 'destination':
+      return new DestinationError(kind as DestinationKind, message, facts);
+    case 'request':
+      return new RequestError(code, message, facts);
+    case 'state':
+      return new StateError(code, message, facts);
+    default:
+      return new BugError(message, facts);
+  }
+}

@@ -1,0 +1,367 @@
+/** Which repository a command works on, and how it is opened. */
+import type { NeverPath } from '../../exclude/excluder.ts';
+import { DestinationError, RepositoryError, isAbsentPlace } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { openCached, openLook } from '../../cache/open.ts';
+import { testCost } from '../../codec/passphrase-cost.ts';
+import type { Destination } from '../../destination/destination.ts';
+import { UploadLimit, paceOf } from '../../destination/limited.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
+import { openDestination, type OpenOptions as PlaceOptions } from '../../destination/open/open.ts';
+import type { FirstLook, LookExtent } from '../../repository/first-look.ts';
+import type { Secret } from '../../repository/slots/key-slots.ts';
+import { readKeyFiles } from '../../repository/slots/key-files.ts';
+import { openRepository, type OpenOptions, type Repository } from '../../repository/repository.ts';
+import { secretOf } from '../../repository/slots/typed-secret.ts';
+import { ownPlaces, type NamedPlace } from '../../system/same-place.ts';
+import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
+import type { Context } from '../command/context.ts';
+import type { RepositoryOptions } from '../command/options.ts';
+import { canPrompt } from '../terminal/prompt.ts';
+import { secretOfSettings } from './reach.ts';
+import {
+  givenByOptions,
+  noPassphrase,
+  promptSecret,
+  readGiven,
+  takeFromEnvironment,
+  type GivenSecret,
+} from './secret.ts';
+import { readMachineKey, statePaths } from '../command/state-directory.ts';
+import { printable } from '../terminal/terminal.ts';
+
+export interface Opening {
+  /**
+   * For commands that only read or add, and so can do with less than a list of each kind of object: how much a first
+   * look lists. A backup lists nearly everything anyway.
+   */
+  readonly look?: LookExtent;
+  /** Nothing is read that a write-only key could not open. */
+  readonly adds?: boolean;
+  /** Most bytes of packs that are stored in a second. */
+  readonly limitRate?: number | undefined;
+}
+
+/**
+ * Opens the repository that the options and the environment name.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openChosen(
+  options: RepositoryOptions,
+  context: Context,
+  opening?: Opening,
+): Promise<Repository> {
+  return await openThere(await choosePlace(options, context), options, context, opening);
+}
+
+/**
+ * The same for a place that was chosen already.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openThere(
+  chosen: ChosenPlace,
+  options: Pick<RepositoryOptions, 'passwordFile' | 'passwordCommand'>,
+  context: Context,
+  opening?: Opening,
+): Promise<Repository> {
+  const fromEnvironment = takeFromEnvironment(context.env);
+  const given = givenByOptions(options) ?? (chosen.how === 'embedded' ? undefined : fromEnvironment);
+  const seen = await openSeen(chosen, await reachOfPlace(chosen, context), opening, context);
+  try {
+    if (given !== undefined) return await openWith(seen, secretOf(await readGiven(given, context)), context);
+    if (chosen.settings !== undefined) {
+      const secret = await secretOfSettings(chosen.settings, context);
+      if (secret !== undefined) return await openWith(seen, secret, context);
+    }
+    const paths = statePaths(context.env);
+    // Also by its path: where another destination is the default one, it has no name.
+    if (chosen.how === 'embedded' || shownLocation(chosen.location) === paths.repository) {
+      const key = await readMachineKey(paths);
+      if (key !== undefined) return await openWith(seen, { kind: 'machine', secret: key }, context);
+      if (fromEnvironment !== undefined)
+        return await openWith(seen, secretOf(await readGiven(fromEnvironment, context)), context);
+    }
+    // Nobody should type a passphrase only to learn that there is nothing to open.
+    const { slots, damaged } = await readKeyFiles(seen.destination, context.signal);
+    if (slots.length === 0 && damaged.length === 0) throw noRepository(chosen);
+    return await askAndOpen(seen, chosen, context);
+  } catch (error) {
+    await seen.destination.close();
+    const isAbsent = error instanceof RepositoryError && error.code === 'NO_REPOSITORY';
+    // Nobody named it: the error has to say how it came to be meant.
+    throw isAbsent && chosen.how === 'default' ? noRepository(chosen, error) : error;
+  }
+}
+
+/** A destination, and the look that begins with it. */
+interface Seen {
+  readonly destination: Destination;
+  readonly look: FirstLook | undefined;
+  /** Looks anew: somebody took their time. */
+  again(): void;
+}
+
+async function openSeen(
+  chosen: ChosenPlace,
+  reach: PlaceOptions,
+  opening: Opening | undefined,
+  context: Context,
+): Promise<Seen> {
+  const pace = paceOf(new UploadLimit(context.clock, opening?.limitRate), (key) => key.startsWith('packs/'));
+  const destination = await openPlace(
+    chosen,
+    opening?.limitRate === undefined ? reach : { ...reach, pace },
+    context,
+  );
+  const extent = opening?.look;
+  const look = extent && openLook(destination, chosen.location, extent, statePaths(context.env).directory);
+  return {
+    destination: look?.destination ?? destination,
+    look,
+    again: () => look?.begin(opening?.look),
+  };
+}
+
+/**
+ * Opens the repository that the options name as a machine would that has never seen it: with this secret and nothing
+ * else, and nothing is remembered.
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openAsStranger(
+  place: ChosenPlace,
+  secret: Secret,
+  context: Context,
+): Promise<Repository> {
+  const destination = await openPlace(place, await reachOfPlace(place, context), context);
+  const alone = { ...openOptions(context), stateDirectory: undefined };
+  try {
+    return await openRepository(destination, secret, alone, context.signal);
+  } catch (error) {
+    await destination.close();
+    throw error;
+  }
+}
+
+/** Opens the repository at a place. @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, … */
+export async function openAt(place: ChosenPlace, secret: Secret, context: Context): Promise<Repository> {
+  const destination = await openPlace(place, await reachOfPlace(place, context), context);
+  try {
+    return await openWith({ destination, look: undefined }, secret, context);
+  } catch (error) {
+    await destination.close();
+    throw error;
+  }
+}
+
+/**
+ * Opens a second repository: with what is given for it; else with what the settings name for it, or this machine's key
+ * when it is the one in the state directory; else with the passphrase that the first one had, or one that is asked for.
+ * @param named a path, a URL, or a destination's name
+ * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
+ */
+export async function openOther(
+  named: string,
+  given: GivenSecret | undefined,
+  first: GivenSecret | undefined,
+  context: Context,
+): Promise<Repository> {
+  const place = await placeNamed(named, context);
+  try {
+    return await openSecond(place, given, first, context);
+  } catch (error) {
+    // Two repositories take part: which of them it is has to be said.
+    if (!(error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE')) throw error;
+    throw new RepositoryError(error.code, `${shownLocation(place.location)}: ${error.message}`, {
+      hint: error.hint,
+      cause: error,
+    });
+  }
+}
+
+async function openSecond(
+  place: ChosenPlace,
+  given: GivenSecret | undefined,
+  first: GivenSecret | undefined,
+  context: Context,
+): Promise<Repository> {
+  const { location, settings } = place;
+  if (given !== undefined) return await openAt(place, secretOf(await readGiven(given, context)), context);
+  if (settings !== undefined) {
+    const secret = await secretOfSettings(settings, context);
+    if (secret !== undefined) return await openAt(place, secret, context);
+  }
+  const paths = statePaths(context.env);
+  if (shownLocation(location) === paths.repository) {
+    const key = await readMachineKey(paths);
+    if (key !== undefined) return await openAt(place, { kind: 'machine', secret: key }, context);
+  }
+  if (first !== undefined) {
+    try {
+      return await openAt(place, secretOf(await readGiven(first, context)), context);
+    } catch (error) {
+      const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+      if (!wrong || !canPrompt(context)) throw error;
+    }
+  }
+  if (!canPrompt(context)) throw noPassphrase(shownLocation(location));
+  return await openAt(place, await promptSecret(shownLocation(location), context), context);
+}
+
+/** Runs `work` with the repository and closes it in any case. */
+export async function withRepository<T>(
+  options: RepositoryOptions,
+  context: Context,
+  work: (repository: Repository) => Promise<T>,
+  opening?: Opening,
+): Promise<T> {
+  const repository = await openChosen(options, context, opening);
+  const isTold = tellUnkept(repository, context);
+  try {
+    if (opening?.adds !== true) repository.requireReading();
+    return await work(repository);
+  } finally {
+    if (!isTold) tellUnkept(repository, context);
+    await repository.close();
+  }
+}
+
+/** What only reads goes on where the state directory takes no writes. */
+function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
+  if (writer.unkept === undefined) return false;
+  const { directory } = statePaths(env);
+  stderr.write(
+    `Warning: nothing can be written to the state directory ${printable(directory)}, so this machine will not notice if the repository is ever put back to an older state. Make it writable, or name another one in HOLDFAST_STATE_DIR.\n`,
+  );
+  return true;
+}
+
+/** The same for commands that read, or add: they use this machine's copies of a far repository's metadata. */
+export async function withCachedRepository<T>(
+  options: RepositoryOptions,
+  context: Context,
+  work: (repository: Repository) => Promise<T>,
+  opening: Opening = { look: 'page' },
+): Promise<T> {
+  const cached = async (repository: Repository): Promise<T> => {
+    const own = openCached(repository, statePaths(context.env).directory, context.clock);
+    try {
+      return await work(own.repository);
+    } finally {
+      own.close();
+    }
+  };
+  return await withRepository(options, context, cached, opening);
+}
+
+/** Tries at the prompt, as `sudo` and `ssh` give. */
+const ATTEMPTS = 3;
+
+async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Promise<Repository> {
+  if (!canPrompt(context)) throw noPassphrase();
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const secret = await promptSecret(shownLocation(chosen.location), context);
+      seen.again();
+      return await openWith(seen, secret, context);
+    } catch (error) {
+      const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+      if (!wrong || attempt === ATTEMPTS) throw error;
+      context.stderr.write(`${error.message}. Try again.\n`);
+    }
+  }
+}
+
+async function openWith(
+  { destination, look }: Pick<Seen, 'destination' | 'look'>,
+  secret: Secret,
+  context: Context,
+): Promise<Repository> {
+  return await openRepository(destination, secret, { ...openOptions(context), look }, context.signal);
+}
+
+export function openOptions({ env, clock }: Pick<Context, 'env' | 'clock'>): OpenOptions {
+  return {
+    clock,
+    stateDirectory: statePaths(env).directory,
+    allowWeakCost: testCost(env) !== undefined,
+  };
+}
+
+async function openPlace(
+  chosen: ChosenPlace,
+  reach: PlaceOptions,
+  { signal }: Context,
+): Promise<Destination> {
+  try {
+    return await openDestination(chosen.location, reach, signal);
+  } catch (error) {
+    if (isAbsentPlace(error)) throw noRepository(chosen, error);
+    throw error;
+  }
+}
+
+function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown): RepositoryError {
+  if (how === 'embedded')
+    return new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
+      hint: `Make one and back up with: ${holdfast`start --source DIR`}. Or name one with -r DIR.`,
+    });
+  const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
+  const place = shownLocation(location);
+  if (how === 'default' && settings !== undefined && cause instanceof RepositoryError)
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `There are no backups at ${place}, the default destination (${settings.name})`,
+      {
+        hint: `If it is new: the agent makes the repository there with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. If backups should be there, check that the right disk is mounted. Another repository is named with -r.`,
+      },
+    );
+  if (how === 'default' && settings !== undefined)
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `There is no repository at ${place}, the default destination (${settings.name})`,
+      {
+        hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. Another repository is named with -r.`,
+        ...facts,
+      },
+    );
+  return new RepositoryError('NO_REPOSITORY', `There is no repository at ${place}`, {
+    hint: `Check the path and that the drive is mounted, or create a repository there with: ${holdfast`init -r DIR`}`,
+    ...facts,
+  });
+}
+
+/** For people: a directory as its path. */
+export function shownLocation(location: string): string {
+  return shownPlace(parseLocation(location));
+}
+
+/** What no backup takes in: the repository, and the state directory with its keys. */
+export async function neverBackedUp(
+  options: RepositoryOptions,
+  context: Context,
+): Promise<readonly NeverPath[]> {
+  return await neverBackedUpTo(await choosePlace(options, context), context);
+}
+
+export async function neverBackedUpTo(
+  { location }: ChosenPlace,
+  context: Context,
+): Promise<readonly NeverPath[]> {
+  const never: NamedPlace[] = [
+    { path: statePaths(context.env).directory, reason: "Holdfast's own state directory" },
+  ];
+  const directory = directoryOf(location);
+  if (directory !== undefined) never.push({ path: directory, reason: 'the repository itself' });
+  return await ownPlaces(never, context.signal);
+}
+
+/** The directories with backups that the settings name. @throws {ConfigError} when they cannot be read */
+export async function configuredDirectories(context: Context): Promise<readonly NeverPath[]> {
+  const { settingsOrDefaults } = await import('./settings-file.ts');
+  const { destinations } = await settingsOrDefaults(undefined, context);
+  const named = destinations.flatMap(({ name, url }): NamedPlace[] => {
+    const path = directoryOf(url);
+    return path === undefined ? [] : [{ path, reason: `the destination "${name}" of the settings` }];
+  });
+  return await ownPlaces(named, context.signal);
+}

@@ -1,0 +1,83 @@
+/** Commands that change the settings: on the configuration that was read, comments kept. */
+import { homedir } from 'node:os';
+import { checkEdit, editConfig, type ConfigChange } from '../../config/config-edit.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { SettingsContext } from '../../config/effective-settings.ts';
+import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../../config/load.ts';
+import { requireNeverThere } from '../../config/never-there.ts';
+import type { Settings } from '../../config/settings.ts';
+import { SETTINGS_CHECKS } from '../../daemon/settings-checks.ts';
+import type { Context } from '../command/context.ts';
+import { requireOwnAgent } from '../install/own-agent.ts';
+import { configFile, ensureStateDirectory, statePaths } from '../command/state-directory.ts';
+import type { Environment } from '../terminal/terminal.ts';
+
+/** What settings depend on beside the file. */
+export function settingsContext(env: Environment): SettingsContext {
+  return {
+    home: homedir(),
+    stateDirectory: statePaths(env).directory,
+    ...SETTINGS_CHECKS,
+  };
+}
+
+/**
+ * `named` as by `--config`. Undefined when there is no file, and was none.
+ * @throws {ConfigError}
+ */
+export async function readSettings(
+  named: string | undefined,
+  { env }: Context,
+): Promise<LoadedConfig | undefined> {
+  const context = settingsContext(env);
+  const file = configFile(named, env);
+  const loaded = await readConfig(file, context);
+  if (loaded === undefined) await requireNeverThere(file, context.stateDirectory);
+  return loaded;
+}
+
+/**
+ * What holds, also when there is no file.
+ * @throws {ConfigError} CONFIG_MISSING when a file was named that does not exist
+ */
+export async function settingsOrDefaults(named: string | undefined, context: Context): Promise<Settings> {
+  const loaded = await readSettings(named, context);
+  if (loaded !== undefined) return loaded.settings;
+  const file = configFile(named, context.env);
+  if (named !== undefined)
+    throw new ConfigError('CONFIG_MISSING', `${file} does not exist`, { hint: 'Check the spelling.' });
+  return loadConfig(file, Buffer.from('{}'), settingsContext(context.env)).settings;
+}
+
+const forReading = new WeakMap<Context, Promise<Settings>>();
+
+/** The same, read once for all that a command looks at without changing it. */
+export async function settingsOnce(context: Context): Promise<Settings> {
+  const read = forReading.get(context) ?? settingsOrDefaults(undefined, context);
+  forReading.set(context, read);
+  return await read;
+}
+
+/** Gives what is there then. @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
+export async function changeSettings(
+  changes: readonly ConfigChange[],
+  read: LoadedConfig | undefined,
+  named: string | undefined,
+  { env, signal }: Context,
+): Promise<LoadedConfig> {
+  if (named === undefined && read === undefined) await requireOwnAgent(env);
+  await ensureStateDirectory(statePaths(env).directory);
+  const target = { file: configFile(named, env), context: settingsContext(env) };
+  return await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
+}
+
+/** Throws what `changeSettings` would throw of the change, and changes nothing. */
+export async function checkChange(
+  changes: readonly ConfigChange[],
+  read: LoadedConfig | undefined,
+  named: string | undefined,
+  { env }: Context,
+): Promise<void> {
+  const target = { file: configFile(named, env), context: settingsContext(env) };
+  await checkEdit(target, changes, read?.revision ?? NO_FILE);
+}

@@ -1,0 +1,99 @@
+/** Which snapshots the options of a command mean, and which one `latest` is: who stored it is said where that is not full keys. */
+import { textOfBytes } from '../../base/byte-path.ts';
+import { RepositoryError } from '../../base/errors.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
+import { isSourceOf } from '../../base/source-names.ts';
+import { isFull, isStoredByAny, storeChoice, storedByText } from '../../base/stored-by.ts';
+import { resolveNamed, type ResolvedSnapshot } from '../../repository/resolve-snapshot.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import { wherePathLeads } from '../../system/where-it-lies.ts';
+import type { Context } from '../command/context.ts';
+import { commaList, type FilterOptions } from '../command/options.ts';
+import { sourcePath } from './reading.ts';
+import { timeText } from '../terminal/snapshot-words.ts';
+import { printable } from '../terminal/terminal.ts';
+import { count, shortId } from '../terminal/wording.ts';
+
+/** The snapshots that the filter options leave, oldest first. */
+export function filterSnapshots(snapshots: readonly Snapshot[], filters: FilterOptions): readonly Snapshot[] {
+  const hosts = filters.host ?? [];
+  const tagLists = (filters.tag ?? []).map((list) => commaList([list]));
+  const paths = (filters.path ?? []).map(sourcePath).map((path) => [path, ...wherePathLeads(path)]);
+  return snapshots.filter(
+    ({ record, storedBy }) =>
+      (hosts.length === 0 || hosts.includes(record.host)) &&
+      (tagLists.length === 0 || tagLists.some((tags) => tags.every((tag) => record.tags.includes(tag)))) &&
+      paths.every((path) => isSourceOf(record, path)) &&
+      isStoredByAny(storedBy, filters.storedBy ?? []),
+  );
+}
+
+/**
+ * A snapshot by its name alone.
+ * @throws {RepositoryError}
+ */
+export function namedSnapshot(snapshots: readonly Snapshot[], name: string, context: Context): Snapshot {
+  return told(resolveNamed(snapshots, name), name, context);
+}
+
+/**
+ * `latest` is the newest of those that the filters leave; an id may be any, unless they are to hold for it too.
+ * @throws {RepositoryError}
+ */
+export function chooseSnapshot(
+  snapshots: readonly Snapshot[],
+  name: string,
+  filters: FilterOptions,
+  context: Context,
+  ids: 'any' | 'filtered' = 'any',
+): Snapshot {
+  if (ids === 'any' && !name.startsWith('latest')) return namedSnapshot(snapshots, name, context);
+  const left = filterSnapshots(snapshots, filters);
+  try {
+    return told(resolveNamed(left, name), name, context);
+  } catch (error) {
+    const isFiltered = error instanceof RepositoryError && left.length < snapshots.length;
+    throw isFiltered && error.code === 'SNAPSHOT_NOT_FOUND'
+      ? noneLike(name, left.length, snapshots, filters)
+      : error;
+  }
+}
+
+/** The repository has snapshots: it is what was asked of them that none is, or not so many are. */
+function noneLike(
+  name: string,
+  left: number,
+  snapshots: readonly Snapshot[],
+  { host = [], tag = [], path = [], storedBy = [] }: FilterOptions,
+): RepositoryError {
+  const asked = [
+    ...path.map((one) => `of the path ${textOfBytes(sourcePath(one))}`),
+    ...(host.length === 0 ? [] : [`of the host ${host.join(' or ')}`]),
+    ...(tag.length === 0 ? [] : [`with the tags ${tag.join(' or ')}`]),
+    ...(storedBy.length === 0 ? [] : [`stored by ${storedBy.map(chosenText).join(' or ')}`]),
+  ].join(' and ');
+  const some = left === 1 ? 'only 1 is' : `only ${left} are`;
+  const what = `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
+  return new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot "${name}": ${what}`, {
+    op: 'choose a snapshot',
+    hint: `See which paths, hosts and tags there are: ${holdfastThere`snapshots`}`,
+  });
+}
+
+function chosenText(choice: string): string {
+  return choice === 'full' ? 'full keys' : `write-only key ${choice}`;
+}
+
+/** Whoever has a write-only key could have made it pass for another machine's: that it is meant is never left unsaid. */
+function told({ snapshot, newer }: ResolvedSnapshot, name: string, context: Context): Snapshot {
+  const say = (text: string): void => void context.stderr.write(`Note: ${printable(text)}\n`);
+  if (!isFull(snapshot.storedBy))
+    say(
+      `"${name}" is snapshot ${shortId(snapshot.id)} of ${timeText(snapshot)}, which ${storedByText(snapshot.storedBy)} stored: whoever has that key chose its host, paths and times.`,
+    );
+  for (const one of newer)
+    say(
+      `${storedByText(one.storedBy)} has a newer one: ${shortId(one.id)} of ${timeText(one)}. Choose it with --stored-by ${storeChoice(one.storedBy)}.`,
+    );
+  return snapshot;
+}

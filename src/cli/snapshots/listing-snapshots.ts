@@ -1,0 +1,114 @@
+/** Snapshots as they are listed: a table, and objects for `--json`. */
+import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { FULL_KEYS, isFull, storedByText, type StoredBy } from '../../base/stored-by.ts';
+import { formatBytes } from '../../base/units.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import { pathFields, type Look } from './listing.ts';
+import { renderTable, type Cell, type Column } from '../terminal/table.ts';
+import { storedByObject, timeText } from '../terminal/snapshot-words.ts';
+import { printable, printableBytes } from '../terminal/terminal.ts';
+import { count, shortId } from '../terminal/wording.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ID', cut: 'never' },
+  { title: 'Time', cut: 'never' },
+  { title: 'Host' },
+  { title: 'Tags' },
+  { title: 'Paths', cut: 'middle' },
+  { title: 'Files' },
+  { title: 'Size', align: 'right', cut: 'never' },
+  { title: 'Status' },
+];
+
+/** A row for each, in the order given. */
+export function snapshotsTable(snapshots: readonly Snapshot[], { styles, width }: Look): string {
+  const rows = snapshots.map((snapshot): readonly Cell[] => rowOf(snapshot, styles));
+  return renderTable(COLUMNS, rows, { width, titleStyle: styles.bold });
+}
+
+function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
+  const { id, record, storedBy } = snapshot;
+  return [
+    { text: shortId(id), style: styles.bold },
+    timeText(snapshot),
+    record.host,
+    record.tags.join(', '),
+    record.paths.map(printableBytes).join(', '),
+    record.counts.files,
+    formatBytes(record.counts.bytes),
+    { text: statusText(record, storedBy), style: record.status === 'complete' ? styles.dim : styles.yellow },
+  ];
+}
+
+/**
+ * `complete`, or `partial (3 files)`; and what else is special.
+ * @param storedBy said where it is a write-only key
+ */
+export function statusText(record: Snapshot['record'], storedBy: StoredBy = FULL_KEYS): string {
+  const problems = record.errors.length + record.errorsMore;
+  const words: string[] = [
+    record.status === 'complete' || problems === 0 ? record.status : `partial (${count(problems, 'file')})`,
+  ];
+  if (record.pinned) words.push('pinned');
+  if (record.plain) words.push('not encrypted');
+  if (!isFull(storedBy)) words.push(printable(storedByText(storedBy)));
+  return words.join(', ');
+}
+
+export interface SnapshotObjectOptions {
+  /** Name every entry that could not be read, not only how many there are. */
+  readonly errors: boolean;
+}
+
+export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOptions): object {
+  const { id, record, chain, storedBy, storedMs } = snapshot;
+  const { counts } = record;
+  return {
+    id,
+    short_id: shortId(id),
+    started_at: new Date(record.startedMs).toISOString(),
+    finished_at: new Date(record.finishedMs).toISOString(),
+    host: record.host,
+    user: record.user,
+    tool: record.tool,
+    kind: record.kind,
+    ...pathLists(record.paths),
+    tags: record.tags,
+    pinned: record.pinned,
+    status: record.status,
+    encrypted: !record.plain,
+    deduplicated: record.salt === undefined || !isFull(storedBy),
+    files_total: counts.files,
+    files_new: counts.new,
+    files_changed: counts.changed,
+    files_unchanged: counts.unchanged,
+    files_failed: counts.failed,
+    directories_total: counts.directories,
+    links_total: counts.links,
+    others_total: counts.others,
+    bytes_total: counts.bytes,
+    errors_total: record.errors.length + record.errorsMore,
+    ...(options.errors
+      ? { errors: record.errors.map(({ path, code, message }) => ({ ...pathFields(path), code, message })) }
+      : {}),
+    omitted: record.omitted,
+    ...(record.parent === undefined ? {} : { parent_id: record.parent }),
+    ...(record.original === undefined ? {} : { original_id: record.original }),
+    stored_by: storedByObject(storedBy),
+    ...(isFull(storedBy)
+      ? {}
+      : {
+          write_only_key: storedBy.number,
+          stored_at: storedMs === undefined ? null : new Date(storedMs).toISOString(),
+        }),
+    writer: chain.writer,
+    sequence: chain.seq,
+  };
+}
+
+/** All of them in base64 too as soon as one is not UTF-8, so that both lists go together. */
+function pathLists(paths: readonly ByteString[]): object {
+  const texts = { paths: paths.map(textOfBytes) };
+  if (paths.every(isUtf8)) return texts;
+  return { ...texts, paths_b64: paths.map((path) => Buffer.from(path, 'latin1').toString('base64')) };
+}

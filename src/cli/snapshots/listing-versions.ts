@@ -1,0 +1,147 @@
+/** Versions of paths as they are listed, found by name or for one path: tables, and objects for `--json`. */
+import type { ByteString } from '../../base/byte-path.ts';
+import { isFull, storeKey, storedByText } from '../../base/stored-by.ts';
+import type { FoundVersion } from '../../browse/found-versions.ts';
+import type { Found } from '../../browse/find.ts';
+import type { PathVersion } from '../../browse/versions.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import { entryObject, entryTime, modeText, pathFields, sizeText, type Look } from './listing.ts';
+import { renderTable, type Cell, type Column } from '../terminal/table.ts';
+import { storedByObject, timeOf, timeText } from '../terminal/snapshot-words.ts';
+import { printable, printableBytes } from '../terminal/terminal.ts';
+import { shortId } from '../terminal/wording.ts';
+
+const STORED_BY: Column = { title: 'Stored by' };
+
+const FOUND_COLUMNS: readonly Column[] = [
+  { title: 'Modified', cut: 'never' },
+  { title: 'Size', align: 'right', cut: 'never' },
+  { title: 'Snapshots' },
+  { title: 'Newest', cut: 'never' },
+  { title: 'Path', cut: 'never' },
+];
+
+/** What a search found, a row for each version of a path. Paths stay whole, so that they can be copied. */
+export function foundTable(versions: readonly FoundVersion[], { styles, width }: Look): string {
+  const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
+  const rows = versions.map(({ path, entry, snapshots, last }): readonly Cell[] => [
+    entryTime(entry.mtimeNs),
+    sizeText(entry),
+    snapshots,
+    shortId(last.id),
+    ...(areNamed ? [printable(storedByText(last.storedBy))] : []),
+    nameCell(path, entry.target, entry.type === 'directory' ? styles.bold : unstyled),
+  ]);
+  const columns = areNamed ? FOUND_COLUMNS.toSpliced(-1, 0, STORED_BY) : FOUND_COLUMNS;
+  return renderTable(columns, rows, { width, titleStyle: styles.bold });
+}
+
+function nameCell(path: ByteString, target: ByteString | undefined, style: (text: string) => string): Cell {
+  const name = printableBytes(path);
+  return { text: target === undefined ? name : `${name} -> ${printableBytes(target)}`, style };
+}
+
+const unstyled = (text: string): string => text;
+
+/** One find in one snapshot. */
+export function foundObject({ snapshot, path, entry }: Found): object {
+  return {
+    snapshot_id: snapshot.id,
+    stored_by: storedByObject(snapshot.storedBy),
+    ...entryObject(path, entry, snapshot.record.owners),
+  };
+}
+
+const VERSION_COLUMNS: readonly Column[] = [
+  { title: 'Modified', cut: 'never' },
+  { title: 'Size', align: 'right', cut: 'never' },
+  { title: 'Mode', cut: 'never' },
+  { title: 'Snapshots' },
+  { title: 'From', cut: 'never' },
+  { title: 'To', cut: 'never' },
+  { title: 'Newest', cut: 'never' },
+];
+
+/** All versions of one path, in the order given. Hosts are named when there are several. */
+export function versionsTable(versions: readonly PathVersion[], { styles, width }: Look): string {
+  const severalHosts = new Set(versions.map(({ last }) => last.record.host)).size > 1;
+  const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
+  const rows = versions.map((version): readonly Cell[] => {
+    const span = [
+      version.snapshots,
+      timeText(version.first),
+      timeText(version.last),
+      shortId(version.last.id),
+    ];
+    const cells: readonly Cell[] =
+      version.state === 'present'
+        ? [entryTime(version.entry.mtimeNs), sizeText(version.entry), modeText(version.entry), ...span]
+        : [
+            {
+              text: absenceText(version, versions),
+              style: version.state === 'absent' ? styles.dim : styles.yellow,
+            },
+            '',
+            '',
+            ...span,
+          ];
+    return [
+      ...cells,
+      ...(severalHosts ? [version.last.record.host] : []),
+      ...(areNamed ? [printable(storedByText(version.last.storedBy))] : []),
+    ];
+  });
+  const columns = [
+    ...VERSION_COLUMNS,
+    ...(severalHosts ? [{ title: 'Host' }] : []),
+    ...(areNamed ? [STORED_BY] : []),
+  ];
+  return renderTable(columns, rows, { width, titleStyle: styles.bold });
+}
+
+/** Why there is no version to show. */
+function absenceText(
+  version: Exclude<PathVersion, { state: 'present' }>,
+  all: readonly PathVersion[],
+): string {
+  if (version.state === 'failed') return `unreadable (${version.problem.code})`;
+  if (version.state === 'unreadable') return 'damaged';
+  return existedBefore(version, all) ? 'deleted' : 'not there yet';
+}
+
+function existedBefore({ first }: PathVersion, all: readonly PathVersion[]): boolean {
+  return all.some(
+    (other) =>
+      other.state === 'present' &&
+      other.first.record.host === first.record.host &&
+      storeKey(other.first.storedBy) === storeKey(first.storedBy) &&
+      timeOf(other.first) < timeOf(first),
+  );
+}
+
+export function versionObject(version: PathVersion): object {
+  return {
+    type: 'version',
+    ...pathFields(version.path),
+    state: version.state,
+    host: version.last.record.host,
+    stored_by: storedByObject(version.last.storedBy),
+    snapshots: version.snapshots,
+    ...seen('first', version.first),
+    ...seen('last', version.last),
+    ...(version.state === 'present'
+      ? { entry: entryObject(version.path, version.entry, version.last.record.owners) }
+      : {}),
+    ...(version.state === 'failed'
+      ? { error: { code: version.problem.code, message: version.problem.message } }
+      : {}),
+    ...(version.state === 'unreadable' ? { error: { message: version.error.message } } : {}),
+  };
+}
+
+function seen(which: 'first' | 'last', { id, record, storedBy, storedMs }: Snapshot): object {
+  return {
+    [`${which}_snapshot_id`]: id,
+    [`${which}_seen_at`]: new Date(timeOf({ storedBy, storedMs, record })).toISOString(),
+  };
+}

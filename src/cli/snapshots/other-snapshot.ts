@@ -1,0 +1,77 @@
+/** Where a path is when the snapshot that was named lacks it: most often it was deleted, and the next backup has seen that. */
+import type { Command } from 'commander';
+import { bytesOfText } from '../../base/byte-path.ts';
+import { RepositoryError } from '../../base/errors.ts';
+import { storeKey } from '../../base/stored-by.ts';
+import type { SnapshotTrees } from '../../browse/snapshot-trees.ts';
+import { newestWith } from '../../browse/versions.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import { splitName } from './reading.ts';
+import { timeText } from '../terminal/snapshot-words.ts';
+import { shortId } from '../terminal/wording.ts';
+
+/** Further back it is for `versions` and `find` to look. */
+const SEARCHED = 300;
+/** They say which snapshot and which repository, or how the repository is opened: a command that is printed has its own. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['repository', 'host', 'tag', 'path', 'storedBy']);
+
+export interface Searched {
+  /** Oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  readonly trees: SnapshotTrees;
+  readonly signal: AbortSignal;
+  /** The same command with these words: a snapshot, a path, and the options that were typed. */
+  readonly again: (words: readonly string[]) => string;
+}
+
+/** Does `work`; where a path is not in its snapshot, the error names the newest one that has it. */
+export async function sayingOther<T>(command: Command, where: Searched, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof RepositoryError) || error.code !== 'PATH_NOT_IN_SNAPSHOT') throw error;
+    throw await withOther(error, command, where);
+  }
+}
+
+async function withOther(error: RepositoryError, command: Command, where: Searched): Promise<Error> {
+  const { snapshots, trees, signal, again } = where;
+  const { path, snapshot: id } = error.details;
+  const asked = snapshots.find((one) => one.id === id);
+  if (asked === undefined || typeof path !== 'string') return error;
+  const others = snapshots.filter(
+    (one) =>
+      one !== asked &&
+      one.record.host === asked.record.host &&
+      storeKey(one.storedBy) === storeKey(asked.storedBy),
+  );
+  const found = await newestWith(trees, others.slice(-SEARCHED), bytesOfText(path), signal);
+  if (found === undefined) return error;
+  const isEarlier = snapshots.indexOf(found) < snapshots.indexOf(asked);
+  const which = `${shortId(found.id)} of ${timeText(found)}`;
+  const words = [...namesFor(command, found, path), ...typedOptions(command)];
+  return new RepositoryError(error.code, error.message, {
+    op: error.op,
+    details: { ...error.details, found_in: found.id },
+    hint: `It ${isEarlier ? 'was last' : 'is'} in snapshot ${which}. Take it from there: ${again(words)}`,
+  });
+}
+
+/** A directory behind a colon stays there, with what was named in it. */
+function namesFor(command: Command, { id }: Snapshot, path: string): readonly string[] {
+  const [name = '', ...paths] = command.args;
+  return splitName(name).path === undefined ? [shortId(id), path] : [`${shortId(id)}:${path}`, ...paths];
+}
+
+/** The options that were typed, as words. */
+function typedOptions(command: Command): readonly string[] {
+  return command.options.flatMap((option) => {
+    const name = option.attributeName();
+    if (LEFT_OUT.has(name) || command.getOptionValueSource(name) !== 'cli') return [];
+    const value: unknown = command.getOptionValue(name);
+    const flag = option.long ?? option.short ?? '';
+    if (typeof value === 'boolean') return value === !option.negate ? [flag] : [];
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.flatMap((one) => [flag, String(one)]);
+  });
+}

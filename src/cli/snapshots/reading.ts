@@ -1,0 +1,103 @@
+/** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
+import { resolveTyped } from '../../base/typed-path.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
+import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
+import { pathIn } from '../../base/source-names.ts';
+import { wherePathLeads } from '../../system/where-it-lies.ts';
+import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import type { ChunkIndex } from '../../repository/chunk-index.ts';
+import { loadForReading } from '../../repository/contents/index-for.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { listSnapshots, type Snapshot, type SnapshotList } from '../../repository/snapshots.ts';
+import { lastPacks } from '../../repository/tombstones.ts';
+import { haveAllVanished } from '../../repository/contents/vanished.ts';
+import type { Context } from '../command/context.ts';
+import { sayingElsewhere } from '../places/elsewhere.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import type { Look } from './listing.ts';
+import { withCachedRepository } from '../places/open.ts';
+import { usage, type RepositoryOptions } from '../command/options.ts';
+import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { count } from '../terminal/wording.ts';
+
+export interface Reading {
+  readonly repository: Repository;
+  /** Loaded when it is first asked for: trees that are cached do without. */
+  readonly index: () => Promise<ChunkIndex>;
+  /** Live ones, oldest first. */
+  readonly snapshots: readonly Snapshot[];
+  readonly trees: SnapshotTrees;
+}
+
+/** Opens the repository for reading, runs `work`, and closes it. */
+export async function withReading(
+  options: RepositoryOptions,
+  context: Context,
+  work: (reading: Reading) => Promise<void>,
+): Promise<void> {
+  const read = async (repository: Repository): Promise<void> => {
+    const list = await listSnapshots(repository, context.signal);
+    let loading: Promise<ChunkIndex> | undefined;
+    const index = async (): Promise<ChunkIndex> =>
+      await (loading ??= loadForReading(repository, lastPacks(list.tombstones), context.signal));
+    await warnOfLoss(repository, list, context);
+    await work({ repository, index, snapshots: list.live, trees: new SnapshotTrees(repository, index) });
+  };
+  await sayingElsewhere(options, context, async () => await withCachedRepository(options, context, read));
+}
+
+/** Also where nothing is listed at all, though something was saved: then true is returned. */
+export async function warnOfLoss(
+  repository: Repository,
+  list: SnapshotList,
+  context: Context,
+): Promise<boolean> {
+  warnOfDamaged(list, context);
+  const vanished = await haveAllVanished(repository, list, context.signal);
+  if (vanished)
+    context.stderr.write(
+      `Warning: snapshots were saved here and are not there any more. Find out more with: ${holdfastThere`check`}\n`,
+    );
+  return vanished;
+}
+
+/** The other snapshots can be read all the same. */
+export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
+  if (damaged.length === 0) return;
+  stderr.write(
+    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: ${holdfastThere`check`}\n`,
+  );
+}
+
+/** `latest:/srv/www` as the name of a snapshot and a path in it. @throws {RequestError} for an empty path, which names none */
+export function splitName(name: string): { readonly snapshot: string; readonly path: string | undefined } {
+  const colon = name.indexOf(':');
+  if (colon === -1) return { snapshot: name, path: undefined };
+  const path = name.slice(colon + 1);
+  if (path !== '') return { snapshot: name.slice(0, colon), path };
+  throw usage(`No path follows the colon of "${name}"`, 'For all of the snapshot leave the colon out.');
+}
+
+/** Reports a directory that cannot be read and goes on: the exit code says that something is missing. */
+export function reportUnreadable(context: Context): (path: ByteString, error: Error) => void {
+  return (path, error) => {
+    context.exitCode = EXIT.failed;
+    context.stderr.write(`Cannot be read: ${printableBytes(path)}: ${printable(error.message)}\n`);
+  };
+}
+
+/** How lists look on this output. */
+export function lookOf({ out, env }: Context): Look {
+  return { styles: createStyles(wantsColor(out.stream, env)), width: terminalWidth(out.stream) };
+}
+
+/** A path as typed, absolute and without `.`, `..` and a slash at its end. */
+export function sourcePath(typed: string): ByteString {
+  return bytesOfText(resolveTyped(typed));
+}
+
+/** Where a snapshot has what was typed, which may lead through links or be how a source was named. */
+export function placeIn({ record }: Snapshot, typed: string): ByteString {
+  const path = sourcePath(typed);
+  return pathIn(record, path, wherePathLeads(path));
+}

@@ -1,0 +1,73 @@
+/** A running restore as the person sees it. */
+import { textOfBytes } from '../../base/byte-path.ts';
+import type {
+  PlannedAction,
+  RestoreCounters,
+  RestoreObserver,
+  RestorePhase,
+} from '../../restorer/request/request.ts';
+import { pathFields } from './listing.ts';
+import type { OutputOptions } from '../command/options.ts';
+import type { Output } from '../terminal/output.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { jsonLine, printableBytes } from '../terminal/terminal.ts';
+
+/** Problems shown while the restore runs; --json has all of them. */
+export const PROBLEMS_SHOWN = 20;
+
+/** `replace`, the longest. */
+const ACTION_WIDTH = 7;
+
+export function watchRestore(progress: Progress, options: OutputOptions, out: Output): RestoreObserver {
+  const json = options.json === true;
+  let phase: RestorePhase = 'planning';
+  let counters: RestoreCounters = { filesDone: 0, filesTotal: 0, bytesDone: 0, bytesTotal: 0 };
+  let path = '';
+  let errors = 0;
+  const update = (): void => {
+    // While planning the totals still grow.
+    const known = phase !== 'planning';
+    progress.update({
+      phase: json ? phase : PHASES[phase],
+      filesDone: counters.filesDone,
+      filesTotal: known ? counters.filesTotal : null,
+      bytesDone: counters.bytesDone,
+      bytesTotal: known ? counters.bytesTotal : null,
+      errors,
+      currentPath: path === '' ? undefined : path,
+    });
+  };
+  return {
+    phase: (next) => {
+      phase = next;
+      path = '';
+      update();
+    },
+    progress: (next, current) => {
+      counters = next;
+      path = textOfBytes(current);
+      update();
+    },
+    problem: (problem) => {
+      errors += 1;
+      const { code, message } = problem;
+      if (json) out.push(jsonLine({ type: 'problem', ...pathFields(problem.path), code, message }));
+      else if (errors <= PROBLEMS_SHOWN)
+        progress.note(
+          `Not restored: ${printableBytes(problem.path)}: ${message}${message.includes(code) ? '' : ` (${code})`}`,
+        );
+      update();
+    },
+    planned: (planned, action) => {
+      if (options.quiet === true) return;
+      if (json) out.push(jsonLine({ type: 'planned', action, ...pathFields(planned) }));
+      else if (!UNTOUCHED.has(action))
+        out.push(`${action.padEnd(ACTION_WIDTH)}  ${printableBytes(planned)}\n`);
+    },
+  };
+}
+
+const PHASES = { planning: 'planning', comparing: 'comparing', restoring: '', finishing: 'finishing' };
+
+/** What stays as it is needs no line: the summary counts it. */
+const UNTOUCHED: ReadonlySet<PlannedAction> = new Set(['leave', 'skip']);

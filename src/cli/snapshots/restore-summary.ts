@@ -1,0 +1,165 @@
+/** What a restore did, for people and for programs. */
+import { holdfastThere } from '../../base/holdfast-command.ts';
+import { textOfBytes } from '../../base/byte-path.ts';
+import { isFull } from '../../base/stored-by.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import type { Omission, RestoreRequest, RestoreSummary } from '../../restorer/request/request.ts';
+import type { Context } from '../command/context.ts';
+import { PROBLEMS_SHOWN } from './restore-progress.ts';
+import { ofWhom, storedByObject } from '../terminal/snapshot-words.ts';
+import { createStyles, printable, printableBytes, wantsColor } from '../terminal/terminal.ts';
+import { count, seconds, shortId } from '../terminal/wording.ts';
+
+/** Files that a snapshot lacks, named one by one. */
+const LACKING_SHOWN = 3;
+/** Deleted paths named one by one. */
+const DELETED_SHOWN = 20;
+
+export function restoreText(
+  request: RestoreRequest,
+  summary: RestoreSummary,
+  { out, env }: Pick<Context, 'out' | 'env'>,
+): string {
+  const { bold, yellow, red } = createStyles(wantsColor(out.stream, env));
+  const { target, snapshot, dryRun } = request;
+  const where = target.kind === 'directory' ? `to ${printable(target.path)}` : 'where they were';
+  const size = formatBytes(summary.bytesRestored);
+  const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
+  const lines = [
+    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
+  ];
+  if (summary.filesUnchanged > 0)
+    lines.push(`  ${count(summary.filesUnchanged, 'file was', 'files were')} already as in the snapshot.`);
+  if (summary.filesSkipped > 0) {
+    const hint = request.overwrite === 'never' ? ' To replace what differs: --overwrite if-changed' : '';
+    lines.push(
+      `  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`,
+    );
+  }
+  if (summary.filesFailed > 0)
+    lines.push(red(`  ${count(summary.filesFailed, 'file')} could not be restored.`));
+  lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
+  lines.push(...lackingLines(snapshot).map(yellow));
+  lines.push(...problemLines(summary, dryRun).map(red));
+  return `${lines.join('\n')}\n`;
+}
+
+/** Where names are unknown nobody can say that all the rest is there. */
+function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string[] {
+  const { errors, errorsMore, directoriesUnread: unread } = summary;
+  const problems = errors.length + errorsMore;
+  if (problems === 0) return [];
+  const is = dryRun ? 'would be' : 'is';
+  const listed =
+    problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
+  const told = count(problems, 'problem');
+  if (unread === 0) return [`${told}: all the rest ${is} restored${listed}.`];
+  const directories = count(unread, 'directory', 'directories');
+  return [
+    `${told}${listed}. A part or all of ${directories} could not be read: which names were there is unknown, and nothing of them ${is} restored.`,
+    `Of what could be read, all that is not named as a problem ${is} restored.`,
+  ];
+}
+
+/** What was never saved cannot come back: whoever restores after a loss must not take it for all there was. */
+export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): readonly string[] {
+  const { unread, changed } = lacking(record);
+  if (unread + changed === 0) return [];
+  const read =
+    unread === 0 ? '' : `could not read ${count(unread, 'entry', 'entries')}, which the snapshot lacks`;
+  const torn =
+    changed === 0
+      ? ''
+      : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
+  const names = record.errors.filter(({ code }) => code !== 'CHANGED').slice(0, LACKING_SHOWN);
+  const more = unread - names.length;
+  const listed = names.map(({ path }) => `    Not in it: ${printableBytes(path)}`);
+  return [
+    `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
+    `    see "${holdfastThere`snapshots --errors --json`}" (${shortId(id)}) and "${holdfastThere`versions PATH`}".`,
+    ...listed,
+    ...(names.length > 0 && more > 0 ? [`    and ${more} more`] : []),
+  ];
+}
+
+/** Those that are not listed count as unread. */
+function lacking({ errors, errorsMore }: Snapshot['record']): { unread: number; changed: number } {
+  const changed = errors.filter(({ code }) => code === 'CHANGED').length;
+  return { unread: errors.length - changed + errorsMore, changed };
+}
+
+function deletedLines({ deleted, deletedMore }: RestoreSummary, dryRun: boolean): readonly string[] {
+  const total = deleted.length + deletedMore;
+  if (total === 0) return [];
+  const shown = deleted.slice(0, DELETED_SHOWN);
+  return [
+    `  ${dryRun ? 'Would delete' : 'Deleted'} ${count(total, 'extra entry', 'extra entries')}:`,
+    ...shown.map((path) => `    ${printableBytes(path)}`),
+    ...(total > shown.length ? [`    … and ${total - shown.length} more`] : []),
+  ];
+}
+
+const OMITTED: Readonly<Record<Omission['kind'], string>> = {
+  ownership: 'owner',
+  'setuid-bits': 'setuid and setgid bits',
+  devices: 'device',
+  sockets: 'socket',
+  'privileged-xattrs': 'system attributes',
+  xattrs: 'extended attributes',
+  times: 'times',
+  modes: 'mode',
+  holes: 'holes (filled with zeros)',
+  'hard-links': 'hard links (made as copies)',
+  names: 'name',
+  deletion: 'deletion of what is extra',
+};
+
+/** Omissions with one reason stand together. */
+function omissionLines(omissions: readonly Omission[]): readonly string[] {
+  const reasons = new Set(omissions.map(({ reason }) => reason));
+  return [...reasons].flatMap((why) => [
+    `  Not restored: ${printable(why)}:`,
+    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one)}`),
+  ]);
+}
+
+function omissionText({ kind, count: entries, paths }: Omission): string {
+  const first = paths[0] === undefined ? '' : `, e.g. ${printableBytes(paths[0])}`;
+  return `${OMITTED[kind]} of ${count(entries, 'entry', 'entries')}${first}`;
+}
+
+export function restoreObject(request: RestoreRequest, summary: RestoreSummary): object {
+  const { target, snapshot, dryRun } = request;
+  const { unread, changed } = lacking(snapshot.record);
+  return {
+    type: 'summary',
+    snapshot_id: snapshot.id,
+    stored_by: storedByObject(snapshot.storedBy),
+    target: target.kind === 'directory' ? target.path : null,
+    dry_run: dryRun,
+    status: summary.status,
+    files_restored: summary.filesRestored,
+    files_unchanged: summary.filesUnchanged,
+    files_skipped: summary.filesSkipped,
+    files_failed: summary.filesFailed,
+    directories_restored: summary.directories,
+    directories_unread: summary.directoriesUnread,
+    links_restored: summary.links,
+    others_restored: summary.others,
+    bytes_restored: summary.bytesRestored,
+    bytes_total: summary.bytesTotal,
+    omissions: summary.omissions.map(({ kind, count: entries, reason, paths }) => ({
+      kind,
+      count: entries,
+      reason,
+      paths: paths.map(textOfBytes),
+    })),
+    deleted: summary.deleted.map(textOfBytes),
+    deleted_more: summary.deletedMore,
+    problems: summary.errors.length + summary.errorsMore,
+    unread_by_backup: unread,
+    changed_during_backup: changed,
+    duration_seconds: seconds(summary.durationMs),
+  };
+}

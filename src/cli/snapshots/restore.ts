@@ -1,0 +1,200 @@
+import type { Command } from 'commander';
+import { resolveTyped } from '../../base/typed-path.ts';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import type { NeverPath } from '../../exclude/excluder.ts';
+import type { PatternSetting } from '../../exclude/patterns.ts';
+import { bytesOfText } from '../../base/byte-path.ts';
+import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
+import { loadForReading } from '../../repository/contents/index-for.ts';
+import { lastPacks } from '../../repository/tombstones.ts';
+import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../../restorer/request/request.ts';
+import { restore } from '../../restorer/restore.ts';
+import { actsForService } from '../command/acting.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
+import type { Context } from '../command/context.ts';
+import { sayingElsewhere } from '../places/elsewhere.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import { sayingOther } from './other-snapshot.ts';
+import { openProgress } from '../command/open-progress.ts';
+import { configuredDirectories, neverBackedUp, withCachedRepository } from '../places/open.ts';
+import {
+  ONE_SNAPSHOT,
+  addExamples,
+  addFilterOptions,
+  addOutputOptions,
+  addRepositoryOptions,
+  collect,
+  usage,
+  type FilterOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import type { Environment } from '../terminal/terminal.ts';
+import { placeIn, splitName, warnOfLoss } from './reading.ts';
+import { watchRestore } from './restore-progress.ts';
+import { restoreObject, restoreText } from './restore-summary.ts';
+
+interface RestoreOptions extends RepositoryOptions, OutputOptions, FilterOptions {
+  readonly target?: string;
+  readonly inPlace?: boolean;
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  readonly overwrite?: OverwriteMode;
+  readonly deleteExtra?: boolean;
+  readonly dryRun?: boolean;
+  readonly verify: boolean;
+  readonly restoreOwnership?: boolean;
+  readonly numericOwners?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument(
+      '<snapshot>',
+      'id, the beginning of one, latest, or latest~1; SNAPSHOT:DIR for what is in one directory',
+    )
+    .argument('[path...]', 'what to restore, by the paths it had; everything when left out')
+    .optionsGroup('Where to:')
+    .option('-t, --target <dir>', 'Put everything below this directory, with its full path')
+    .option('--in-place', 'Put everything back where it was')
+    .optionsGroup('What to restore:')
+    .option('-i, --include <pattern>', 'Only what matches, as in .gitignore (repeatable)', collect)
+    .option('-e, --exclude <pattern>', 'All but what matches (repeatable)', collect)
+    .optionsGroup('How to go about it:')
+    .option(
+      '--overwrite <mode>',
+      'Files that are there already: never (default) leaves them, if-changed, if-newer, always',
+      parseOverwrite,
+    )
+    .option(
+      '--delete-extra',
+      'Remove what restored directories have and the snapshot lacks, what the backup left out too: look with -n first, and name with --exclude what is to stay',
+    )
+    .option('--restore-ownership', 'Set owners, setuid bits, devices and system attributes (as root)')
+    .option('--numeric-owners', 'Set owners by number, not by name')
+    .option('--no-verify', 'Do not read changed files once more')
+    .option('-n, --dry-run', 'Only show what would be done');
+  addFilterOptions(command, ONE_SNAPSHOT);
+  addRepositoryOptions(command);
+  addOutputOptions(command, {
+    json: 'Progress and result as JSON, one object on each line',
+    quiet: 'Say nothing but errors',
+  });
+  addExamples(command, [
+    [holdfast`restore latest --target /tmp/back`, 'everything, below /tmp/back'],
+    [holdfast`restore latest ~/notes.txt --in-place --overwrite if-changed`, 'one file, where it was'],
+    [holdfast`restore 1a2b3c4d:/srv/www --target /srv/www-old`, 'the contents of one directory'],
+  ]);
+  command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
+    const target = targetOf(options);
+    const named = splitName(name);
+    const own = await neverBackedUp(options, context);
+    // To a restore that deletes nothing other repositories are directories like all others.
+    const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
+    const bringBack = async (repository: Repository): Promise<void> => {
+      const list = await listSnapshots(repository, context.signal);
+      await warnOfLoss(repository, list, context);
+      const snapshot = chooseSnapshot(list.live, named.snapshot, options, context);
+      const request = requestOf(
+        { repository, snapshot, target, never, subfolder: named.path, paths },
+        options,
+        context.env,
+      );
+      const { signal } = context;
+      const trees = new SnapshotTrees(
+        repository,
+        async () => await loadForReading(repository, lastPacks(list.tombstones), signal),
+      );
+      const again = (words: readonly string[]): string => holdfastThere`restore ${words}`;
+      await sayingOther(
+        command,
+        { snapshots: list.live, trees, signal, again },
+        async () => await run(request, options, context),
+      );
+    };
+    await sayingElsewhere(
+      options,
+      context,
+      async () => await withCachedRepository(options, context, bringBack),
+    );
+  });
+}
+
+function parseOverwrite(text: string): OverwriteMode {
+  switch (text.replaceAll('_', '-')) {
+    case 'never':
+      return 'never';
+    case 'if-changed':
+      return 'if_changed';
+    case 'if-newer':
+      return 'if_newer';
+    case 'always':
+      return 'always';
+    default:
+      throw usage(`--overwrite does not know "${text}"`, 'Give never, if-changed, if-newer or always.');
+  }
+}
+
+function targetOf(options: RestoreOptions): RestoreTarget {
+  const { target, inPlace } = options;
+  if ((target === undefined) === (inPlace !== true)) {
+    throw usage(
+      target === undefined
+        ? 'Where to restore to is missing'
+        : '--target and --in-place contradict each other',
+      'Give --target DIR, or --in-place to put everything back where it was.',
+    );
+  }
+  if (target === undefined) return { kind: 'in-place' };
+  return { kind: 'directory', path: resolveTyped(target) };
+}
+
+function requestOf(
+  parts: {
+    readonly repository: Repository;
+    readonly snapshot: Snapshot;
+    readonly target: RestoreTarget;
+    readonly never: readonly NeverPath[];
+    readonly subfolder: string | undefined;
+    readonly paths: readonly string[];
+  },
+  options: RestoreOptions,
+  env: Environment,
+): RestoreRequest {
+  return {
+    ...parts,
+    subfolder: parts.subfolder === undefined ? undefined : placeIn(parts.snapshot, parts.subfolder),
+    paths: parts.paths.map((path) => placeIn(parts.snapshot, path)),
+    include: patterns(options.include, '--include'),
+    exclude: patterns(options.exclude, '--exclude'),
+    overwrite: options.overwrite ?? 'never',
+    deleteExtra: options.deleteExtra ?? false,
+    dryRun: options.dryRun ?? false,
+    verify: options.verify,
+    // What the service of a machine saved belongs to many.
+    restoreOwnership: options.restoreOwnership ?? actsForService(env),
+    ownersByName: options.numericOwners !== true,
+  };
+}
+
+function patterns(typed: readonly string[] = [], from: string): PatternSetting[] {
+  return typed.map((pattern) => ({ pattern: bytesOfText(pattern), from }));
+}
+
+async function run(request: RestoreRequest, options: RestoreOptions, context: Context): Promise<void> {
+  const { out, signal } = context;
+  const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
+  context.afterInterrupt = 'Files restored so far are whole. Run the same command again to continue.';
+  try {
+    const observer = watchRestore(progress, options, out);
+    const summary = await restore(request, observer, signal);
+    progress.finish();
+    if (summary.status === 'partial') context.exitCode = EXIT.partial;
+    if (options.json === true) await out.json(restoreObject(request, summary));
+    else if (options.quiet !== true) await out.write(restoreText(request, summary, context));
+  } finally {
+    progress.finish();
+  }
+}

@@ -1,0 +1,67 @@
+import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import { writeTar, type TarOptions as ArchiveOptions } from '../../browse/tar.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import {
+  ONE_SNAPSHOT,
+  addExamples,
+  addFilterOptions,
+  addRepositoryOptions,
+  usage,
+  type FilterOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { sayingOther } from './other-snapshot.ts';
+import { placeIn, withReading } from './reading.ts';
+import { printableBytes } from '../terminal/terminal.ts';
+import { count } from '../terminal/wording.ts';
+
+interface TarOptions extends RepositoryOptions, FilterOptions {
+  readonly short?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
+    .argument('[path]', 'a directory or file by the path it had when it was saved', '/')
+    .optionsGroup('The archive:')
+    .option('--short', 'Names begin at the path instead of at the root directory');
+  addFilterOptions(command, ONE_SNAPSHOT);
+  addRepositoryOptions(command);
+  addExamples(command, [
+    [holdfast`tar latest ~/photos > photos.tar`, 'keep a directory as an archive'],
+    [`${holdfast`tar latest /etc`} | ssh host tar -C /tmp -x`, 'unpack it on another machine'],
+  ]);
+  command.action(async (name: string, path: string, options: TarOptions) => {
+    const { stream } = context.out;
+    if (stream.isTTY) {
+      throw usage('An archive is no text for a terminal', `Send it to a file: ${holdfast`tar … > FILE.tar`}`);
+    }
+    await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
+      const snapshot = chooseSnapshot(snapshots, name, options, context);
+      const { signal } = context;
+      const again = (words: readonly string[]): string => `${holdfastThere`tar ${words}`} > FILE.tar`;
+      const wanted: ArchiveOptions = {
+        path: placeIn(snapshot, path),
+        names: options.short === true ? 'short' : 'full',
+        onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
+      };
+      const { skipped, incomplete } = await sayingOther(
+        command,
+        { snapshots, trees, signal, again },
+        async () => await writeTar(repository, await index(), snapshot, wanted, stream, signal),
+      );
+      if (skipped === 0 && incomplete === 0) return;
+      if (skipped > 0)
+        context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);
+      if (incomplete > 0) {
+        context.stderr.write(
+          `${count(incomplete, 'entry lacks', 'entries lack')} extended attributes in the archive. A restore brings all of them back.\n`,
+        );
+      }
+      context.exitCode = EXIT.partial;
+    });
+  });
+}

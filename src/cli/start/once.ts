@@ -1,0 +1,183 @@
+/** `holdfast start --once`: one backup, without the agent, and without a change of the settings. */
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { ArchiveSummary } from '../../archiver/archive.ts';
+import { NO_EXCLUSIONS } from '../../exclude/excluder.ts';
+import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
+import { holdfast, programName } from '../../base/holdfast-command.ts';
+import { toolName } from '../../base/program-version.ts';
+import { quoted } from '../../base/shell-words.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
+import { DEFAULT_COMPRESSION } from '../../codec/compress.ts';
+import { BugError } from '../../base/errors.ts';
+import { workingDirectory } from '../../base/typed-path.ts';
+import { openCached } from '../../cache/open.ts';
+import { findDestination } from '../../config/effective-settings.ts';
+import { configuredPlace, type ChosenPlace } from '../places/chosen-place.ts';
+import type { Context } from '../command/context.ts';
+import { openEmbedded, type Embedded } from '../places/embedded.ts';
+import { neverBackedUpTo, openThere, shownLocation } from '../places/open.ts';
+import { usage, type OutputOptions } from '../command/options.ts';
+import { protect } from '../backup/protect.ts';
+import { save } from '../backup/save.ts';
+import { showSummary } from '../backup/save-summary.ts';
+import { settingsOrDefaults } from '../places/settings-file.ts';
+import { startPlace } from '../settings/start-place.ts';
+import { statePaths } from '../command/state-directory.ts';
+import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
+import { count, shortId } from '../terminal/wording.ts';
+
+export interface StartOnceOptions extends OutputOptions {
+  readonly source?: readonly string[];
+  readonly destination?: string;
+  readonly port?: string;
+  readonly config?: string;
+}
+
+export async function startOnce(options: StartOnceOptions, context: Context): Promise<void> {
+  const named = options.source ?? [];
+  if (named.length === 0) {
+    await context.out.write(howToBegin(context));
+    return;
+  }
+  if (options.port !== undefined)
+    throw usage('--once starts no agent, so there is no port to listen on', 'Leave out --port, or --once.');
+  const target = await targetOf(options, context);
+  const never = await neverBackedUpTo(target.place, context);
+  // Whoever names a link to a directory here wants the directory.
+  await requireAnswer(named, workingDirectory(), context.signal);
+  const { paths, notes } = resolveSources(
+    named.map((name) => `${name}/`),
+    workingDirectory(),
+    never,
+  );
+  const { repository, created } = await openTarget(target, context);
+  try {
+    if (created) context.stderr.write(createdText(context));
+    const cached = openCached(repository, statePaths(context.env).directory, context.clock);
+    try {
+      const summary = await save(
+        {
+          repository: cached.repository,
+          sources: paths,
+          tags: [],
+          pinned: false,
+          compression: DEFAULT_COMPRESSION,
+          plain: false,
+          isolated: false,
+          exclude: { ...NO_EXCLUSIONS, never: await neverBackedUpTo(target.place, context) },
+          parent: 'auto',
+        },
+        { ...options, notes },
+        context,
+      );
+      const told = async (): Promise<string> => await savedText(summary, { named, target }, context);
+      await showSummary(summary, options, context, told);
+      await protect(cached.repository, context);
+    } finally {
+      cached.close();
+    }
+  } finally {
+    await repository.close();
+  }
+}
+
+interface Target {
+  readonly place: ChosenPlace;
+  /** The program as the next command is to name it: no other reads the configuration that was named here. */
+  readonly run: string;
+  /** What it needs to find the repository: ` -r NAME`, or nothing. */
+  readonly option: string;
+}
+
+/** What `--destination` names, else the default destination. @throws {RequestError} {ConfigError} */
+async function targetOf({ destination, config }: StartOnceOptions, context: Context): Promise<Target> {
+  const settings = await settingsOrDefaults(config, context);
+  const { name, url, isNew } = startPlace(destination ?? settings.defaultDestination, settings);
+  const program = programName();
+  const run = config === undefined ? program : `HOLDFAST_CONFIG=${quoted(resolve(config))} ${program}`;
+  // As for every command that is given a path: what opens it is given, too, or asked for.
+  if (isNew)
+    return { place: { location: url, how: 'named', settings: undefined }, run, option: ` -r ${quoted(url)}` };
+  const how = destination === undefined ? 'default' : 'named';
+  const found = findDestination(settings, name);
+  if (found === undefined) throw new BugError(`The destination ${name} is not among the destinations`);
+  const isDefault = name === settings.defaultDestination;
+  return { place: configuredPlace(found, how, context), run, option: isDefault ? '' : ` -r ${name}` };
+}
+
+/** The one in the state directory is made when there is none. Elsewhere a drive may be away: that is for people to judge. */
+async function openTarget({ place }: Target, context: Context): Promise<Embedded> {
+  if (place.how === 'embedded') return await openEmbedded(context);
+  const repository = await openThere(place, {}, context, { look: 'everything', adds: true });
+  return { repository, created: false };
+}
+
+function createdText({ env }: Context): string {
+  const { repository, recoveryKit } = statePaths(env);
+  return `${toolName()}: the first start made an encrypted repository for you.
+  Repository    ${printable(repository)}
+  Recovery kit  ${printable(recoveryKit)}
+
+`;
+}
+
+async function savedText(
+  { snapshot, bytesUploaded, durationMs }: ArchiveSummary,
+  { named, target }: { readonly named: readonly string[]; readonly target: Target },
+  { out, env }: Context,
+): Promise<string> {
+  const { counts, errors, errorsMore } = snapshot.record;
+  const { bold, yellow } = createStyles(wantsColor(out.stream, env));
+  const { place, run, option } = target;
+  const { recoveryKit } = statePaths(env);
+  const problems = errors.length + errorsMore;
+  const lines = [
+    `${bold('Saved')} ${count(counts.files, 'file')} (${formatBytes(counts.bytes)}) from ${printable(named.map(quoted).join(', '))} in ${formatDuration(durationMs)}.`,
+    `  Snapshot      ${shortId(snapshot.id)}`,
+    `  Newly stored  ${formatBytes(bytesUploaded)}, compressed and encrypted`,
+    `  Repository    ${printable(shownLocation(place.location))}`,
+  ];
+  if (problems > 0)
+    lines.push('', yellow(`${count(problems, 'problem')} (listed above): all the rest is saved.`));
+  if (place.how === 'embedded' && (await exists(recoveryKit))) {
+    lines.push(
+      '',
+      `${bold('Store the recovery kit in another place')}, on paper or in a password manager:`,
+      `  ${printable(recoveryKit)}`,
+      'Without it nobody can open the backups once this machine is lost. When you have done so, delete',
+      'the file and this reminder ends. The repository lies on this machine too: for a backup that outlives',
+      `it, make one on another drive with: ${run} init -r DIR`,
+    );
+  }
+  lines.push(
+    '',
+    bold('From here'),
+    `  ${run} snapshots${option}                        list the snapshots`,
+    `  ${run} ls${option} latest ${printable(quoted(firstPath(snapshot)))}`,
+    `  ${run} restore${option} latest --target DIR      bring everything back into DIR`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function firstPath({ record }: ArchiveSummary['snapshot']): string {
+  return Buffer.from(record.paths[0] ?? '/', 'latin1').toString('utf8');
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function howToBegin({ env, out }: Context): string {
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  return `${bold('Name a directory to back up:')}
+
+  ${holdfast`start --source ~/Documents`}
+
+The first start makes an encrypted repository and a recovery kit by itself, saves the directory, and says
+how to get everything back. All commands: ${holdfast`help`}
+`;
+}

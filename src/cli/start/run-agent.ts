@@ -1,0 +1,291 @@
+/** `holdfast start` without `--once`: the agent, in the foreground until it is told to end. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { callProgram, holdfast, programName } from '../../base/holdfast-command.ts';
+import { createLog } from '../../base/log.ts';
+import { NAMED_BY, withProgram } from '../../base/program-call.ts';
+import { quoted } from '../../base/shell-words.ts';
+import { startDaemon } from '../../daemon/daemon.ts';
+import type { Daemon } from '../../daemon/daemon-options.ts';
+import { requirePrivateState } from '../../daemon/state/private-state.ts';
+import { cannotRun } from '../../daemon/state/disk.ts';
+import { createSystemNotifier } from '../../daemon/system-notify.ts';
+import { DestinationError, RepositoryError } from '../../base/errors.ts';
+import { createRedactor } from '../../base/redact.ts';
+import { programVersion } from '../../base/program-version.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
+import { editConfig } from '../../config/config-edit.ts';
+import { defaultSettings } from '../../config/effective-settings.ts';
+import { readConfig, NO_FILE } from '../../config/load.ts';
+import { holdsBackups } from '../../config/embedded-backups.ts';
+import { shownDestination } from '../../config/shown-destination.ts';
+import type { DestinationSettings, Settings } from '../../config/settings.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
+import type { Job } from '../../jobs/job.ts';
+import { jobObject } from '../agent/agent-object.ts';
+import { openAgentLog } from './agent-log.ts';
+import { settingsContext } from '../places/settings-file.ts';
+import type { Context } from '../command/context.ts';
+import { prepareEmbedded } from '../places/embedded-thread.ts';
+import { programAtTerminal } from '../command/program-at-terminal.ts';
+import { programOfAgent } from './program-of-agent.ts';
+import { stateWords } from '../agent/listing-jobs.ts';
+import { startLoggingWaits } from '../terminal/told-waits.ts';
+import { usage } from '../command/options.ts';
+import { changesToBegin, startPlace, type StartPlace } from '../settings/start-place.ts';
+import { configFile, ensureStateDirectory, readMachineKey, statePaths } from '../command/state-directory.ts';
+import { createStyles, jsonLine, printable, wantsColor } from '../terminal/terminal.ts';
+import { unmountedAt } from '../../system/unmounted.ts';
+import { forbidCoreFiles, forgetVariables } from '../../system/memory-secrets.ts';
+import { count } from '../terminal/wording.ts';
+
+export interface RunAgentOptions {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly port: number | undefined;
+  readonly config: string | undefined;
+  /** Added to the settings, and backed up at once. */
+  readonly sources: readonly string[];
+  readonly destination: string | undefined;
+}
+
+/** Milliseconds between two lines of progress. */
+const STEP_MS = 500;
+
+/** Runs until the context's signal aborts. @throws {StateError} {ConfigError} when the agent cannot begin */
+export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
+  try {
+    await beginAndRun(options, context);
+  } catch (error) {
+    throw (await cannotRun(error, statePaths(context.env).directory)) ?? error;
+  }
+}
+
+async function beginAndRun(options: RunAgentOptions, context: Context): Promise<void> {
+  const { env, clock, signal, stderr } = context;
+  // A full disk that takes no greeting is no reason to make no backups.
+  context.out.goOnWithout();
+  const paths = statePaths(env);
+  forbidCoreFiles();
+  await ensureStateDirectory(paths.directory);
+  // Before anything is read from it or written to it.
+  await requirePrivateState(paths.directory);
+  const file = configFile(options.config, env);
+  const { own, forAnybody } = programOfAgent(file, env);
+  callProgram(own, forAnybody);
+  const created = await prepareEmbedded(context);
+  await addSources(file, options, context);
+  // Where nobody looks at the terminal, a service manager may collect what is printed.
+  const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
+  using target = openAgentLog(paths.directory, options.quiet ? undefined : also, clock);
+  const redactor = createRedactor();
+  const log = createLog('info', target, redactor.redact);
+  const waits = startLoggingWaits(
+    (text) => log.info(text),
+    () => clock.monotonic(),
+  );
+  await using notifier = createSystemNotifier(env, {
+    clock,
+    trouble: (error) => log.warn({ err: error }, 'the service manager was not told'),
+  });
+  const daemon = await startDaemon({
+    stateDirectory: paths.directory,
+    configFile: file,
+    configRequired: options.config !== undefined,
+    port: options.port,
+    version: programVersion(),
+    // Engines say commands as the agent does.
+    environment: { ...withoutServiceManager(env), [NAMED_BY]: programName() },
+    clock,
+    log,
+    redactor,
+    forget: (names) => forgetVariables(env, names),
+    machineKey: async () => {
+      const key = await readMachineKey(paths);
+      if (key !== undefined) return key;
+      throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
+        hint: 'Put it back, or open the repository with the recovery kit.',
+      });
+    },
+    now: options.sources,
+  });
+  try {
+    void notifier.ready(`Listening on port ${daemon.listening.port}`);
+    await greet(daemon, { created, file }, options, context);
+    for (const job of daemon.firstJobs) await showJob(daemon, job, options, context);
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    void notifier.stopping();
+    await daemon[Symbol.asyncDispose]();
+    waits.end();
+  }
+}
+
+/** What the service manager lets children say, engines and hooks need not say. */
+function withoutServiceManager(env: Context['env']): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(?:NOTIFY_SOCKET|WATCHDOG_)/.test(name)),
+  );
+}
+
+/** @throws {RequestError} for a destination that is none */
+async function addSources(
+  file: string,
+  { sources, destination }: RunAgentOptions,
+  { env, signal }: Context,
+): Promise<void> {
+  if (sources.length === 0) {
+    if (destination === undefined) return;
+    throw usage(
+      '--destination says where a directory goes, and none was named',
+      `Name it with --source DIR. For what names no destination: ${holdfast`config set defaultDestination NAME`}`,
+    );
+  }
+  const settings = settingsContext(env);
+  const loaded = await readConfig(file, settings);
+  const current = loaded?.settings ?? defaultSettings(settings);
+  const place = destination === undefined ? undefined : startPlace(destination, current);
+  const changes = changesToBegin(sources, place, current);
+  if (changes.length === 0) return;
+  if (place?.isNew === true) requireMounted(place, sources);
+  await editConfig({ file, context: settings }, changes, loaded?.revision ?? NO_FILE, signal);
+}
+
+/** @throws {DestinationError} where a disk or share is missing: backups would fill the disk of the system */
+function requireMounted({ name, url }: StartPlace, [source = '']: readonly string[]): void {
+  const directory = directoryOf(url);
+  const point = directory === undefined ? undefined : unmountedAt(directory);
+  if (directory === undefined || point === undefined) return;
+  throw new DestinationError('unreachable', `Nothing seems to be mounted at ${point}`, {
+    op: 'open',
+    hint: `Connect and mount the disk or share first. Backups can also wait for it: ${holdfast`destinations add ${name} ${directory} --untested`}, then ${holdfast`start --source ${source} --destination ${name}`}`,
+  });
+}
+
+async function greet(
+  daemon: Daemon,
+  { created, file }: { readonly created: boolean; readonly file: string },
+  options: RunAgentOptions,
+  context: Context,
+): Promise<void> {
+  const { out, stderr, env } = context;
+  const address = `http://127.0.0.1:${daemon.listening.port}`;
+  if (options.json) {
+    await out.json({ type: 'ready', address, pid: process.pid });
+    await out.flush();
+    return;
+  }
+  if (options.quiet) {
+    // Whoever has asked for silence still has to put it away.
+    if (created) stderr.write(`${kitText(env, String)}\n`);
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  const settings = daemon.config.current;
+  const lines = [`${bold('Holdfast is running')} at ${address} (documentation: ${address}/docs)`];
+  for (const { name, url } of placesOf(options.sources, settings))
+    lines.push(
+      `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
+    );
+  if (created) lines.push(kitText(env, bold));
+  // Unlike all that the agent says later, this is read where it was started.
+  const isHere = out.stream.isTTY;
+  const run = isHere ? programAtTerminal(context) : programName();
+  const [source, ...others] = settings.sources;
+  if (source !== undefined) {
+    const more = others.length === 0 ? '' : ` and ${count(others.length, 'more', 'more')}`;
+    lines.push(`  Backs up      ${printable(source.path)}${more}`);
+  } else lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
+  // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
+  if (created && out.stream.isTTY) {
+    const { address: page, seconds } = daemon.pageAddress(null);
+    lines.push(`  Open its page by this link, which works once, within ${seconds} seconds: ${page}`);
+  }
+  lines.push(`  Open its page with: ${withProgram(run, 'ui')}`);
+  const where = repositoryOption(options.sources, settings);
+  // Commands read no other configuration than the usual one unless they are told.
+  const other = isHere && options.config !== undefined ? `HOLDFAST_CONFIG=${printable(quoted(file))} ` : '';
+  const reading = `${other}${run}`;
+  const hasAny = placesOf(options.sources, settings).some((place) => mayHoldBackups(place, env));
+  // Where nothing is saved and nothing is about to be, there is nothing to bring back.
+  if (!hasAny && settings.sources.length === 0) return await sayAll(lines, out);
+  lines.push(
+    `  ${hasAny ? 'Bring' : 'After the first backup, bring'} files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
+  );
+  await sayAll(lines, out);
+}
+
+async function sayAll(lines: readonly string[], out: Context['out']): Promise<void> {
+  await out.write(`${lines.join('\n')}\n`);
+  await out.flush();
+}
+
+/** What is not on this machine, or does not show its directory, may. */
+function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): boolean {
+  const paths = statePaths(env);
+  const directory = directoryOf(url);
+  if (directory === paths.repository) return holdsBackups(paths.directory);
+  return directory === undefined || !existsSync(directory) || existsSync(join(directory, 'snapshots'));
+}
+
+function kitText(env: Context['env'], stress: (text: string) => string): string {
+  const why =
+    'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.';
+  return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
+}
+
+/** Where what was named is kept; without a name, where backups go by default. */
+function placesOf(
+  sources: readonly string[],
+  { sources: all, destinations, defaultDestination }: Settings,
+): readonly DestinationSettings[] {
+  const named = all.filter(({ path }) => sources.includes(path)).flatMap((source) => source.destinations);
+  const names = new Set(named.length === 0 ? [defaultDestination] : named);
+  return destinations.filter(({ name }) => names.has(name));
+}
+
+/** What a command needs to find the backups of what was named: nothing where the default destination has them. */
+function repositoryOption(sources: readonly string[], settings: Settings): string {
+  const [first, ...others] = placesOf(sources, settings).map(({ name }) => name);
+  const isDefault = [first, ...others].includes(settings.defaultDestination);
+  return first === undefined || isDefault ? '' : ` -r ${first}`;
+}
+
+async function showJob(
+  { agent }: Daemon,
+  first: Job,
+  options: RunAgentOptions,
+  { out, stderr, signal }: Context,
+): Promise<void> {
+  let job = first;
+  while (job.finished_at === null && !signal.aborted) {
+    job = await agent.waitFor(job.id, STEP_MS, signal).catch(() => job);
+    if (stderr.isTTY && !options.json && !options.quiet) stderr.write(`\r\u001b[2K${lineOf(job)}`);
+  }
+  if (stderr.isTTY && !options.json && !options.quiet) stderr.write('\r\u001b[2K');
+  if (options.json) out.stream.write(jsonLine(jobObject(job)));
+  else if (!options.quiet) await out.write(`${endOf(job)}\n`);
+  else if (job.status !== 'completed' || job.result === 'warning') stderr.write(`${endOf(job)}\n`);
+  await out.flush();
+}
+
+function lineOf(job: Job): string {
+  const { progress } = job;
+  const eta = progress.eta_seconds === null ? '' : `, ${formatDuration(progress.eta_seconds * 1000)} left`;
+  return `${printable(subjectOf(job))}: ${stateWords(job)}, ${count(job.files_done, 'file')}, ${formatBytes(job.size_bytes)}${eta}`;
+}
+
+function endOf(job: Job): string {
+  if (job.status !== 'completed') {
+    return printable(
+      `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`,
+    );
+  }
+  const words = job.result === 'warning' ? ` with ${count(job.warnings_count, 'warning')}` : '';
+  return `Saved ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${printable(subjectOf(job))} in ${formatDuration(job.duration_ms)}${words}. The agent goes on watching; end it with Ctrl-C.`;
+}
+
+function subjectOf({ spec }: Job): string {
+  return spec.type === 'backup' ? spec.source : spec.destination;
+}

@@ -1,0 +1,86 @@
+import { existsSync, realpathSync } from 'node:fs';
+import type { Command } from 'commander';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { NeverPath } from '../../exclude/excluder.ts';
+import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
+import { workingDirectory } from '../../base/typed-path.ts';
+import type { Context } from '../command/context.ts';
+import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from '../command/options.ts';
+import { runAgent } from './run-agent.ts';
+import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
+import { statePaths, type StatePaths } from '../command/state-directory.ts';
+
+interface StartOptions extends OutputOptions {
+  readonly source?: readonly string[];
+  readonly destination?: string;
+  readonly once?: boolean;
+  readonly port?: string;
+  readonly config?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('What to do:')
+    .option(
+      '-s, --source <dir>',
+      'Back this directory up at once, and keep watching it (repeatable)',
+      collect,
+    )
+    .option(
+      '-d, --destination <name>',
+      'Where to: the name of a configured destination, or a directory or URL, with a slash in it',
+    )
+    .option('--once', 'Only back up, and end; no agent')
+    .optionsGroup('The agent:')
+    .option('--port <n>', 'Listen on this port of 127.0.0.1 and ::1 (7390)')
+    .option('--config <file>', 'Use this configuration (config.json in the state directory)');
+  addOutputOptions(command, {
+    json: 'Progress and result as JSON, one object on each line',
+    quiet: 'Say nothing but errors',
+  });
+  command.addHelpText(
+    'after',
+    `
+Runs in the foreground until it is told to end. The first start makes an encrypted repository in your
+state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that opens it.`,
+  );
+  addExamples(command, [[holdfast`start --source ~/Documents`, 'back up a directory now']]);
+  command.action(async (options: StartOptions) => {
+    if (options.once === true) {
+      const { startOnce } = await import('./once.ts');
+      await startOnce(options, context);
+    } else await startAgent(options, context);
+  });
+}
+
+async function startAgent(options: StartOptions, context: Context): Promise<void> {
+  const port = options.port === undefined ? undefined : Number(options.port);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw usage(
+      `"${options.port}" is not a port`,
+      'Use a number from 1 to 65535, or 0 for any that is free.',
+    );
+  await requireAnswer(options.source ?? [], workingDirectory(), context.signal);
+  const { paths } = resolveSources(
+    (options.source ?? []).map((name) => `${name}/`),
+    workingDirectory(),
+    ownPlaces(statePaths(context.env)),
+  );
+  await runAgent(
+    {
+      json: options.json ?? false,
+      quiet: options.quiet ?? false,
+      port,
+      config: options.config,
+      sources: paths.map((path) => textOfBytes(path)),
+      destination: options.destination,
+    },
+    context,
+  );
+}
+
+/** The embedded repository lies in it, too. Without what opens repositories, which the agent has no other use for. */
+function ownPlaces({ directory }: StatePaths): readonly NeverPath[] {
+  if (!existsSync(directory)) return [];
+  return [{ path: bytesOfText(realpathSync(directory)), reason: "Holdfast's own state directory" }];
+}

@@ -1,0 +1,122 @@
+/** Standard output: text in large pieces, at the speed of whoever reads it. */
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { StateError, isAbort } from '../../base/errors.ts';
+import { jsonLine } from './terminal.ts';
+
+/** A pipe's usual size: fewer calls than one a line, and a listing still appears at once. */
+const PIECE = 65_536;
+
+/** A terminal, or whatever takes bytes. */
+export type DataStream = Writable & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+};
+
+export class Output {
+  readonly stream: DataStream;
+  readonly #signal: AbortSignal;
+  readonly #onDispensable: () => void;
+  #isNeeded = true;
+  #waiting = '';
+
+  /** @param onDispensable told once what it takes is no reason to end any more */
+  constructor(stream: DataStream, signal: AbortSignal, onDispensable: () => void = () => undefined) {
+    this.stream = stream;
+    this.#signal = signal;
+    this.#onDispensable = onDispensable;
+  }
+
+  /** For work that goes on where its output cannot be written. */
+  goOnWithout(): void {
+    this.#isNeeded = false;
+    this.#onDispensable();
+  }
+
+  /** Adds text; resolves once there is room for more. */
+  async write(text: string): Promise<void> {
+    this.#waiting += text;
+    if (this.#waiting.length >= PIECE || this.stream.isTTY === true) await this.flush();
+  }
+
+  /** Adds text where nobody can wait; a pipe takes it at once. */
+  push(text: string): void {
+    this.#waiting += text;
+    if (this.#waiting.length >= PIECE || this.stream.isTTY === true) this.pushNow('');
+  }
+
+  /** The same for what whoever follows is to see now. */
+  pushNow(text: string): void {
+    const all = this.#waiting + text;
+    this.#waiting = '';
+    if (!this.#isGivenUp()) this.stream.write(all);
+  }
+
+  async line(text = ''): Promise<void> {
+    await this.write(`${text}\n`);
+  }
+
+  /** One object as a line of NDJSON. */
+  async json(value: unknown): Promise<void> {
+    await this.write(jsonLine(value));
+  }
+
+  async bytes(chunk: Uint8Array): Promise<void> {
+    await this.flush();
+    await this.#send(chunk);
+  }
+
+  async flush(): Promise<void> {
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text !== '') await this.#send(text);
+  }
+
+  async #send(content: string | Uint8Array): Promise<void> {
+    if (this.#isGivenUp()) return;
+    this.#requireWhole();
+    if (!this.stream.write(content)) await this.#drained();
+  }
+
+  /** A stream that has failed takes more without a word, and never says that it has written it. */
+  #requireWhole(): void {
+    if (this.stream.errored !== null) throw this.#reasonOf(this.stream.errored);
+  }
+
+  #reasonOf(failure: Error): Error {
+    return this.#signal.aborted ? (this.#signal.reason as Error) : outputFailed(failure);
+  }
+
+  #isGivenUp(): boolean {
+    return !this.#isNeeded && this.stream.errored !== null;
+  }
+
+  /** Resolves once all of it has left this process. @throws the reason of the signal, or {StateError} WRITE_ERROR */
+  async finish(): Promise<void> {
+    await this.flush();
+    if (this.#isGivenUp()) return;
+    this.#requireWhole();
+    await new Promise<void>((resolve, reject) => {
+      this.stream.write('', (error) => {
+        if (error === null || error === undefined || !this.#isNeeded) resolve();
+        else reject(this.#reasonOf(error));
+      });
+    });
+  }
+
+  async #drained(): Promise<void> {
+    try {
+      await once(this.stream, 'drain', { signal: this.#signal });
+    } catch (error) {
+      if (!this.#isGivenUp()) throw isAbort(error) ? this.#signal.reason : error;
+    }
+  }
+}
+
+export function outputFailed(cause: unknown): StateError {
+  return new StateError('WRITE_ERROR', 'The output cannot be written', {
+    hint: 'It is not complete. See that there is room where it goes.',
+    cause,
+  });
+}

@@ -1,0 +1,47 @@
+/** Who stored a snapshot and when it was made, in words and for `--json`. */
+import {
+  countedMs,
+  isDoubtfulStart,
+  isFull,
+  storeKey,
+  storedByText,
+  type StoredBy,
+} from '../../base/stored-by.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
+import { localTime } from './wording.ts';
+
+type Dated = Pick<Snapshot, 'storedBy' | 'storedMs'> & {
+  readonly record: Pick<Snapshot['record'], 'startedMs'>;
+};
+
+function timesOf({ record: { startedMs }, storedMs }: Dated): Parameters<typeof countedMs>[1] {
+  return { startedMs, storedMs };
+}
+
+/** When it counts as made, in milliseconds since 1970. */
+export function timeOf(snapshot: Dated): number {
+  return countedMs(snapshot.storedBy, timesOf(snapshot));
+}
+
+/** Its start; when the storage got it, where a write-only key gave a start that cannot be, which is told as a claim. */
+export function timeText(snapshot: Dated): string {
+  const start = localTime(snapshot.record.startedMs);
+  return isDoubtfulStart(snapshot.storedBy, timesOf(snapshot))
+    ? `${localTime(timeOf(snapshot))} (it says ${start})`
+    : start;
+}
+
+/** Behind the name of a snapshot; nothing where full keys stored it. */
+export function ofWhom({ storedBy }: Pick<Snapshot, 'storedBy'>): string {
+  return isFull(storedBy) ? '' : `, stored by ${storedByText(storedBy)}`;
+}
+
+/** As `stored_by` of JSON. */
+export function storedByObject(by: StoredBy): object {
+  return {
+    key: storeKey(by),
+    write_only_key: isFull(by) ? null : by.number,
+    label: isFull(by) ? null : by.label,
+    text: storedByText(by),
+  };
+}

@@ -1,0 +1,83 @@
+/**
+ * Standard input and output, whatever kind of file they are. Node.js puts a stream without content in place of those
+ * that it does not know (a block device, a directory), and does not notice when a full disk takes a part of a write.
+ */
+import { createReadStream, createWriteStream, fstatSync, fsyncSync, statSync, type Stats } from 'node:fs';
+import { devNull } from 'node:os';
+import { addAbortSignal, type Readable } from 'node:stream';
+import { RequestError, SourceError, errnoOf } from '../../base/errors.ts';
+import type { DataStream } from './output.ts';
+
+const OUTPUT = 1;
+
+/** A stream that writes each byte or fails. */
+export function standardOutput(): DataStream {
+  const stats = fstatSync(OUTPUT);
+  return isConversation(stats) || process.platform === 'win32' || process.stdout.isTTY
+    ? process.stdout
+    : createWriteStream('', { fd: OUTPUT, autoClose: false });
+}
+
+/** What a disk says only when it has to have the bytes. To be called once all are written. */
+export function settleOutput(): void {
+  if (fstatSync(OUTPUT).isBlockDevice()) fsyncSync(OUTPUT);
+}
+
+/** A pipe or a socket, which Node.js reads and writes without waiting in a thread. */
+function isConversation(stats: Stats): boolean {
+  return stats.isFIFO() || stats.isSocket();
+}
+
+/** Standard input as a process has it; what a test gives in its place has no descriptor. */
+export type StandardInput = Readable & { readonly fd?: number; readonly isTTY?: boolean };
+
+/** @throws {RequestError} where it gives nothing that could be saved */
+export function requireContent(stdin: StandardInput, example: string): void {
+  if (stdin.isTTY === true)
+    throw unusable('Standard input is a terminal', `Send something into it: ${example}`);
+  if (stdin.fd === undefined) return;
+  const stats = fstatSync(stdin.fd);
+  if (stats.isDirectory())
+    throw unusable('Standard input is a directory', 'Name it without --stdin-name to save what is in it.');
+  // A descriptor that was closed is this device as well: Node.js opens it in its place.
+  if (isNullDevice(stats))
+    throw unusable(
+      `Nothing comes from standard input: it is closed, or ${devNull}`,
+      `Send something into it: ${example}`,
+    );
+}
+
+function unusable(message: string, hint: string): RequestError {
+  return new RequestError('USAGE', message, { hint });
+}
+
+function isNullDevice(stats: Stats): boolean {
+  return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
+}
+
+/** All that comes. @throws {SourceError} INPUT_UNREADABLE, and the signal's reason */
+export async function* standardInput(
+  stdin: StandardInput,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stream = addAbortSignal(signal, opened(stdin));
+  try {
+    yield* stream as AsyncIterable<Uint8Array>;
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new SourceError(
+      'INPUT_UNREADABLE',
+      `Standard input cannot be read (${errnoOf(cause) ?? 'error'})`,
+      {
+        hint: 'Check what is sent into it. No snapshot was made.',
+        cause,
+      },
+    );
+  }
+}
+
+function opened(stdin: StandardInput): Readable {
+  const { fd } = stdin;
+  if (fd === undefined || process.platform === 'win32' || isConversation(fstatSync(fd))) return stdin;
+  return createReadStream('', { fd, autoClose: false, highWaterMark: 1_048_576 });
+}

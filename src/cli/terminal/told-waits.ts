@@ -1,0 +1,90 @@
+/** Tells of what a command waits for that shows no progress: whoever waits with it knows that it goes on, and for what. */
+import { tellWaits, toldWait } from '../../base/waits.ts';
+import {
+  isTerminal,
+  printable,
+  terminalWidth,
+  truncateEnd,
+  type Environment,
+  type OutputStream,
+} from './terminal.ts';
+
+/** Milliseconds. */
+const LOOK_MS = 500;
+/** Between two lines where nothing can be drawn over. */
+const LINE_EVERY_MS = 10_000;
+const LOG_EVERY_MS = 60_000;
+
+export interface WaitTeller {
+  /** Takes back what is drawn, so that something else can be written. */
+  readonly end: () => void;
+}
+
+/** On a terminal one line that changes, elsewhere one now and then; nothing for who wants to hear of errors alone. */
+export function startTellingWaits(
+  stream: OutputStream,
+  env: Environment,
+  words: readonly string[],
+  now: () => number,
+): WaitTeller {
+  if (isQuiet(words)) return { end: () => undefined };
+  const teller = tellWaits();
+  const redraws = isTerminal(stream, env);
+  let drawn = '';
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const clear = (): void => {
+    if (drawn !== '') stream.write('\r\u001b[K');
+    drawn = '';
+  };
+  const look = (): void => {
+    const text = teller.isTurn() ? toldWait()?.text : undefined;
+    if (text === undefined) {
+      clear();
+      return;
+    }
+    const line = printable(`${text.charAt(0).toUpperCase()}${text.slice(1)}`);
+    if (redraws) {
+      const shown = truncateEnd(line, (terminalWidth(stream) ?? 0) - 1);
+      if (shown !== drawn) stream.write(`\r${shown}\u001b[K`);
+      drawn = shown;
+    } else if (now() - toldAt >= LINE_EVERY_MS) {
+      toldAt = now();
+      stream.write(`${line}\n`);
+    }
+  };
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+  return {
+    end: () => {
+      clearInterval(timer);
+      clear();
+      teller.end();
+    },
+  };
+}
+
+/** For an agent, which nobody watches: into its log, while nothing else of this process tells. */
+export function startLoggingWaits(log: (text: string) => void, now: () => number): WaitTeller {
+  const teller = tellWaits();
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const timer = setInterval(() => {
+    const text = now() - toldAt < LOG_EVERY_MS || !teller.isTurn() ? undefined : toldWait()?.text;
+    if (text === undefined) return;
+    toldAt = now();
+    log(text);
+  }, LOOK_MS);
+  timer.unref();
+  return {
+    end: () => {
+      clearInterval(timer);
+      teller.end();
+    },
+  };
+}
+
+/** Before the options are understood. */
+function isQuiet(words: readonly string[]): boolean {
+  const end = words.indexOf('--');
+  const options = words.slice(0, end === -1 ? undefined : end);
+  return options.some((word) => word === '--quiet' || /^-[a-z]*q/.test(word));
+}

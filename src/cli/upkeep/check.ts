@@ -1,0 +1,260 @@
+import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import { textOfBytes } from '../../base/byte-path.ts';
+import { formatBytes, formatDuration, parseSize } from '../../base/units.ts';
+import type { ReadData } from '../../repository/check/check-packs.ts';
+import type { CheckReport, Finding } from '../../repository/check/check-report.ts';
+import { check, planCheck, type CheckPlan } from '../../repository/check/check.ts';
+import { markDamaged, type DamageMarks } from '../../repository/check/damaged-packs.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Context } from '../command/context.ts';
+import { noteOthers } from '../places/elsewhere.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import { openProgress } from '../command/open-progress.ts';
+import { openOther, withRepository } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  fromOptions,
+  usage,
+  type FromOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { repair } from './repair.ts';
+import { givenByOptions, takeFromEnvironment } from '../places/secret.ts';
+import { createStyles, printable, printableBytes, wantsColor } from '../terminal/terminal.ts';
+import { count, seconds, shortId } from '../terminal/wording.ts';
+
+interface CheckOptions extends RepositoryOptions, OutputOptions, FromOptions {
+  readonly repairFrom?: string;
+  readonly readData?: boolean;
+  readonly readDataSubset?: ReadData;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('How thorough:')
+    .option('--read-data', 'Read all stored data and compare every piece with its name')
+    .option('--read-data-subset <part>', 'Read a random part of it: 5% or 500M', parseSubset)
+    .optionsGroup('When something is damaged:')
+    .option('--repair-from <dir>', 'Put back what is lost from another repository that has it')
+    .option('--from-password-file <file>', 'Its passphrase, when it is another one')
+    .option('--from-password-command <command>', 'The same from a command');
+  addRepositoryOptions(command);
+  addOutputOptions(command, {
+    json: 'The report as a JSON object',
+    quiet: 'Say nothing unless something is wrong',
+  });
+  command.addHelpText(
+    'after',
+    '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed, but that damaged packs are marked, so that the next backup\nrelies on nothing in them. Exit code 1 means damage was found.',
+  );
+  addExamples(command, [[holdfast`check --read-data-subset 5%`, 'a part of the data, each week']]);
+  command.action(async (options: CheckOptions) => {
+    if (options.readData === true && options.readDataSubset !== undefined)
+      throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
+    const { fromPasswordFile, fromPasswordCommand, repairFrom: from } = options;
+    if (from === undefined && (fromPasswordFile ?? fromPasswordCommand) !== undefined)
+      throw usage('There is no repository to repair from', 'Name it with --repair-from.');
+    // Opening the first repository takes it out of the environment, so that no child process inherits it.
+    const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
+    await withRepository(options, context, async (repository) => {
+      const damaged = await run(repository, options, context);
+      const { repairFrom } = options;
+      if (repairFrom === undefined || damaged === undefined) return;
+      const other = await openOther(repairFrom, givenByOptions(fromOptions(options)), fallback, context);
+      try {
+        await repair(repository, other, damaged.packsDamaged, options, context);
+      } finally {
+        await other.close();
+      }
+      context.exitCode = EXIT.ok;
+      await run(repository, options, context);
+    });
+    if (options.json !== true && options.quiet !== true) await noteOthers(options, context);
+  });
+}
+
+/** @throws {RequestError} */
+function parseSubset(text: string): ReadData {
+  const percent = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
+  if (percent === undefined) return { bytes: parseSize(text) };
+  const part = Number(percent);
+  if (part > 0 && part <= 100) return { percent: part };
+  throw usage(
+    `${text} is not a part of the data`,
+    'Give a percentage from above 0 to 100, or a size such as 500M.',
+  );
+}
+
+/** The report when it found damage. */
+async function run(
+  repository: Repository,
+  options: CheckOptions,
+  context: Context,
+): Promise<CheckReport | undefined> {
+  const readData: ReadData = options.readData === true ? 'all' : (options.readDataSubset ?? false);
+  const plan = await planCheck(repository, { readData }, context.signal);
+  const report = await checkWithProgress(repository, readData, plan, options, context);
+  if (report.status === 'damaged') context.exitCode = EXIT.failed;
+  // A repair looks for another copy of what is in them first.
+  const marks =
+    options.repairFrom === undefined && report.packsDamaged.size > 0
+      ? await markDamaged(repository, report.packsDamaged, context.signal)
+      : undefined;
+  if (options.json === true) await context.out.json(reportObject(report, marks));
+  else if (options.quiet !== true || hasTrouble(report))
+    await context.out.write(reportText(report, marks, readData, context));
+  return report.status === 'damaged' ? report : undefined;
+}
+
+/** A note is nothing that anybody has to do anything about. */
+function hasTrouble({ status, findings, findingsMore }: CheckReport): boolean {
+  return status !== 'ok' || findingsMore > 0 || findings.some(({ severity }) => severity !== 'note');
+}
+
+async function checkWithProgress(
+  repository: Repository,
+  readData: ReadData,
+  plan: CheckPlan,
+  options: CheckOptions,
+  context: Context,
+): Promise<CheckReport> {
+  const progress = openProgress('Checking', options, context);
+  let phase = '';
+  let read = { packs: 0, bytes: 0 };
+  let errors = 0;
+  const update = (): void => {
+    const reading = plan.packsToRead.length > 0;
+    progress.update({
+      phase,
+      filesDone: read.packs,
+      filesTotal: reading ? plan.packsToRead.length : null,
+      bytesDone: read.bytes,
+      bytesTotal: reading ? plan.bytesToRead : null,
+      errors,
+    });
+  };
+  try {
+    return await check(
+      repository,
+      { readData },
+      {
+        phase: (next) => {
+          phase = next;
+          update();
+        },
+        packRead: (done) => {
+          read = done;
+          update();
+        },
+        finding: () => {
+          errors += 1;
+          update();
+        },
+      },
+      context.signal,
+    );
+  } finally {
+    progress.finish();
+  }
+}
+
+/** Files named below one finding; --json names more. */
+const FILES_SHOWN = 10;
+
+function reportText(
+  report: CheckReport,
+  marks: DamageMarks | undefined,
+  readData: ReadData,
+  { out, env }: Context,
+): string {
+  const { red, yellow, green } = createStyles(wantsColor(out.stream, env));
+  const styles = { error: red, warning: yellow, note: (text: string) => text };
+  const { counts } = report;
+  const lines = report.findings.flatMap((finding) => [
+    `${styles[finding.severity](`${finding.severity}:`)} ${printable(finding.object)}: ${printable(finding.what)}`,
+    ...affectedLines(finding),
+  ]);
+  if (report.findingsMore > 0) lines.push(`… and ${count(report.findingsMore, 'more finding')}`);
+  if (lines.length > 0) lines.push('');
+  lines.push(
+    `Checked ${count(counts.snapshots, 'snapshot')}, ${count(counts.trees, 'directory', 'directories')}, ${count(counts.packs, 'pack')} (${formatBytes(counts.packBytes)}) in ${formatDuration(report.durationMs)}.`,
+  );
+  if (readData !== false)
+    lines.push(
+      `Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`,
+    );
+  // What directories need that could not be read is not known.
+  if (counts.packsUnreferenced > 0 && report.status === 'ok')
+    lines.push(
+      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,
+    );
+  if (report.status === 'ok') {
+    lines.push(green('No errors were found.'));
+    if (readData === false) lines.push('The data itself was not read: --read-data does that.');
+  } else {
+    lines.push(
+      red('The repository is damaged.'),
+      'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
+      `"${holdfastThere`recover`}" rebuilds indexes, and puts back or removes damaged records.`,
+      ...marksText(marks),
+    );
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+function marksText(marks: DamageMarks | undefined): readonly string[] {
+  if (marks?.refusal !== undefined)
+    return [
+      `The damaged packs could not be marked (${printable(marks.refusal.message)}): backups still rely on them.`,
+      'Run this check where the repository may be changed.',
+    ];
+  const marked = marks?.marked.size ?? 0;
+  return marked === 0
+    ? []
+    : [`${count(marked, 'damaged pack')} marked: no backup relies on what is in there.`];
+}
+
+function affectedLines({ snapshots, files, filesTotal }: Finding): readonly string[] {
+  if (snapshots.length === 0) return [];
+  const ids = snapshots.slice(0, FILES_SHOWN).map(shortId).join(', ');
+  const more = snapshots.length > FILES_SHOWN ? ', …' : '';
+  const shown = files.slice(0, FILES_SHOWN);
+  const left = filesTotal - shown.length;
+  return [
+    `  in ${count(snapshots.length, 'snapshot')}: ${ids}${more}`,
+    ...shown.map((path) => `    ${printableBytes(path)}`),
+    ...(left > 0 ? [`    … and ${count(left, 'more file')} (see --json)`] : []),
+  ];
+}
+
+function reportObject(report: CheckReport, marks: DamageMarks | undefined): object {
+  const { counts } = report;
+  return {
+    type: 'check',
+    status: report.status,
+    findings: report.findings.map(({ severity, object, what, snapshots, files, filesTotal }) => ({
+      severity,
+      object,
+      message: what,
+      snapshots,
+      files: files.map(textOfBytes),
+      files_total: filesTotal,
+    })),
+    findings_more: report.findingsMore,
+    packs_marked: marks?.marked.size ?? 0,
+    packs_unmarked_reason: marks?.refusal?.message ?? null,
+    snapshots: counts.snapshots,
+    packs: counts.packs,
+    bytes_stored: counts.packBytes,
+    packs_read: counts.packsRead,
+    bytes_read: counts.bytesRead,
+    chunks: counts.chunks,
+    chunks_unreferenced: counts.chunksUnreferenced,
+    packs_unreferenced: counts.packsUnreferenced,
+    duration_seconds: seconds(report.durationMs),
+  };
+}

@@ -1,0 +1,217 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { passphraseCost } from '../../codec/passphrase-cost.ts';
+import { formatRecoveryCode } from '../../codec/recovery-code.ts';
+import type { Destination } from '../../destination/destination.ts';
+import { directoryOf } from '../../destination/location.ts';
+import { openDestination } from '../../destination/open/open.ts';
+import type { Secret } from '../../repository/slots/key-slots.ts';
+import { readKeyFiles } from '../../repository/slots/key-files.ts';
+import { createRepository, type Repository } from '../../repository/repository.ts';
+import { keepReserve } from '../../repository/reserve.ts';
+import { secretOf } from '../../repository/slots/typed-secret.ts';
+import { memoryBytes } from '../../system/machine-memory.ts';
+import { unmountedAt } from '../../system/unmounted.ts';
+import type { Context } from '../command/context.ts';
+import { placeNamed, reachOfPlace, type ChosenPlace } from '../places/chosen-place.ts';
+import { newPassphrase } from '../keys/new-passphrase.ts';
+import { openAt, openOptions, shownLocation } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { secretOfSettings } from '../places/reach.ts';
+import { canPrompt } from '../terminal/prompt.ts';
+import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
+import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
+
+interface InitOptions extends RepositoryOptions, OutputOptions {
+  readonly like?: string;
+  readonly likePasswordFile?: string;
+  readonly likePasswordCommand?: string;
+}
+
+export function define(command: Command, context: Context): void {
+  addRepositoryOptions(command)
+    .optionsGroup('Relation to another repository:')
+    .option(
+      '--like <dir>',
+      'Cut and name data as that repository does, so that copying between both stays cheap',
+    )
+    .option('--like-password-file <file>', 'Its passphrase, when it is another one')
+    .option('--like-password-command <command>', 'The same from a command');
+  addOutputOptions(command, { json: 'The result as a JSON object, recovery code included' });
+  addExamples(command, [
+    [holdfast`init -r /mnt/backup`, 'make a repository on a drive; asks for a passphrase'],
+  ]);
+  command.action(async (options: InitOptions) => {
+    await init(options, context);
+  });
+}
+
+async function init(options: InitOptions, context: Context): Promise<void> {
+  const named = options.repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
+  if (named === '') {
+    throw usage(
+      'No place for the repository was named',
+      `Name a directory: ${holdfast`init -r DIR`}. Without any preparation: ${holdfast`start --source DIR`}`,
+    );
+  }
+  const place = await placeNamed(named, context);
+  const { location } = place;
+  if (place.how === 'embedded')
+    throw usage(
+      'The repository in the state directory is not made by "init"',
+      `The first start makes it, with a key for this machine: ${holdfast`start --source DIR`}`,
+    );
+  await requireNone(place, context);
+  warnIfUnmounted(location, context);
+  const passphrase = await passphraseFor(place, options, context);
+  const like =
+    options.like === undefined ? undefined : await openLike(options.like, passphrase, options, context);
+  const recovery = randomBytes(32);
+  const reach = await reachOfPlace(place, context);
+  const destination = await openDestination(location, { ...reach, create: true }, context.signal);
+  try {
+    const created = await createRepository(
+      destination,
+      {
+        ...openOptions(context),
+        secrets: [
+          { secret: { kind: 'passphrase', text: passphrase }, label: 'passphrase' },
+          { secret: { kind: 'recovery', secret: recovery }, label: 'recovery code' },
+        ],
+        cost: passphraseCost(context.env, memoryBytes()),
+        ...(like === undefined ? {} : { like }),
+      },
+      context.signal,
+    );
+    await keepReserve(created, 0, context.signal);
+    await tell(created, shownLocation(location), formatRecoveryCode(recovery), options, context);
+  } finally {
+    await destination.close();
+    await like?.close();
+  }
+}
+
+/** A repository that is made where a disk is missing fills the disk of the system, and is hidden once the disk is there. */
+function warnIfUnmounted(location: string, { stderr }: Context): void {
+  const directory = directoryOf(location);
+  const point = directory === undefined ? undefined : unmountedAt(directory);
+  if (point === undefined) return;
+  stderr.write(
+    `Warning: nothing seems to be mounted at ${printable(point)}, so this repository lies on the disk of the system.\n`,
+  );
+}
+
+/** Nobody should choose a passphrase only to learn that there is a repository already. */
+async function requireNone(place: ChosenPlace, context: Context): Promise<void> {
+  const { location } = place;
+  let destination: Destination;
+  try {
+    destination = await openDestination(location, await reachOfPlace(place, context), context.signal);
+  } catch (error) {
+    if (isAbsentPlace(error)) return;
+    throw error;
+  }
+  try {
+    const { slots, damaged } = await readKeyFiles(destination, context.signal);
+    if (slots.length === 0 && damaged.length === 0) return;
+    throw new RepositoryError(
+      'REPOSITORY_EXISTS',
+      `There is already a repository in ${shownLocation(location)}`,
+      { hint: 'Use it as it is, or name another directory.' },
+    );
+  } finally {
+    await destination.close();
+  }
+}
+
+/** As given; else the one that the settings name for the place, which the agent will open it with; else typed twice. */
+async function passphraseFor(
+  { settings }: ChosenPlace,
+  options: InitOptions,
+  context: Context,
+): Promise<string> {
+  if (givenByOptions(options) !== undefined || settings === undefined)
+    return await newPassphrase(options, context);
+  const secret = await secretOfSettings(settings, context);
+  if (secret === undefined) return await newPassphrase(options, context);
+  if (secret.kind === 'passphrase') {
+    await requireOne(secret.text, settings.name, context);
+    return secret.text;
+  }
+  throw usage(
+    `What the settings name as the passphrase of ${settings.name} is a key to a repository that there is already`,
+    'A new repository has keys of its own. Have the settings name a passphrase, and init again; a recovery code is made with the repository.',
+  );
+}
+
+/** Commands go by the environment later, and the agent by the settings: both are to open what is made here. */
+async function requireOne(ofSettings: string, name: string, context: Context): Promise<void> {
+  const fromEnvironment = takeFromEnvironment({ ...context.env });
+  if (fromEnvironment === undefined || (await readGiven(fromEnvironment, context)) === ofSettings) return;
+  throw usage(
+    `The environment gives another passphrase than the settings have for ${name}`,
+    'The agent opens it with that of the settings. Unset HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE and HOLDFAST_PASSWORD_COMMAND, or let both say the same.',
+  );
+}
+
+/** With the passphrase that is given for it, else its own of the settings, the new one, or one that is asked for. */
+async function openLike(
+  named: string,
+  passphrase: string,
+  options: InitOptions,
+  context: Context,
+): Promise<Repository> {
+  const place = await placeNamed(named, context);
+  const given = givenByOptions({
+    ...(options.likePasswordFile === undefined ? {} : { passwordFile: options.likePasswordFile }),
+    ...(options.likePasswordCommand === undefined ? {} : { passwordCommand: options.likePasswordCommand }),
+  });
+  const known =
+    given === undefined && place.settings ? await secretOfSettings(place.settings, context) : undefined;
+  const first: Secret =
+    given === undefined
+      ? (known ?? { kind: 'passphrase', text: passphrase })
+      : secretOf(await readGiven(given, context));
+  try {
+    return await openAt(place, first, context);
+  } catch (error) {
+    const wrong = error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
+    if (!wrong || given !== undefined) throw error;
+    if (canPrompt(context)) return await openAt(place, await promptSecret(named, context), context);
+    throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${named}`, {
+      hint: 'Give the passphrase of that repository by --like-password-file or --like-password-command.',
+      cause: error,
+    });
+  }
+}
+
+async function tell(
+  { id, destination }: Repository,
+  place: string,
+  recoveryCode: string,
+  options: InitOptions,
+  { out, env }: Context,
+): Promise<void> {
+  if (options.json === true) {
+    const { url } = destination.properties;
+    await out.json({ type: 'repository', repository_id: id, location: url, recovery_code: recoveryCode });
+    return;
+  }
+  const { bold } = createStyles(wantsColor(out.stream, env));
+  await out.write(`Repository ${id.slice(0, 8)} is ready in ${printable(place)}
+
+Recovery code  ${bold(recoveryCode)}
+
+It opens the repository when the passphrase is lost, and it is shown only now. Write it down and keep it
+apart from the backups. Without the passphrase and without this code nobody can read them.
+`);
+}

@@ -1,0 +1,234 @@
+import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import { formatBytes, formatDuration, parseDuration, parseSize } from '../../base/units.ts';
+import type { PackFate, PruneOptions, PrunePlan } from '../../repository/prune/prune-plan.ts';
+import { storeKeeps } from '../../repository/prune/prune-protected.ts';
+import { planPrune, prune, type PrunePhase, type PruneResult } from '../../repository/prune/prune.ts';
+import type { Repository } from '../../repository/repository.ts';
+import type { Context } from '../command/context.ts';
+import { noteOthers } from '../places/elsewhere.ts';
+import { openProgress } from '../command/open-progress.ts';
+import { withRepository } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  usage,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { count } from '../terminal/wording.ts';
+
+export interface PruneCommandOptions extends RepositoryOptions, OutputOptions {
+  readonly grace?: number;
+  readonly otherWriters?: boolean;
+  readonly maxUnused?: number;
+  readonly maxRepack?: number;
+  readonly dryRun?: boolean;
+}
+
+export function define(command: Command, context: Context): void {
+  command
+    .optionsGroup('How to go about it:')
+    .option('--grace <time>', 'Delete what has not been needed for so long (default: 72h)', parseDuration)
+    .option('--no-other-writers', 'You vouch that nothing else writes now: allows a shorter --grace, even 0')
+    .option(
+      '--max-unused <percent>',
+      'Write packs anew of which more than this is no longer needed (default: 50%)',
+      parsePercent,
+    )
+    .option('--max-repack <size>', 'Write at most so much of them anew in this run', parseSize)
+    .option('-n, --dry-run', 'Only show what would be done');
+  addRepositoryOptions(command);
+  addOutputOptions(command, { json: 'The result as a JSON object', quiet: 'Say nothing but errors' });
+  command.addHelpText(
+    'after',
+    `
+Backups may go on meanwhile: what nothing needs is marked first and deleted by a later prune, once it
+has been marked for the grace period and is still not needed.`,
+  );
+  addExamples(command, [
+    [holdfast`prune`, `daily or weekly, after "${holdfast`forget`}"`],
+    [holdfast`prune --grace 0 --no-other-writers`, 'free the space at once'],
+  ]);
+  command.action(async (options: PruneCommandOptions) => {
+    await withRepository(options, context, async (repository) => {
+      await pruneNow(repository, options, context);
+    });
+    if (options.json !== true && options.quiet !== true) await noteOthers(options, context);
+  });
+}
+
+function parsePercent(text: string): number {
+  const percent = Number(/^(\d+(?:\.\d+)?)%?$/.exec(text)?.[1] ?? Number.NaN);
+  if (percent >= 0 && percent <= 100) return percent;
+  throw usage(`"${text}" is not a percentage`, 'Give a number from 0 to 100, such as 30%.');
+}
+
+/** Also what `forget --prune` does. */
+export async function pruneNow(
+  repository: Repository,
+  options: PruneCommandOptions,
+  context: Context,
+): Promise<void> {
+  const settings = settingsOf(options);
+  if (options.dryRun === true) {
+    const plan = await planPrune(repository, settings, context.signal);
+    if (options.json === true) await context.out.json({ type: 'prune', dry_run: true, ...planObject(plan) });
+    else if (options.quiet !== true) await context.out.write(planText(plan));
+    return;
+  }
+  const result = await pruneWithProgress(repository, settings, options, context);
+  if (options.json === true)
+    await context.out.json({ type: 'prune', dry_run: false, ...resultObject(result) });
+  else if (options.quiet !== true) await context.out.write(resultText(result));
+}
+
+function settingsOf({ grace, otherWriters, maxUnused, maxRepack }: PruneCommandOptions): PruneOptions {
+  return {
+    ...(grace === undefined ? {} : { graceSeconds: Math.floor(grace / 1000) }),
+    noOtherWriters: otherWriters === false,
+    ...(maxUnused === undefined ? {} : { repackBelow: 1 - maxUnused / 100 }),
+    ...(maxRepack === undefined ? {} : { maxRepackBytes: maxRepack }),
+  };
+}
+
+async function pruneWithProgress(
+  repository: Repository,
+  settings: PruneOptions,
+  options: PruneCommandOptions,
+  context: Context,
+): Promise<PruneResult> {
+  const progress = openProgress('Pruning', options, context);
+  let phase: PrunePhase = 'analysing';
+  let removed = { packs: 0, bytes: 0 };
+  const update = (): void =>
+    progress.update({
+      phase,
+      filesDone: removed.packs,
+      filesTotal: null,
+      bytesDone: removed.bytes,
+      bytesTotal: null,
+      errors: 0,
+    });
+  context.afterInterrupt = 'Nothing that a snapshot needs is gone. Run the same command again to continue.';
+  try {
+    return await prune(
+      repository,
+      settings,
+      {
+        phase: (next) => {
+          phase = next;
+          update();
+        },
+        removed: ({ packs, bytes }) => {
+          removed = { packs: removed.packs + packs, bytes: removed.bytes + bytes };
+          update();
+        },
+      },
+      context.signal,
+    );
+  } finally {
+    progress.finish();
+  }
+}
+
+function resultText(result: PruneResult): string {
+  const { plan, repack } = result;
+  const what = `${count(result.removedPacks, 'pack')} and ${count(result.removedSnapshots, 'forgotten snapshot')}`;
+  const size = formatBytes(result.removedBytes);
+  const lines = [result.keptByStore ? `Deleted ${what} (${size}).` : `Freed ${size}: ${what} deleted.`];
+  const marked = result.markedPacks + plan.waiting.length;
+  // Without a grace period what was marked is deleted already.
+  if (plan.settings.graceSeconds > 0 && marked > 0)
+    lines.push(
+      `${count(marked, 'pack')} (${formatBytes(result.markedBytes + bytesOf(plan.waiting))}) will be deleted by a prune after ${formatDuration(plan.settings.graceSeconds * 1000)}.`,
+    );
+  if (repack.done.length > 0)
+    lines.push(`${count(repack.done.length, 'pack')} written anew as ${formatBytes(repack.writtenBytes)}.`);
+  if (result.revivedPacks > 0)
+    lines.push(`${count(result.revivedPacks, 'pack')} became needed again and stay.`);
+  return `${[...lines, ...storeKeeps(result), ...warnings(plan)].join('\n')}\n`;
+}
+
+function planText(plan: PrunePlan): string {
+  const { remove, removeSnapshots, mark, repack, waiting, settings } = plan;
+  const lines = [
+    `Would free ${formatBytes(bytesOf(remove))}: ${count(remove.length, 'pack')} and ${count(removeSnapshots.length, 'forgotten snapshot')}.`,
+    `Would mark ${count(mark.length, 'pack')} (${formatBytes(bytesOf(mark))}), to be deleted after ${formatDuration(settings.graceSeconds * 1000)}.`,
+    `Would write ${count(repack.length, 'pack')} (${formatBytes(bytesOf(repack))}) anew to free about ${formatBytes(deadBytes(repack))}.`,
+  ];
+  if (waiting.length > 0)
+    lines.push(
+      `${count(waiting.length, 'pack')} (${formatBytes(bytesOf(waiting))}) marked before must wait longer.`,
+    );
+  lines.push(...warnings(plan));
+  lines.push(
+    `${count(plan.snapshots, 'snapshot')} and ${count(plan.packs, 'pack')} (${formatBytes(plan.packBytes)}) are there now.`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function warnings({ young, unreadable, sessions }: PrunePlan): readonly string[] {
+  const lines: string[] = [];
+  if (young.length > 0 && sessions.length > 0)
+    lines.push(
+      `${count(young.length, 'pack')} may belong to a backup at work and ${young.length === 1 ? 'is' : 'are'} left alone.`,
+    );
+  if (unreadable.length > 0)
+    lines.push(
+      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "${holdfastThere`check`}".`,
+    );
+  return lines;
+}
+
+function bytesOf(packs: readonly PackFate[]): number {
+  return packs.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+/** Stored bytes that would not be written again. */
+function deadBytes(packs: readonly PackFate[]): number {
+  return packs.reduce(
+    (sum, { bytes, liveBytes, rawBytes }) =>
+      sum + (rawBytes === 0 ? bytes : bytes * (1 - liveBytes / rawBytes)),
+    0,
+  );
+}
+
+function planObject(plan: PrunePlan): object {
+  const fate = (packs: readonly PackFate[]) => ({ packs: packs.length, bytes: bytesOf(packs) });
+  return {
+    grace_seconds: plan.settings.graceSeconds,
+    snapshots: plan.snapshots,
+    packs: plan.packs,
+    bytes_stored: plan.packBytes,
+    mark: fate(plan.mark),
+    repack: fate(plan.repack),
+    revive: fate(plan.revive),
+    remove: fate(plan.remove),
+    waiting: fate(plan.waiting),
+    young: fate(plan.young),
+    packs_unreadable: plan.unreadable,
+    snapshots_removed: plan.removeSnapshots.length,
+  };
+}
+
+function resultObject(result: PruneResult): object {
+  return {
+    grace_seconds: result.plan.settings.graceSeconds,
+    packs_marked: result.markedPacks,
+    bytes_marked: result.markedBytes,
+    packs_removed: result.removedPacks,
+    bytes_removed: result.removedBytes,
+    snapshots_removed: result.removedSnapshots,
+    packs_revived: result.revivedPacks,
+    packs_repacked: result.repack.done.length,
+    packs_not_repacked: result.repack.skipped,
+    bytes_repacked: result.repack.writtenBytes,
+    packs_waiting: result.plan.waiting.length,
+    packs_protected: result.protected?.packs ?? 0,
+    bytes_protected: result.protected?.bytes ?? 0,
+    snapshots_protected: result.protected?.snapshots ?? 0,
+    kept_by_store: result.keptByStore,
+  };
+}

@@ -1,0 +1,95 @@
+import type { Command } from 'commander';
+import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
+import { recover, type RecoverReport } from '../../repository/check/recover.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit-codes.ts';
+import { withRepository } from '../places/open.ts';
+import {
+  addExamples,
+  addOutputOptions,
+  addRepositoryOptions,
+  type OutputOptions,
+  type RepositoryOptions,
+} from '../command/options.ts';
+import { printable } from '../terminal/terminal.ts';
+import { count } from '../terminal/wording.ts';
+
+export function define(command: Command, context: Context): void {
+  addRepositoryOptions(command);
+  addOutputOptions(command, {
+    json: 'The report as a JSON object',
+    quiet: 'Say nothing unless data is out of reach',
+  });
+  command.addHelpText(
+    'after',
+    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read, and what\nsomebody has put there who has a write-only key or may only add.\nRunning it on a sound repository does no harm.',
+  );
+  addExamples(command, [
+    [`${holdfast`recover`} && ${holdfast`check`}`, 'after "check" found damaged indexes or keys'],
+  ]);
+  command.action(async (options: RepositoryOptions & OutputOptions) => {
+    await withRepository(options, context, async (repository) => {
+      const report = await recover(repository, context.signal);
+      if (report.unreadable.length > 0) context.exitCode = EXIT.failed;
+      if (options.json === true) await context.out.json(reportObject(report));
+      else if (options.quiet !== true || report.unreadable.length > 0)
+        await context.out.write(reportText(report));
+    });
+  });
+}
+
+function reportText({
+  packs,
+  chunks,
+  written,
+  superseded,
+  keptFromIndex,
+  unreadable,
+  putBack,
+  removed,
+}: RecoverReport): string {
+  const lines = [
+    `Indexed ${count(packs, 'pack')} with ${count(chunks, 'piece')} of data in ${count(written.length, 'new index object')}; ${count(superseded, 'older one')} ${superseded === 1 ? 'is' : 'are'} no longer used.`,
+  ];
+  if (keptFromIndex.length > 0) {
+    lines.push(
+      `${count(keptFromIndex.length, 'pack')} with a damaged directory ${keptFromIndex.length === 1 ? 'was' : 'were'} indexed as an older index describes ${keptFromIndex.length === 1 ? 'it' : 'them'}.`,
+    );
+  }
+  for (const key of putBack) lines.push(`Put back from its second copy: ${printable(key)}`);
+  for (const key of removed) lines.push(`Removed, since nothing goes by it: ${printable(key)}`);
+  if (removed.some((key) => key.startsWith('trash/')))
+    lines.push(
+      'A removed tombstone said what was forgotten: look at the list of snapshots, and forget again what should go.',
+    );
+  for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
+  lines.push(
+    unreadable.length === 0
+      ? `Verify the result with: ${holdfastThere`check --read-data`}`
+      : `See which files are affected with: ${holdfastThere`check`}. A new backup stores again what its sources still have.`,
+  );
+  return `${lines.join('\n')}\n`;
+}
+
+function reportObject({
+  packs,
+  chunks,
+  written,
+  superseded,
+  keptFromIndex,
+  unreadable,
+  putBack,
+  removed,
+}: RecoverReport): object {
+  return {
+    type: 'recover',
+    packs,
+    chunks,
+    index_objects_written: written.length,
+    index_objects_superseded: superseded,
+    packs_kept_from_index: keptFromIndex,
+    packs_unreadable: unreadable,
+    objects_put_back: putBack,
+    objects_removed: removed,
+  };
+}

@@ -1,0 +1,54 @@
+/** Tells alarms again while nobody has answered them: a notice may have reached nobody when they were raised. */
+import { hostname } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import { createNotice } from '../../notify/notice.ts';
+import type { Notifier } from '../../notify/notifier.ts';
+import type { Alarm } from '../../watch/alarms.ts';
+import type { Alarms } from './alarm-book.ts';
+
+export interface AlarmReminderParts {
+  readonly alarms: Pick<Alarms, 'open'>;
+  readonly settings: Pick<SettingStore, 'get' | 'set'>;
+  readonly notifier: Pick<Notifier, 'notify'>;
+  readonly clock: Clock;
+}
+
+const TOLD = 'alarms told';
+const DAY_MS = 86_400_000;
+
+/** Tells alarms that are new. */
+export function tellRaised(
+  raised: readonly Alarm[],
+  { notifier, clock }: Pick<AlarmReminderParts, 'notifier' | 'clock'>,
+): void {
+  for (const { text, source } of raised)
+    notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source }, clock));
+}
+
+/** To be called now and then; each is told once a day, restarts or not. */
+export function tellOpenAlarms({ alarms, settings, notifier, clock }: AlarmReminderParts): void {
+  const nowMs = clock.now();
+  const kept = settings.get(TOLD);
+  const before = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
+  const told = new Map<string, number>();
+  for (const alarm of alarms.open()) {
+    const last = before.get(alarm.id) ?? alarm.at;
+    // A time in the future was noted under a wrong clock.
+    const isDue = nowMs - last >= DAY_MS || last > nowMs;
+    if (isDue) notifier.notify(createNotice(reminderOf(alarm), clock));
+    if (isDue || before.has(alarm.id)) told.set(alarm.id, isDue ? nowMs : last);
+  }
+  const text = told.size === 0 ? undefined : JSON.stringify([...told]);
+  if (text !== kept) settings.set(TOLD, text);
+}
+
+function reminderOf({ source, at, text }: Alarm) {
+  const since = `${new Date(at).toISOString().slice(0, 16)}Z`;
+  return {
+    kind: 'alarm' as const,
+    host: hostname(),
+    source,
+    text: `${text} Nobody has acknowledged it since ${since}.`,
+  };
+}

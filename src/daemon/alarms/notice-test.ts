@@ -1,0 +1,64 @@
+/** One notice by one channel, as the settings have it now, past everything that waits. */
+import { hostname } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
+import { isTimeout, withDeadline } from '../../base/deadline.ts';
+import { HoldfastError, RequestError } from '../../base/errors.ts';
+import type { SecretContext } from '../../config/secret.ts';
+import type { NoticeSettings } from '../../config/settings.ts';
+import { wordsOf } from '../../notify/lane.ts';
+import { createNotice } from '../../notify/notice.ts';
+import { sendersOf } from '../../notify/senders.ts';
+import { secretsOfNotices } from './notices.ts';
+
+export type NoticeChannel = 'healthchecks' | 'ntfy' | 'webhook' | 'email';
+
+/** Milliseconds after which nobody waits any more. Mail servers make strangers wait on purpose. */
+const PATIENCE_MS = 25_000;
+const PATIENCE_WITH_MAIL_MS = 65_000;
+
+/**
+ * Null when it was sent, else why not, in words.
+ * @throws {RequestError} INVALID_REQUEST when the channel is not set up
+ */
+export async function testNotice(
+  channel: NoticeChannel,
+  notices: NoticeSettings,
+  parts: { readonly secrets: SecretContext; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<string | null> {
+  if (notices[channel] === null)
+    throw new RequestError('INVALID_REQUEST', `No notices are sent by ${channel}`, {
+      hint: 'Set it up and save it first: the test goes by the settings in force.',
+      details: { field: 'channel' },
+    });
+  const alone = { ...NOBODY, [channel]: notices[channel], absenceDays: notices.absenceDays };
+  const patienceMs = channel === 'email' ? PATIENCE_WITH_MAIL_MS : PATIENCE_MS;
+  try {
+    await withDeadline(patienceMs, async (deadline) => await sendBy(alone, parts, deadline), signal);
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (isTimeout(error) && !(error instanceof HoldfastError))
+      return `Nobody has said within ${patienceMs / 1000} s that it was taken. See whether it arrives all the same: notices wait longer. Else check the address and the network.`;
+    if (!(error instanceof HoldfastError)) throw error;
+    return wordsOf(error);
+  }
+}
+
+const NOBODY = { healthchecks: null, ntfy: null, webhook: null, email: null };
+
+async function sendBy(
+  notices: NoticeSettings,
+  { secrets, clock }: { readonly secrets: SecretContext; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  const host = hostname();
+  const text = `This is a test message of Holdfast on ${host}. Notices arrive here.`;
+  const senders = sendersOf(notices, secretsOfNotices(notices, secrets), clock);
+  try {
+    for (const sender of senders)
+      await sender.send(createNotice({ kind: 'test', host, text }, clock), signal);
+  } finally {
+    for (const sender of senders) sender.close();
+  }
+}

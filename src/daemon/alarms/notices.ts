@@ -1,0 +1,116 @@
+/** The notifier, set up from the settings and again whenever they change. */
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { ConfigSource } from '../../config/config-source.ts';
+import { resolveSecret, type SecretContext } from '../../config/secret.ts';
+import type { NoticeSettings, SecretReference } from '../../config/settings.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import type { StatusCheck } from '../../jobs/agent.ts';
+import type { ToldBook } from '../../notify/attention.ts';
+import { Notifier } from '../../notify/notifier.ts';
+import type { Sender } from '../../notify/sender.ts';
+import { sendersOf, type NoticeSecrets, type SecretSource } from '../../notify/senders.ts';
+import type { WaitingBook } from '../../notify/waiting-notices.ts';
+
+export function openNotifier(
+  config: Pick<ConfigSource, 'current'>,
+  secrets: SecretContext,
+  clock: Clock,
+  log: Pick<Logger, 'warn'>,
+  redact: (text: string) => string,
+  told: ToldBook,
+  waiting: WaitingBook,
+): Notifier {
+  return new Notifier(sendersNow(config, secrets, clock), {
+    clock,
+    told,
+    waiting,
+    host: hostname(),
+    redact,
+    log: (line) => log.warn(line, 'a notice could not be delivered'),
+  });
+}
+
+const TOLD = 'notices told';
+
+/** What cannot be written down holds as long as the agent runs. */
+export function toldIn(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  trouble: (error: unknown) => void,
+): ToldBook {
+  return {
+    read: () => settings.get(TOLD),
+    write(text) {
+      try {
+        if (text !== settings.get(TOLD)) settings.set(TOLD, text);
+      } catch (error) {
+        trouble(error);
+      }
+    },
+  };
+}
+
+/** What receivers have not taken yet, kept in the same way. */
+export function waitingIn(
+  settings: Pick<SettingStore, 'get' | 'set'>,
+  trouble: (error: unknown) => void,
+): WaitingBook {
+  const keyOf = (sender: string): string => `notices waiting: ${sender}`;
+  return {
+    read: (sender) => settings.get(keyOf(sender)),
+    write(sender, text) {
+      try {
+        if (text !== settings.get(keyOf(sender))) settings.set(keyOf(sender), text);
+      } catch (error) {
+        trouble(error);
+      }
+    },
+  };
+}
+
+export function replaceSenders(
+  notifier: Notifier,
+  config: Pick<ConfigSource, 'current'>,
+  secrets: SecretContext,
+  clock: Clock,
+): void {
+  notifier.replace(sendersNow(config, secrets, clock));
+}
+
+function sendersNow(
+  { current }: Pick<ConfigSource, 'current'>,
+  secrets: SecretContext,
+  clock: Clock,
+): readonly Sender[] {
+  return sendersOf(current.notices, secretsOfNotices(current.notices, secrets), clock);
+}
+
+/** How the secrets are looked up that the settings refer to. */
+export function secretsOfNotices(
+  { ntfy, webhook, email }: NoticeSettings,
+  secrets: SecretContext,
+): NoticeSecrets {
+  const source = (reference: SecretReference | null | undefined): SecretSource | null =>
+    reference === null || reference === undefined
+      ? null
+      : async (signal) => await resolveSecret(reference, secrets, signal);
+  return {
+    ntfyToken: source(ntfy?.token),
+    webhookSecret: source(webhook?.secret),
+    emailPassword: source(email?.password),
+  };
+}
+
+/** Without addresses, and without the error, which may name a file: anybody on the machine may read it. */
+export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly StatusCheck[] {
+  const failing = notifier.status().filter(({ state }) => state === 'failing');
+  if (failing.length === 0) return [];
+  const names = failing.map(({ name }) => name).join(' and ');
+  const waiting = failing.reduce((sum, one) => sum + one.waiting, 0);
+  const left =
+    waiting === 0 ? '' : `, ${waiting === 1 ? '1 waits and is' : `${waiting} wait and are`} tried again`;
+  const message = `Notices by ${names} could not be delivered${left}; ${holdfast`logs`} says why.`;
+  return [{ name: 'notices', status: 'warning', message }];
+}

@@ -1,0 +1,240 @@
+/** Tries a destination out, for command line and page alike: every step with what came of it. */
+import { rmdir, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
+import { bytesOfText } from '../../base/byte-path.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { Clock } from '../../base/clock.ts';
+import { formatBytes } from '../../base/units.ts';
+import type { Destination } from '../../destination/destination.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
+import { measureDestination, UNMEASURED, type Measured } from '../../destination/open/measure.ts';
+import { openDestination, type OpenOptions } from '../../destination/open/open.ts';
+import { probeDestination } from '../../destination/open/probe.ts';
+import { areOnSameDisk } from '../../system/disk-identity.ts';
+import { farPlaceOf } from '../../system/far-mounts.ts';
+import { readKeyFiles } from '../../repository/slots/key-files.ts';
+import { requireFree } from '../../repository/new-objects.ts';
+import { answersFrom } from '../../system/far-answer.ts';
+import { unmountedAt } from '../../system/unmounted.ts';
+import { checkSpace } from './machine.ts';
+import { guarded, ok, problem, warning, type Finding } from './finding.ts';
+
+export interface Trial {
+  /** An absolute path, or a URL. */
+  readonly url: string;
+  /** The embedded repository is there. */
+  readonly isEmbedded: boolean;
+  /** Not in the settings as it is: it must not lie where a disk is missing. */
+  readonly isNew: boolean;
+  /** Makes what the first backup would make; it stays where the place can be used. */
+  readonly create?: boolean;
+  /** What it is reached with; what this throws is a finding. */
+  readonly reach: () => Promise<OpenOptions>;
+  /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
+  readonly openRepository: (() => Promise<Finding>) | undefined;
+  /** A repository that was seen there before, and is never made anew. */
+  readonly remembered?: string | undefined;
+  /** Paths that are backed up, or are to be. */
+  readonly files: readonly string[];
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+export interface TrialReport {
+  readonly findings: readonly Finding[];
+  readonly measured: Measured;
+}
+
+/** Seconds of difference that are worth saying. */
+const SKEW_SECONDS = 60;
+
+/** What goes wrong is a finding. Only an aborted signal, or a bug, rejects. */
+export async function tryDestination(trial: Trial): Promise<TrialReport> {
+  const { url, isEmbedded, isNew, create = false, signal } = trial;
+  let directory: string | undefined;
+  let point: string | undefined;
+  let made: readonly string[] = [];
+  let destination: Destination;
+  try {
+    directory = directoryOf(url);
+    point = directory === undefined ? undefined : unmountedAt(directory);
+    if (directory !== undefined) {
+      if (isEmbedded && !(await isThere(directory))) return alone(notMadeYet());
+      if (point !== undefined && isNew && !(await isThere(join(directory, 'keys'))))
+        return alone(problem(...nothingMounted(point, directory)));
+      if (create && (await answersFrom(directory, signal))) made = await missingOf(directory);
+    }
+    destination = await openDestination(url, { ...(await trial.reach()), create }, signal);
+  } catch (error) {
+    await unmake(made);
+    signal.throwIfAborted();
+    if (!(error instanceof HoldfastError)) throw error;
+    return alone(problem('open', error.message, hintOf(error, directory, point)));
+  }
+  let isKept = false;
+  try {
+    const report = await examine(destination, { directory, point, isMade: made.length > 0 }, trial);
+    isKept = report.findings.every(({ status }) => status !== 'error');
+    return report;
+  } finally {
+    await destination.close();
+    if (!isKept) await unmake(made);
+  }
+}
+
+interface Scene {
+  readonly directory: string | undefined;
+  /** Where something should be mounted and is not. */
+  readonly point: string | undefined;
+  readonly isMade: boolean;
+}
+
+async function examine(
+  destination: Destination,
+  { directory, point, isMade }: Scene,
+  { url, files, clock, signal, remembered, openRepository }: Trial,
+): Promise<TrialReport> {
+  const shown = shownPlace(parseLocation(url));
+  const opened = ok('open', isMade ? `${shown} was made` : `${shown} is there`);
+  const mounted =
+    point === undefined || directory === undefined ? [] : [warning(...nothingMounted(point, directory))];
+  const promises = await probeDestination(destination, clock, signal);
+  const keeps = promises.every(({ status }) => status !== 'error');
+  const measured = keeps ? await measureDestination(destination, clock, signal) : UNMEASURED;
+  const room =
+    directory === undefined ? [] : [await guarded('space', async () => await checkSpace('space', directory))];
+  const repository = await guarded(
+    'repository',
+    async () => await lookForRepository(destination, { remembered, openRepository }, signal),
+  );
+  const disk = directory === undefined ? [] : sameDiskFindings(directory, files);
+  const findings = [
+    opened,
+    ...mounted,
+    ...promises,
+    ...measuredFindings(measured),
+    ...room,
+    ...disk,
+    repository,
+  ];
+  return { findings, measured };
+}
+
+function nothingMounted(point: string, directory: string): readonly [string, string, string] {
+  return [
+    'mounted',
+    `Nothing seems to be mounted at ${point}, so ${directory} would lie on the disk of the system`,
+    `Connect and mount the disk or share first. For a folder on this computer itself choose one outside of ${point}.`,
+  ];
+}
+
+/** The directory and those above it that are not there, the lowest first. */
+async function missingOf(directory: string): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (let at = directory; !(await isThere(at)); at = dirname(at)) missing.push(at);
+  return missing;
+}
+
+/** What was made for a place that is not taken. What somebody has put something into meanwhile stays. */
+async function unmake(made: readonly string[]): Promise<void> {
+  for (const directory of made) {
+    try {
+      await rmdir(directory);
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return;
+    }
+  }
+}
+
+/** A copy on the same disk is none when that fails, however well it keeps what it promises. */
+export function sameDiskFindings(directory: string, files: readonly string[]): readonly Finding[] {
+  const isFar = (path: string): boolean => farPlaceOf(bytesOfText(path)) !== undefined;
+  const isShared =
+    !isFar(directory) && files.some((path) => !isFar(path) && areOnSameDisk(directory, path) === true);
+  if (!isShared) return [];
+  return [
+    warning(
+      'same disk',
+      'This folder is on the same disk as your files. If the disk fails, both are lost',
+      'Choose a place on another disk or another machine.',
+    ),
+  ];
+}
+
+function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured): readonly Finding[] {
+  const speed =
+    writeSpeed === null || readSpeed === null
+      ? []
+      : [ok('speed', `Stores ${formatBytes(writeSpeed)}/s, and gives back ${formatBytes(readSpeed)}/s`)];
+  if (clockSkewSeconds === null || Math.abs(clockSkewSeconds) < SKEW_SECONDS) return speed;
+  const way = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
+  const message = `Its clock is ${Math.round(Math.abs(clockSkewSeconds))} seconds ${way} the one of this machine`;
+  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them.')];
+}
+
+async function lookForRepository(
+  destination: Destination,
+  { remembered, openRepository }: Pick<Trial, 'remembered' | 'openRepository'>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { slots, damaged } = await readKeyFiles(destination, signal);
+  if (slots.length + damaged.length === 0 && remembered !== undefined)
+    return problem(
+      'repository',
+      'The repository that was kept there is gone, so a backup to it would fail',
+      'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination: backups begin anew there.',
+    );
+  // What the first backup, and "init", would refuse.
+  if (slots.length + damaged.length === 0) await requireFree(destination, signal);
+  if (slots.length + damaged.length === 0)
+    return ok('repository', 'None there yet: the first backup makes it');
+  if (openRepository === undefined)
+    return warning(
+      'repository',
+      'There is one already; whether its passphrase is known shows once it is configured',
+      'Name the passphrase of that repository in the settings of the destination, or take another place.',
+    );
+  try {
+    return await openRepository();
+  } catch (error) {
+    if (!(error instanceof HoldfastError) || error.code !== 'WRONG_PASSPHRASE') throw error;
+    return problem(
+      'repository',
+      `There is one already that does not open, so a backup to it would fail: ${error.message}`,
+      'Give the passphrase of that repository, or take another place.',
+    );
+  }
+}
+
+function alone(finding: Finding): TrialReport {
+  return { findings: [finding], measured: UNMEASURED };
+}
+
+function notMadeYet(): Finding {
+  return warning(
+    'open',
+    'The repository in the state directory is not made yet',
+    `The first start makes it: ${holdfast`start`}`,
+  );
+}
+
+function hintOf(error: HoldfastError, directory: string | undefined, point: string | undefined): string {
+  const isAbsent = error instanceof DestinationError && error.kind === 'not-found';
+  if (!isAbsent || directory === undefined) return error.hint;
+  if (point !== undefined)
+    return `Nothing seems to be mounted at ${point}: connect and mount the disk or share.`;
+  return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
+}
+
+/** What cannot be looked at is for the opening to complain of. */
+async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return errnoOf(error) !== 'ENOENT';
+  }
+}

@@ -1,0 +1,77 @@
+/** Tells when a source has had no good backup for days: what nobody hears of when nothing fails. */
+import { hostname } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import type { StateDatabase } from '../../db/state-database.ts';
+import { absenceNotice, findAbsences, type ProtectedSource } from '../../notify/absence.ts';
+import { createNotice } from '../../notify/notice.ts';
+import type { Notifier } from '../../notify/notifier.ts';
+import { goodAt, noticeGood } from './good-backups.ts';
+import { dueAfter, zoneOf } from '../jobs/planning.ts';
+
+export interface AbsenceParts {
+  readonly settings: () => Settings;
+  readonly state: Pick<StateDatabase, 'jobs' | 'settings'>;
+  readonly notifier: Pick<Notifier, 'notify'>;
+  readonly clock: Clock;
+}
+
+const TOLD = 'absence told';
+
+/** To be called now and then; what was told is kept, so that a restart does not tell it again. */
+export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts): void {
+  const nowMs = clock.now();
+  const { sources, notices, ...others } = settings();
+  const zone = zoneOf(others);
+  const kept = state.settings.get(TOLD);
+  const told = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
+  const found = findAbsences(
+    sources.flatMap((source) =>
+      source.destinations.map((destination) => {
+        const known = protectedSource(source.path, destination, state, nowMs);
+        return { ...known, dueAt: dueAfter(source, known.lastGoodAt ?? known.since, zone) };
+      }),
+    ),
+    told,
+    notices.absenceDays,
+    nowMs,
+  );
+  for (const absence of found.tell) notifier.notify(createNotice(absenceNotice(absence, hostname()), clock));
+  state.settings.set(TOLD, found.told.size === 0 ? undefined : JSON.stringify([...found.told]));
+}
+
+function protectedSource(
+  source: string,
+  destination: string,
+  { jobs, settings }: AbsenceParts['state'],
+  nowMs: number,
+): Omit<ProtectedSource, 'dueAt'> {
+  const last = jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination });
+  noticeGood(settings, destination, source, last, nowMs);
+  const noted = protectedSince(settings, destination, source);
+  // A time in the future was noted under a wrong clock.
+  const since = noted === undefined || noted > nowMs ? nowMs : noted;
+  if (since !== noted) settings.set(sinceKey(destination, source), String(since));
+  return { source, destination, lastGoodAt: goodAt(settings, destination, source, last, nowMs), since };
+}
+
+/** Since when, in milliseconds since 1970, the source is to be backed up to that destination, as far as it was noted. */
+export function protectedSince(
+  settings: Pick<SettingStore, 'get'>,
+  destination: string,
+  source: string,
+): number | undefined {
+  const noted = settings.get(sinceKey(destination, source));
+  return noted === undefined ? undefined : Number(noted);
+}
+
+/** Of all sources: the destination lies at another place now, and it begins anew. */
+export function forgetProtectedSince(settings: Pick<SettingStore, 'all' | 'set'>, destination: string): void {
+  const prefix = sinceKey(destination, '');
+  for (const key of settings.all().keys()) if (key.startsWith(prefix)) settings.set(key, undefined);
+}
+
+export function sinceKey(destination: string, source: string): string {
+  return `since ${destination} ${source}`;
+}

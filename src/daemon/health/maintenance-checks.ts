@@ -1,0 +1,106 @@
+/** What the last check, restore drill and prune of each destination say of the backups there. */
+import type { JobStore, NewestFilter } from '../../db/jobs.ts';
+import type { StatusCheck } from '../../jobs/agent.ts';
+import { DAMAGE_CODES, type JobType } from '../../jobs/job.ts';
+import type { Destinations } from '../places/destinations.ts';
+import { lastEnded } from './good-backups.ts';
+
+export interface MaintenanceParts {
+  readonly jobs: Pick<JobStore, 'newest'>;
+  readonly destinations: Pick<Destinations, 'all'>;
+  readonly now: () => number;
+}
+
+type Maintenance = Extract<JobType, 'check' | 'drill' | 'prune'>;
+
+/**
+ * Errors, for what cannot be restored protects nobody: of damage that a check or a drill found, until a later one of the
+ * kind completes. One that fails for another reason ends nothing. Without names: anybody on the machine may read them.
+ */
+export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
+  const damaged = damagedPlaces('check', parts).length;
+  const unrestored = damagedPlaces('drill', parts).length;
+  const checks: StatusCheck[] = [];
+  if (damaged > 0)
+    checks.push({
+      name: 'damage',
+      status: 'error',
+      message:
+        `The last check of ${places(damaged)} found damage, and backups there may not come back whole. ` +
+        'Check the drive, back up again, which stores anew what is missing, then run another check.',
+    });
+  if (unrestored > 0)
+    checks.push({
+      name: 'restore drills',
+      status: 'error',
+      message:
+        `The last restore drill of ${places(unrestored)} failed: files could not be restored as they were saved. ` +
+        'Run a check that reads all data and back up again, then run another drill.',
+    });
+  return checks;
+}
+
+/** Warnings of what could not be done, so that nobody knows, or is left as it was. Without names, as the others. */
+export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
+  const undone: readonly (readonly [name: string, of: Maintenance, so: string])[] = [
+    ['checks not done', 'check', 'whether the backups there are whole is not known'],
+    ['drills not done', 'drill', 'whether the backups there can be restored is not known'],
+    ['prune', 'prune', 'what is no longer needed there stays'],
+  ];
+  return undone.flatMap(([name, of, so]) => {
+    const count = undonePlaces(of, parts).length;
+    if (count === 0) return [];
+    const what = of === 'drill' ? 'restore drill' : of;
+    const message = `The last ${what} of ${places(count)} failed: ${so}. The job says why; run another one then.`;
+    return [{ name, status: 'warning', message } as const];
+  });
+}
+
+export interface MaintenanceFindings {
+  /** Names of destinations where that was the end of the last one. */
+  readonly damaged: readonly string[];
+  readonly unrestored: readonly string[];
+  readonly unchecked: readonly string[];
+  readonly undrilled: readonly string[];
+  readonly unpruned: readonly string[];
+}
+
+/** What the checks say, with names. */
+export function maintenanceFindings(parts: MaintenanceParts): MaintenanceFindings {
+  return {
+    damaged: damagedPlaces('check', parts),
+    unrestored: damagedPlaces('drill', parts),
+    unchecked: undonePlaces('check', parts),
+    undrilled: undonePlaces('drill', parts),
+    unpruned: undonePlaces('prune', parts),
+  };
+}
+
+function damagedPlaces(type: Maintenance, { jobs, destinations, now }: MaintenanceParts): readonly string[] {
+  return namesOf(destinations).filter(
+    (destination) =>
+      lastEnded(jobs, { ...asked(type, destination), failedBy: DAMAGE_CODES }, now())?.status === 'failed',
+  );
+}
+
+/** Where it is known to be damaged nothing else is to be said. */
+function undonePlaces(type: Maintenance, parts: MaintenanceParts): readonly string[] {
+  const { jobs, destinations, now } = parts;
+  const damaged = type === 'prune' ? [] : damagedPlaces(type, parts);
+  return namesOf(destinations).filter(
+    (destination) =>
+      !damaged.includes(destination) && lastEnded(jobs, asked(type, destination), now())?.status === 'failed',
+  );
+}
+
+function asked(type: Maintenance, destination: string): NewestFilter {
+  return { types: [type], destination };
+}
+
+function namesOf(destinations: MaintenanceParts['destinations']): readonly string[] {
+  return destinations.all().map(({ name }) => name);
+}
+
+function places(count: number): string {
+  return count === 1 ? 'one destination' : `${count} destinations`;
+}

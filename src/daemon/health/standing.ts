@@ -1,0 +1,176 @@
+/** How each source stands at each of its destinations, by its last backups and by what the settings promise. */
+import type { Settings, SourceSettings } from '../../config/settings.ts';
+import type { JobStore } from '../../db/jobs.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import type { StatusCheck } from '../../jobs/agent.ts';
+import type { Job, JobError } from '../../jobs/job.ts';
+import { isAbsent } from '../../notify/absence.ts';
+import { parseSchedule, type Schedule } from '../../schedule/schedule.ts';
+import { protectedSince } from './absence-watch.ts';
+import { goodAt, lastEnded } from './good-backups.ts';
+import { dueAfter, schedulesOf, zoneOf } from '../jobs/planning.ts';
+import { NONE_UNREAD, unreadIn, type Unread } from './unread-files.ts';
+
+/** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
+const LATE_MS = 3_600_000;
+
+export interface Standing {
+  readonly source: SourceSettings;
+  readonly destination: string;
+  /** As of when the source is in its last good backup; milliseconds since 1970, null when there is none. */
+  readonly lastGoodAt: number | null;
+  /** What the last good one says of when that was, without regard to what the clock shows now. */
+  readonly statedGoodAt: number | null;
+  /** The last one that ended by itself failed. */
+  readonly hasFailed: boolean;
+  /** Of the last one, when it failed or is tried again after a failure. */
+  readonly failure: JobError | null;
+  /** There should be a newer good one by what the settings promise, or any, whatever the reason is. */
+  readonly overdue: boolean;
+  /** What is missing from the last one that completed, since it could not be read, and nobody has accepted that. */
+  readonly unread: Unread;
+  /** The exclude rules left out all that is in the source from that one. */
+  readonly isLeftOut: boolean;
+}
+
+export interface StandingParts {
+  readonly settings: () => Settings;
+  readonly jobs: Pick<JobStore, 'get' | 'newest' | 'records'>;
+  readonly now: () => number;
+  /** Of since when sources are to be backed up, and of good backups. */
+  readonly notes: Pick<SettingStore, 'get'>;
+}
+
+export function standingsOf({ settings, jobs, now, notes }: StandingParts): readonly Standing[] {
+  const { sources, notices, ...others } = settings();
+  const zone = zoneOf(others);
+  return sources.flatMap((source) => {
+    const schedules = schedulesOf(source).map(parseSchedule);
+    return source.destinations.map((destination): Standing => {
+      // What lies at another place, where the source was backed up to before, does not count.
+      const asked = { types: ['backup'], source: source.path, destination, whole: true } as const;
+      const last = jobs.newest({ ...asked, status: 'completed' });
+      const good =
+        last === undefined ? undefined : jobs.newest({ ...asked, status: 'completed', good: true });
+      const lastGoodAt = goodAt(notes, destination, source.path, good, now());
+      const ended = lastEnded(jobs, asked, now());
+      const hasFailed = ended?.status === 'failed';
+      // One that is tried again waits with what its last attempt came to.
+      const tried = jobs.newest({ ...asked, status: 'queued' });
+      const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
+      const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
+      const since = lastGoodAt ?? protectedSince(notes, destination, source.path);
+      const overdue =
+        since !== undefined &&
+        (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
+          schedules.some((schedule) => isMissed(schedule, since, zone, now())));
+      // What went wrong is looked up where anything did.
+      const hasProblems = last !== undefined && (last.warnings_count > 0 || last.progress.files_failed > 0);
+      const withProblems = hasProblems ? jobs.get(last.id) : last;
+      const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
+      const isLeftOut = withProblems?.problems.some(({ code }) => code === 'SOURCE_LEFT_OUT') === true;
+      const statedGoodAt = good === undefined ? null : (good.source_read_at ?? good.started_at);
+      return {
+        source,
+        destination,
+        lastGoodAt,
+        statedGoodAt,
+        hasFailed,
+        failure,
+        overdue,
+        unread,
+        isLeftOut,
+      };
+    });
+  });
+}
+
+/**
+ * Whether a run was due since then that should be over by now: after as long as from it to the next one. When the next
+ * run is does not tell, for that is moved on as soon as a job waits, however long it waits then.
+ */
+function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: number): boolean {
+  const due = schedule.next(sinceMs, zone);
+  if (due === null || due > nowMs) return false;
+  const following = schedule.next(due, zone);
+  return nowMs > due + Math.max(LATE_MS, following === null ? 0 : following - due);
+}
+
+/** Without paths and names: anybody on the machine may read them. */
+export function standingChecks(all: readonly Standing[], parts: StandingParts): readonly StatusCheck[] {
+  return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all), ...leftOutCheck(all)];
+}
+
+function overdueCheck(all: readonly Standing[], { jobs }: StandingParts): readonly StatusCheck[] {
+  const late = all.filter(({ overdue }) => overdue);
+  if (late.length === 0) return [];
+  const queued = new Map<string, Job>();
+  for (const { job } of jobs.records('queued').toReversed())
+    if (job.spec.type === 'backup') queued.set(keyOf(job.spec.source, job.spec.destination), job);
+  const reasons = late.flatMap(({ source, destination, hasFailed }) => {
+    const waits = queued.get(keyOf(source.path, destination));
+    return waits?.waiting_for ?? (hasFailed ? 'The last attempt failed.' : []);
+  });
+  const what = lateness(late);
+  return [
+    {
+      name: 'overdue',
+      status: 'error',
+      message: [what, ...new Set(reasons)].join(' '),
+    },
+  ];
+}
+
+function keyOf(source: string, destination: string): string {
+  return JSON.stringify([source, destination]);
+}
+
+function lateness(late: readonly Standing[]): string {
+  const none = late.filter(({ lastGoodAt }) => lastGoodAt === null).length;
+  if (none === 0)
+    return late.length === 1
+      ? 'The last good backup of one source is older than it should be.'
+      : `${late.length} of the last good backups are older than they should be.`;
+  if (none < late.length) return `${late.length} backups are late; of some sources there is none yet.`;
+  return none === 1 ? 'The first backup of one source is late.' : `${none} first backups are late.`;
+}
+
+/** One may fail again and again while the last backup of all, of another source or to another destination, is good. */
+function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
+  const failing = all.filter(({ hasFailed }) => hasFailed);
+  const partly = new Set(all.filter(({ hasFailed }) => !hasFailed).map(({ source }) => source.path));
+  const isWhole = ({ source }: Standing): boolean => !partly.has(source.path);
+  const whole = new Set(failing.filter(isWhole).map(({ source }) => source.path)).size;
+  const parts = failing.filter((one) => !isWhole(one)).length;
+  const checks: StatusCheck[] = [];
+  if (whole > 0) {
+    const what = whole === 1 ? 'one source' : `${whole} sources`;
+    checks.push({ name: 'sources', status: 'warning', message: `The last backup of ${what} failed.` });
+  }
+  if (parts > 0) {
+    const what = parts === 1 ? 'one destination' : `${parts} destinations`;
+    const message = `The last backup to ${what} failed, while others of the source are good.`;
+    checks.push({ name: 'destinations of a source', status: 'warning', message });
+  }
+  return checks;
+}
+
+/** A backup that completes with warnings looks like a good one, for as long as nobody looks at the job. */
+function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
+  const unread = all.filter((one) => one.unread.files + one.unread.folders > 0);
+  const count = new Set(unread.map(({ source }) => source.path)).size;
+  if (count === 0) return [];
+  const which =
+    count === 1 ? 'one source are not in its last backup' : `${count} sources are not in their last backups`;
+  const message = `Files of ${which}: they could not be read. The job names them; give yourself permission to read them, leave them out, or accept it.`;
+  return [{ name: 'unread files', status: 'warning', message }];
+}
+
+/** It completes, and holds nothing of what is to be protected. */
+function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
+  const count = new Set(all.filter((one) => one.isLeftOut).map(({ source }) => source.path)).size;
+  if (count === 0) return [];
+  const which = count === 1 ? 'one source' : `${count} sources`;
+  const message = `The exclude rules leave out everything in ${which}. The job says which rule it is: a pattern, or a file that marks a folder as not to be backed up. Take it back, or remove the source.`;
+  return [{ name: 'left out', status: 'error', message }];
+}

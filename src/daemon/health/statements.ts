@@ -1,0 +1,339 @@
+/** All that is to be said of how the person is protected, from what is known: the page, the command line and programs say it. */
+import type { Settings } from '../../config/settings.ts';
+import type { JobStore } from '../../db/jobs.ts';
+import type { StatusCheck } from '../../jobs/agent.ts';
+import type { JobError } from '../../jobs/job.ts';
+import { ranked, statement, type Reason, type Statement, type StatementFacts } from '../../jobs/statement.ts';
+import type { Alarm } from '../../watch/alarms.ts';
+import type { Place } from '../places/destinations.ts';
+import type { MaintenanceFindings } from './maintenance-checks.ts';
+import { sourceNames } from '../sources/source-names.ts';
+import type { Standing } from './standing.ts';
+
+export interface StatementParts {
+  readonly settings: () => Pick<Settings, 'sources'>;
+  readonly jobs: Pick<JobStore, 'count'>;
+  readonly now: () => number;
+  readonly home: string;
+  readonly alarms: () => readonly Alarm[];
+  /** Sources that are not watched although they should be. */
+  readonly unwatched: () => readonly string[];
+  /** Bytes; null while there is enough, or nobody knows. */
+  readonly scarceBytes: () => number | null;
+  /** Whether a destination is on a disk with the source; false where that is not known. */
+  readonly sharesDisk: (destination: string, source: string) => boolean;
+  /** Names of each place that has several. */
+  readonly onePlaces: () => readonly (readonly string[])[];
+  /** It was on the disk of the system when it was last there: nobody has unplugged that. */
+  readonly isOfSystem: (destination: string) => boolean;
+  /** Since when, in milliseconds since 1970, nobody has tried to restore from a destination though there are backups. */
+  readonly untestedSince: (destination: string) => number | null;
+}
+
+export interface Known {
+  readonly standings: readonly Standing[];
+  readonly maintenance: MaintenanceFindings;
+  /** Those of the settings that are not there, or cannot be reached. */
+  readonly away: readonly Place[];
+  /** `until` null: for ever. */
+  readonly pause: { readonly until: number | null } | undefined;
+  readonly checks: readonly StatusCheck[];
+}
+
+/** A clock is not as exact as that. Milliseconds. */
+const CLOCK_SLACK_MS = 300_000;
+const UNTESTED_MS = 60 * 86_400_000;
+
+/** Checks of which a statement of its own has more to say. */
+const SAID_OTHERWISE: ReadonlySet<string> = new Set([
+  'destinations',
+  'overdue',
+  'sources',
+  'destinations of a source',
+  'unread files',
+  'left out',
+  'damage',
+  'restore drills',
+  'checks not done',
+  'drills not done',
+  'prune',
+  'alarms',
+  'pause',
+  'clock',
+  'state room',
+  'watcher',
+  'same disk',
+]);
+
+/** The worst first, one at least. */
+export function statementsOf(parts: StatementParts, known: Known): readonly Statement[] {
+  const { standings } = known;
+  const scene = new Scene(parts, known);
+  const all = [
+    ...alarmStatements(scene),
+    ...placeStatements(scene),
+    ...standingStatements(scene),
+    ...ofChecks(known),
+    ...noteStatements(scene),
+  ];
+  const base =
+    standings.length === 0 ? statement('no_source') : statement('protected', scene.about(standings));
+  return ranked([...all, base]);
+}
+
+/** Whether a backup bears a time that is still to come. */
+export function isAhead(at: number | null, nowMs: number): boolean {
+  return at !== null && at - nowMs > CLOCK_SLACK_MS;
+}
+
+class Scene {
+  readonly parts: StatementParts;
+  readonly known: Known;
+  readonly #names: ReadonlyMap<string, string>;
+
+  constructor(parts: StatementParts, known: Known) {
+    this.parts = parts;
+    this.known = known;
+    const paths = known.standings.map(({ source }) => source.path);
+    this.#names = sourceNames([...paths, ...parts.alarms().map(({ source }) => source)], parts.home);
+  }
+
+  name(path: string): string {
+    return this.#names.get(path) ?? path;
+  }
+
+  isAway(destination: string): boolean {
+    return this.known.away.some(({ name }) => name === destination);
+  }
+
+  /** Sources, and their destinations where others of theirs are not meant. */
+  about(meant: readonly Standing[]): Pick<StatementFacts, 'paths' | 'names' | 'to' | 'since'> {
+    const asked = new Set(meant.map(({ source }) => source.path));
+    const paths = [...asked];
+    const ofThem = this.known.standings.filter(({ source }) => asked.has(source.path));
+    const to = [...new Set(meant.map(({ destination }) => destination))];
+    return {
+      paths,
+      names: paths.map((path) => this.name(path)),
+      to: ofThem.length === meant.length ? [] : to,
+      since: oldest(meant),
+    };
+  }
+}
+
+const ALARM_CODES = {
+  empty: 'source_empty',
+  unreadable: 'source_unreadable',
+  left_out: 'source_left_out',
+  shrunk: 'files_disappeared',
+  rewritten: 'files_rewritten',
+  burst: 'files_burst',
+  claimed: 'name_claimed',
+} as const;
+
+function alarmStatements(scene: Scene): readonly Statement[] {
+  return scene.parts.alarms().map(({ kind, source, facts, before: snapshot = null }) => {
+    const figures = Object.fromEntries(
+      Object.entries(facts).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
+    );
+    const { files_before: before = 0, files = 0 } = figures;
+    const failure = scene.known.standings.find((one) => one.source.path === source)?.failure;
+    return statement(ALARM_CODES[kind], {
+      paths: [source],
+      names: [scene.name(source)],
+      figures: kind === 'shrunk' ? { ...figures, files_gone: Math.max(0, before - files) } : figures,
+      reason: kind === 'empty' && failure?.details['is_there'] === false ? 'source_missing' : null,
+      before: snapshot,
+    });
+  });
+}
+
+function placeStatements(scene: Scene): readonly Statement[] {
+  const { maintenance, away } = scene.known;
+  const of = (code: Statement['code'], to: readonly string[]): readonly Statement[] =>
+    to.length === 0 ? [] : [statement(code, { to })];
+  const gone = away.filter((place) => isGone(place, scene));
+  const emptied = scene.known.standings.filter((one) => isEmptied(one, scene));
+  const lost = [...gone.map(({ name }) => name), ...emptied.map(({ destination }) => destination)];
+  return [
+    ...of('destination_gone', [...new Set(lost)]),
+    ...of('damaged', maintenance.damaged),
+    ...of('drill_failed', maintenance.unrestored),
+    ...of('check_undone', maintenance.unchecked),
+    ...of('drill_undone', maintenance.undrilled),
+    ...of('prune_failed', maintenance.unpruned),
+  ];
+}
+
+/** Nobody can unplug the disk of the system: the folder was deleted, or moved. */
+function isGone({ name, directory }: Place, { parts }: Scene): boolean {
+  return directory !== undefined && parts.isOfSystem(name);
+}
+
+function isEmptied({ failure, destination }: Standing, { parts }: Scene): boolean {
+  return failure !== null && reasonFor(failure) === 'emptied' && parts.isOfSystem(destination);
+}
+
+function standingStatements(scene: Scene): readonly Statement[] {
+  const { standings, pause } = scene.known;
+  const { jobs, alarms, now } = scene.parts;
+  const hasAlarm = (path: string, ...kinds: readonly Alarm['kind'][]): boolean =>
+    alarms().some(({ source, kind }) => source === path && kinds.includes(kind));
+  const reasonOf = (one: Standing): Reason | null =>
+    scene.isAway(one.destination) ? 'away' : one.failure === null ? null : reasonFor(one.failure);
+  const withReason = (meant: readonly Standing[]): Partial<StatementFacts> => {
+    const reasons = new Set(meant.map(reasonOf));
+    const [only = null] = reasons;
+    return { ...scene.about(meant), reason: reasons.size === 1 ? only : null };
+  };
+
+  const never = standings.filter(({ lastGoodAt }) => lastGoodAt === null);
+  const overdue = standings.filter(({ lastGoodAt, overdue: late }) => lastGoodAt !== null && late);
+  const isFirst =
+    never.length > 0 &&
+    never.length === standings.length &&
+    never.every((one) => one.failure === null && !one.overdue && !scene.isAway(one.destination)) &&
+    jobs.count('running') + jobs.count('queued') > 0;
+  const isHeld = pause !== undefined && jobs.count('running') === 0;
+  const failed = standings.filter(
+    (one) =>
+      one.failure !== null &&
+      one.lastGoodAt !== null &&
+      !one.overdue &&
+      // That the disk is away is said by itself, and goes by the age of what is on it.
+      !scene.isAway(one.destination) &&
+      !isEmptied(one, scene) &&
+      !hasAlarm(one.source.path, 'empty'),
+  );
+  const unread = standings.filter(
+    (one) => one.unread.files + one.unread.folders > 0 && !hasAlarm(one.source.path, 'unreadable', 'empty'),
+  );
+  const leftOut = standings.filter((one) => one.isLeftOut && !hasAlarm(one.source.path, 'left_out', 'empty'));
+  const ahead = standings.filter(({ statedGoodAt }) => isAhead(statedGoodAt, now()));
+  const aheadMs = Math.max(0, ...ahead.map(({ statedGoodAt }) => (statedGoodAt ?? 0) - now()));
+  const found: Statement[] = [];
+  if (isFirst)
+    found.push(statement(isHeld ? 'first_backup_paused' : 'first_backup_runs', scene.about(never)));
+  else if (never.length > 0) found.push(statement('never_backed_up', withReason(never)));
+  if (overdue.length > 0) found.push(statement('overdue', withReason(overdue)));
+  for (const meant of bySourceAndReason(failed, reasonOf))
+    found.push(statement('last_failed', withReason(meant)));
+  if (leftOut.length > 0) found.push(statement('source_left_out', { ...scene.about(leftOut), to: [] }));
+  if (unread.length > 0) found.push(unreadStatement(unread, scene));
+  if (ahead.length > 0) found.push(statement('clock_behind', { figures: { ahead_ms: aheadMs } }));
+  if (pause !== undefined && !(isFirst && isHeld))
+    found.push(statement('paused', { ...scene.about(standings), figures: pauseFigures(pause) }));
+  return found;
+}
+
+function pauseFigures({ until }: NonNullable<Known['pause']>): StatementFacts['figures'] {
+  return until === null ? {} : { until_ms: until };
+}
+
+/** Each source and reason by itself: what is to be done differs. */
+function bySourceAndReason(
+  failed: readonly Standing[],
+  reasonOf: (one: Standing) => Reason | null,
+): Iterable<readonly Standing[]> {
+  return Map.groupBy(failed, (one) => `${reasonOf(one)} ${one.source.path}`).values();
+}
+
+/** The same file is missing at each destination of its source. */
+function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
+  const perSource = [...Map.groupBy(unread, ({ source }) => source.path).values()].flatMap(
+    ([one]) => one ?? [],
+  );
+  const sum = (of: 'files' | 'folders'): number => perSource.reduce((all, one) => all + one.unread[of], 0);
+  return statement('files_unread', {
+    ...scene.about(unread),
+    to: [],
+    files: perSource.flatMap((one) => one.unread.named).slice(0, 3),
+    figures: { files: sum('files'), folders: sum('folders') },
+  });
+}
+
+function noteStatements(scene: Scene): readonly Statement[] {
+  const { standings, away } = scene.known;
+  const { unwatched, onePlaces, scarceBytes, sharesDisk, untestedSince, now } = scene.parts;
+  const notes: Statement[] = [];
+  const closed = unwatched();
+  if (closed.length > 0)
+    notes.push(statement('not_watched', { paths: closed, names: closed.map((path) => scene.name(path)) }));
+  for (const place of onePlaces()) {
+    const there = standings.filter(({ destination }) => place.includes(destination));
+    const twice = [...Map.groupBy(there, ({ source }) => source.path).values()].filter((of) => of.length > 1);
+    if (twice.length > 0)
+      notes.push(
+        statement('same_place', {
+          ...scene.about(twice.flat()),
+          to: place.filter((name) => twice.flat().some((one) => one.destination === name)),
+        }),
+      );
+  }
+  // That it is full, or takes nothing, is said by its own check.
+  const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
+  const scarce = isWritten ? scarceBytes() : null;
+  if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
+  for (const place of away) {
+    const { name, directory } = place;
+    const at = standings.filter(({ destination }) => destination === name);
+    // Nobody relies on it, or something worse is said of it.
+    if (at.length === 0 || at.some((one) => one.lastGoodAt === null || one.overdue)) continue;
+    if (isGone(place, scene)) continue;
+    const far = directory === undefined ? 1 : 0;
+    notes.push(statement('destination_away', { ...scene.about(at), to: [name], figures: { far } }));
+  }
+  // As long as one destination is elsewhere the files survive.
+  const elsewhere = new Set(
+    standings
+      .filter(({ destination, source }) => !sharesDisk(destination, source.path))
+      .map(({ source }) => source.path),
+  );
+  const alone = standings.filter(({ source }) => !elsewhere.has(source.path));
+  if (alone.length > 0)
+    notes.push(
+      statement('same_disk', {
+        ...scene.about(alone),
+        to: [...new Set(alone.map(({ destination }) => destination))],
+      }),
+    );
+  for (const name of new Set(standings.map(({ destination }) => destination))) {
+    const since = untestedSince(name);
+    const untestedMs = since === null ? 0 : now() - since;
+    if (untestedMs > UNTESTED_MS)
+      notes.push(statement('untested', { to: [name], figures: { untested_ms: untestedMs } }));
+  }
+  return notes;
+}
+
+function ofChecks({ checks }: Known): readonly Statement[] {
+  return checks.flatMap(({ name, status }) =>
+    status === 'ok' || SAID_OTHERWISE.has(name)
+      ? []
+      : [statement(status === 'error' ? 'check_failed' : 'check_warns', { check: name })],
+  );
+}
+
+const REASONS: Readonly<Record<string, Reason>> = {
+  INSUFFICIENT_STORAGE: 'full',
+  WRONG_PASSPHRASE: 'locked_out',
+  DECRYPTION_FAILED: 'locked_out',
+  SECRET_UNAVAILABLE: 'locked_out',
+  SECRET_UNSAFE: 'locked_out',
+  DESTINATION_AUTH_FAILED: 'denied',
+  DESTINATION_UNREACHABLE: 'unreachable',
+  INVALID_SOURCE: 'source_missing',
+  SOURCE_SUSPICIOUSLY_EMPTY: 'source_empty',
+};
+
+function reasonFor({ code, details }: JobError): Reason {
+  if (code === 'DESTINATION_ERROR' && details['reason'] === 'different') return 'other_repository';
+  if (code === 'DESTINATION_ERROR' && details['reason'] === 'empty') return 'emptied';
+  return REASONS[code] ?? 'other';
+}
+
+/** Null when one of them has none. */
+function oldest(standings: readonly Standing[]): number | null {
+  const times = standings.flatMap(({ lastGoodAt }) => (lastGoodAt === null ? [] : [lastGoodAt]));
+  return times.length === 0 || times.length < standings.length ? null : Math.min(...times);
+}

@@ -1,0 +1,75 @@
+/** What an engine process has to be told of a job, beside what the job itself says. */
+import type { ConfigSource } from '../../config/config-source.ts';
+import type { SourceSettings } from '../../config/settings.ts';
+import type { EngineJob } from '../../engine/protocol.ts';
+import type { Job } from '../../jobs/job.ts';
+import type { PassPart } from '../../jobs/pass.ts';
+import type { Alarms } from '../alarms/alarm-book.ts';
+import { sourceOf } from '../sources/configured-source.ts';
+import type { Destinations, Place } from '../places/destinations.ts';
+import type { OpenedPlaces } from './opened-places.ts';
+import { pathToBytes } from '../sources/path-bytes.ts';
+import { preparePass } from './prepare-pass.ts';
+import { retentionRules } from './retention-rules.ts';
+import type { Watching } from '../sources/watching.ts';
+
+export interface Preparing {
+  readonly destinations: Destinations;
+  readonly opened: OpenedPlaces;
+  readonly settings: () => ConfigSource['current'];
+  readonly watching: Watching;
+  readonly alarms: Alarms;
+  readonly stateDirectory: string;
+  readonly never: () => readonly string[];
+}
+
+/** @throws {RequestError} INVALID_DESTINATION; {ConfigError} {StateError} when a secret cannot be had */
+export async function prepareJob(
+  job: Job,
+  part: PassPart,
+  parts: Preparing,
+  signal: AbortSignal,
+): Promise<EngineJob> {
+  const { destinations, settings, watching, alarms, stateDirectory, never } = parts;
+  const { spec } = job;
+  const place = destinations.find(spec.destination);
+  parts.opened.opens(job, place);
+  const source = spec.type === 'backup' ? sourceOf(settings(), spec) : undefined;
+  const copies = part.kind === 'copies';
+  const reader = readerOf(part, source, place);
+  const changes = copies ? null : watching.take(job, reader, part.kind === 'reads');
+  const pass = await preparePass(place, part, parts, signal);
+  return {
+    id: job.id,
+    spec,
+    destination: await destinations.open(place, signal),
+    stateDirectory,
+    never: never().map((path) => pathToBytes(path)),
+    changes,
+    exclude: source?.exclude ?? NOTHING_EXCLUDED,
+    retention: spec.type !== 'prune' || !spec.apply_retention ? null : retentionRules(settings(), alarms),
+    emptyExpected: spec.type === 'backup' && alarms.isEmptyExpected(spec.source),
+    workers: null,
+    ...(pass === undefined ? {} : { pass }),
+    allowedRoots: settings().restore.allowedRoots,
+  };
+}
+
+const NOTHING_EXCLUDED: EngineJob['exclude'] = {
+  patterns: [],
+  ignoreFiles: [],
+  caches: false,
+  ifPresent: [],
+  largerThan: null,
+  oneFileSystem: false,
+};
+
+/**
+ * Whose changes are taken: those of the place, or those since a job of the last pass has read the source. Whether they
+ * reach back to the snapshot that they are compared with is told by their time.
+ */
+function readerOf(part: PassPart, source: SourceSettings | undefined, place: Place): string {
+  return part.kind === 'reads' && source !== undefined
+    ? `pass to ${JSON.stringify(source.destinations)}`
+    : place.url;
+}

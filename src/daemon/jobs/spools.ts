@@ -1,0 +1,49 @@
+/** Where far readers of passes keep packs for the further destinations, and when these are thrown away. */
+import { rmSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { namesIn } from '../../base/names-in.ts';
+import type { JobStore } from '../../db/jobs.ts';
+import { isTerminal } from '../../jobs/job-states.ts';
+
+export function spoolDirectory(stateDirectory: string, pass: string): string {
+  return join(allSpools(stateDirectory), pass);
+}
+
+function allSpools(stateDirectory: string): string {
+  return join(stateDirectory, 'spool');
+}
+
+export interface SpoolsParts {
+  readonly stateDirectory: string;
+  readonly jobs: Pick<JobStore, 'ofPass'>;
+  readonly trouble: (error: unknown) => void;
+}
+
+/** Those of an earlier process are gone once this is made: everything in them can be had elsewhere. */
+export class Spools implements AsyncDisposable {
+  readonly #parts: SpoolsParts;
+  #tidying: Promise<void> = Promise.resolve();
+
+  constructor(parts: SpoolsParts) {
+    this.#parts = parts;
+    rmSync(allSpools(parts.stateDirectory), { recursive: true, force: true });
+  }
+
+  /** Removes, in the background, those of passes in which no job has anything left to do. */
+  tidy(): void {
+    this.#tidying = this.#tidying.then(async () => await this.#removeOld()).catch(this.#parts.trouble);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#tidying;
+  }
+
+  async #removeOld(): Promise<void> {
+    const { stateDirectory, jobs } = this.#parts;
+    for (const pass of await namesIn(allSpools(stateDirectory))) {
+      const isOver = jobs.ofPass(pass).every(({ job }) => isTerminal(job.status));
+      if (isOver) await rm(spoolDirectory(stateDirectory, pass), { recursive: true, force: true });
+    }
+  }
+}

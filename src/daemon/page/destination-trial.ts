@@ -1,0 +1,85 @@
+/** Trying out a destination for the page: one of the settings, or one that is not saved yet. */
+import { join } from 'node:path';
+import { resolveAccess } from '../../config/access.ts';
+import type { SecretContext } from '../../config/secret.ts';
+import type { DestinationSettings } from '../../config/settings.ts';
+import type { Clock } from '../../base/clock.ts';
+import { formatDuration } from '../../base/units.ts';
+import { openDestination, personOf, type OpenOptions } from '../../destination/open/open.ts';
+import { openRepository } from '../../repository/repository.ts';
+import { secretHanded } from '../../repository/slots/typed-secret.ts';
+import type { Destinations, Place } from '../places/destinations.ts';
+import { ok, problem, type Finding } from '../doctor/finding.ts';
+import type { PassphraseGuesses } from './passphrase-guesses.ts';
+import { tryDestination, type Trial, type TrialReport } from '../doctor/try-destination.ts';
+
+export interface DestinationTrialParts {
+  readonly destinations: Pick<Destinations, 'open' | 'placeOf' | 'repositoryId'>;
+  readonly secrets: SecretContext;
+  readonly clock: Clock;
+  readonly stateDirectory: string;
+  readonly weakCost: boolean;
+  /** A passphrase that was typed is guessed at here, too. */
+  readonly guesses: PassphraseGuesses;
+}
+
+/** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
+export async function tryForPage(
+  settings: DestinationSettings,
+  files: readonly string[],
+  parts: DestinationTrialParts & Pick<Trial, 'isNew'>,
+  signal: AbortSignal,
+): Promise<TrialReport> {
+  const { destinations, secrets, clock, stateDirectory } = parts;
+  const place = destinations.placeOf(settings);
+  const reach = async (): Promise<OpenOptions> => ({
+    access: await resolveAccess(place.access, secrets, signal),
+    person: personOf(secrets),
+  });
+  return await tryDestination({
+    url: place.location,
+    isEmbedded: place.directory === join(stateDirectory, 'repository'),
+    isNew: parts.isNew,
+    reach,
+    remembered: destinations.repositoryId(place) || undefined,
+    openRepository: async () => await openThere(place, parts, signal),
+    files,
+    clock,
+    signal,
+  });
+}
+
+async function openThere(place: Place, parts: DestinationTrialParts, signal: AbortSignal): Promise<Finding> {
+  const guessed = await parts.guesses.try(async () => await openedId(place, parts, signal), signal);
+  if ('opened' in guessed)
+    return ok('repository', `${place.shown} opens (${guessed.opened.slice(0, SHORT_ID)})`);
+  return problem(
+    'repository',
+    'Too many wrong passphrases were tried',
+    `Try again in ${formatDuration(guessed.retryAfterMs)}.`,
+  );
+}
+
+/** The id of the repository, which was open and is closed again. */
+async function openedId(
+  place: Place,
+  { destinations, clock, stateDirectory, weakCost }: DestinationTrialParts,
+  signal: AbortSignal,
+): Promise<string> {
+  const { access, person, secret, url } = await destinations.open(place, signal);
+  const destination = await openDestination(url, { access, person }, signal);
+  const repository = await openRepository(
+    destination,
+    secretHanded(secret),
+    { clock, stateDirectory, allowWeakCost: weakCost },
+    signal,
+  ).catch(async (error: unknown) => {
+    await destination.close();
+    throw error;
+  });
+  await repository.close();
+  return repository.id;
+}
+
+/** Characters of an id that tell repositories apart. */
+const SHORT_ID = 8;

@@ -1,0 +1,128 @@
+/** The agent's side of the page's settings: previews, the account, what support needs. Loaded when somebody asks. */
+import { hostname } from 'node:os';
+import type { PageSettings } from '../../api/page/settings-area.ts';
+import { timestamp } from '../../api/presentation/time.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Redactor } from '../../base/redact.ts';
+import type { ConfigSource } from '../../config/config-source.ts';
+import type { SecretContext } from '../../config/secret.ts';
+import type { Membership } from '../../enrollment/membership.ts';
+import type { Agent } from '../../jobs/agent.ts';
+import type { Notifier } from '../../notify/notifier.ts';
+import { nextRuns, parseSchedule } from '../../schedule/schedule.ts';
+import type { Alarms } from '../alarms/alarm-book.ts';
+import type { Catalogs } from '../snapshots/catalogs.ts';
+import type { Destinations } from '../places/destinations.ts';
+import { zoneOf } from '../jobs/planning.ts';
+import { retentionRules } from '../jobs/retention-rules.ts';
+
+export interface PageSettingsParts {
+  readonly stateDirectory: string;
+  readonly configFile: string;
+  /** Of the program. */
+  readonly version: string;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  readonly config: ConfigSource;
+  readonly secrets: SecretContext;
+  readonly destinations: Pick<Destinations, 'find' | 'standard'>;
+  readonly catalogs: Pick<Catalogs, 'askAt'>;
+  readonly alarms: Pick<Alarms, 'freezes'>;
+  readonly membership: Pick<Membership, 'status' | 'enroll' | 'leave'>;
+  readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
+  readonly notifier: Pick<Notifier, 'wake'>;
+  /** Where the API listens. */
+  readonly addresses: () => readonly string[];
+}
+
+export function pageSettings(parts: PageSettingsParts): PageSettings {
+  const { stateDirectory, configFile, version, clock, redactor, config, membership } = parts;
+  return {
+    nextRuns: async (schedule, timeZone) => {
+      const zone = timeZone ?? zoneOf(config.current);
+      return await Promise.resolve(nextRuns(parseSchedule(schedule), clock.now(), zone));
+    },
+    forgetting: async (retention, destination, limit) => {
+      const place =
+        destination === undefined || destination === null
+          ? parts.destinations.standard()
+          : parts.destinations.find(destination);
+      const { current } = config;
+      const rules = retentionRules({ ...current, retention: retention ?? current.retention }, parts.alarms);
+      const found = await parts.catalogs.askAt(place, async (catalog) => {
+        return await catalog.forgetting({ rules, nowMs: clock.now(), limit });
+      });
+      return { destination: place.name, ...(found ?? { kept: 0, removed: 0, items: [] }) };
+    },
+    testNotice: async (channel, signal) => {
+      const { testNotice } = await import('../alarms/notice-test.ts');
+      const problem = await testNotice(channel, config.current.notices, parts, signal);
+      if (problem !== null) return redactor.redact(problem);
+      // What waited for the receiver need not wait any longer.
+      parts.notifier.wake(channel);
+      return null;
+    },
+    enrollment: {
+      status: () => membership.status(),
+      enroll: async ({ url, token, name }, signal) =>
+        await membership.enroll({ url, token, name: name ?? hostname() }, signal),
+      leave: async () => await membership.leave(),
+    },
+    about: () => {
+      const { error } = config.state;
+      return {
+        version,
+        node: process.versions.node,
+        platform: `${process.platform}-${process.arch}`,
+        state_directory: stateDirectory,
+        config_file: configFile,
+        config_error:
+          error === null
+            ? null
+            : { message: redactor.redact(error.message), line: error.line, column: error.column },
+        addresses: [...parts.addresses()],
+      };
+    },
+    agentLog: async (wish) => {
+      const { agentLogPath, endOfAgentLog } = await import('../state/agent-log-end.ts');
+      const entries = await endOfAgentLog(stateDirectory, wish);
+      return {
+        file: agentLogPath(stateDirectory),
+        // What was written before a secret was known is gone over again.
+        lines: entries.map(({ at, level, text }) => ({
+          at: timestamp(at),
+          level,
+          text: redactor.redact(text),
+        })),
+      };
+    },
+    diagnostics: async () => await diagnosticsOf(parts),
+  };
+}
+
+async function diagnosticsOf(
+  parts: PageSettingsParts,
+): Promise<{ readonly text: string; readonly madeAt: number }> {
+  const { stateDirectory, configFile, version, clock, redactor, config, agent } = parts;
+  const [{ BUNDLED, diagnosticsText }, { notExamined, examineAgent }, { endOfAgentLog }] = await Promise.all([
+    import('../doctor/diagnostics.ts'),
+    import('../doctor/examine.ts'),
+    import('../state/agent-log-end.ts'),
+  ]);
+  const destinationDirectory = parts.destinations.standard().directory;
+  const madeAt = clock.now();
+  const facts = {
+    madeBy: 'the agent',
+    madeAt,
+    version,
+    stateDirectory,
+    configFile,
+    findings: await examineAgent({ stateDirectory, destinationDirectory, clock }),
+    unexamined: notExamined(),
+    status: await agent.fullStatus(),
+    settings: config.document?.values,
+    jobs: agent.jobs({ limit: BUNDLED.jobs }),
+    log: await endOfAgentLog(stateDirectory, { lines: BUNDLED.logLines, level: 'debug' }),
+  };
+  return { text: await diagnosticsText(facts, redactor.redact), madeAt };
+}

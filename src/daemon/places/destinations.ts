@@ -1,0 +1,264 @@
+/** From the name or URL that somebody gave to a place, and from a place to all that opens the repository there. */
+import { join } from 'node:path';
+import type { Clock } from '../../base/clock.ts';
+import { RequestError, StateError } from '../../base/errors.ts';
+import { resolveAccess } from '../../config/access.ts';
+import { findDestination } from '../../config/effective-settings.ts';
+import { resolveSecret, type SecretContext } from '../../config/secret.ts';
+import type {
+  AccessSettings,
+  DestinationSettings,
+  SecretReference,
+  Settings,
+} from '../../config/settings.ts';
+import type { KnownRepository, RepositoryStore } from '../../db/repositories.ts';
+import type { SettingStore } from '../../db/settings.ts';
+import {
+  directoryOf,
+  findPlace,
+  openUrl,
+  parseLocation,
+  placeUrl,
+  shownPlace,
+  withUser,
+} from '../../destination/location.ts';
+import { personOf } from '../../destination/open/open.ts';
+import type { EngineDestination } from '../../engine/protocol.ts';
+import { unmountedAt } from '../../system/unmounted.ts';
+import { kitPassphrase, kitRecoveryCode } from './kit-secrets.ts';
+import { createPresence } from './presence.ts';
+import { rememberedAt } from './remembered-at.ts';
+
+/** A destination of the settings, or one that a request named by its URL. */
+export interface Place {
+  /** As requests and settings call it; the URL by which it is reached where no setting names it. */
+  readonly name: string;
+  /** One spelling for each place. */
+  readonly url: string;
+  /** As it is opened: an absolute path, or the URL with what says how to reach it. */
+  readonly location: string;
+  /** For people: a path or a URL. */
+  readonly shown: string;
+  /** Undefined when it is not on this machine. */
+  readonly directory: string | undefined;
+  readonly passphrase: SecretReference | null;
+  readonly access: AccessSettings | undefined;
+  /** The settings say that it was added without a test. */
+  readonly untested?: true;
+}
+
+export interface DestinationParts {
+  readonly settings: () => Settings;
+  readonly repositories: RepositoryStore;
+  /** Of how places are reached. */
+  readonly notes: Pick<SettingStore, 'get' | 'set'>;
+  readonly stateDirectory: string;
+  readonly secrets: SecretContext;
+  /** The secret of the embedded repository. */
+  readonly machineKey: () => Promise<Buffer>;
+  readonly uploadLimit: () => number | null;
+  readonly clock: Clock;
+}
+
+export interface Destinations {
+  /**
+   * Understands a name of the settings, which comes first; `default`, `cloud`, a path or a URL.
+   * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
+   */
+  find(nameOrUrl: string): Place;
+  /** The one where none is named, whatever is called `default`. */
+  standard(): Place;
+  /** Those of the settings. */
+  all(): readonly Place[];
+  /**
+   * Directories of this machine that backups are stored in: those of the settings, and others where a job found a
+   * repository that is still there.
+   */
+  stores(): readonly string[];
+  /** Also of settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
+  placeOf(settings: DestinationSettings): Place;
+  /** With its secret. @throws {ConfigError} {StateError} when that cannot be had */
+  open(place: Place, signal: AbortSignal): Promise<EngineDestination>;
+  /** Of the repository that was seen there; undefined before the first backup. */
+  repositoryId(place: Place): string | undefined;
+  remember(place: Place, repositoryId: string, nowMs: number): void;
+  /** How a place that no settings name was reached when a repository was seen there; `url` for any other. */
+  reachOf(url: string): string;
+  /**
+   * False: there was a repository, and its directory is not there now; or nobody has seen one yet, and the disk or share that
+   * it is meant to lie on is not mounted, so that it would be made on the disk of the system.
+   */
+  isPresent(place: Place): boolean;
+  /** Whether its directory was seen; false also for a place on another machine. */
+  isSeen(place: Place): boolean;
+}
+
+/** Whoever deletes a repository can have something else in its directory, which is to be backed up. */
+const PARTS_OF_REPOSITORY = ['keys', 'packs'];
+
+export function createDestinations(parts: DestinationParts): Destinations {
+  const { notes, repositories, settings, stateDirectory } = parts;
+  const embedded = join(stateDirectory, 'repository');
+  const isThere = createPresence(parts.clock);
+
+  const placeAt = ({ name, url: location, passphrase, access, untested }: DestinationSettings): Place => {
+    const place = withUser(parseLocation(location), access?.webdav?.user);
+    const directory = place.kind === 'local' ? place.directory : undefined;
+    return {
+      name,
+      url: placeUrl(place),
+      location: directory ?? location,
+      shown: shownPlace(place),
+      directory,
+      passphrase,
+      access,
+      ...(untested === undefined ? {} : { untested }),
+    };
+  };
+  let configured = settings().destinations;
+  let places: readonly Place[] | undefined;
+  const all = (): readonly Place[] => {
+    const { destinations } = settings();
+    if (places === undefined || destinations !== configured) places = destinations.map(placeAt);
+    configured = destinations;
+    return places;
+  };
+
+  const find = (wanted: string): Place => {
+    const configured = all();
+    const found = findDestination(settings(), wanted);
+    const named = configured.find(({ name }) => name === found?.name);
+    if (named !== undefined) return named;
+    if (wanted === 'cloud') throw noCloud();
+    if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
+    const place = placeAt({ name: openUrl(parseLocation(wanted)), url: wanted, passphrase: null });
+    return findPlace(place.url, configured, ({ url }) => url) ?? place;
+  };
+  const reachOf = (url: string): string => notes.get(reachKey(url)) ?? url;
+  const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
+
+  // What does not answer may be one; and each of its parts is asked for, so that all are known the sooner.
+  const holdsRepository = (directory: string): boolean =>
+    [directory, ...PARTS_OF_REPOSITORY.map((part) => join(directory, part))]
+      .map((path) => isThere(path, true))
+      .every(Boolean);
+  const stores = (): readonly string[] => {
+    const configured = all().flatMap(({ directory }) => directory ?? []);
+    const others = repositories.all().flatMap(({ url }) => localDirectoryOf(url) ?? []);
+    return [...new Set([...configured, ...others.filter(holdsRepository)])];
+  };
+
+  // Whether those on other machines answer is known the sooner.
+  for (const directory of stores()) isThere(directory);
+  return {
+    all,
+    stores,
+    reachOf,
+    placeOf: placeAt,
+    standard: () => find(settings().defaultDestination),
+    find,
+    async open(place, signal) {
+      return {
+        name: place.name,
+        url: place.location,
+        access: await resolveAccess(place.access, parts.secrets, signal),
+        person: personOf(parts.secrets),
+        secret: await secretOf(place, embedded, parts, signal),
+        repositoryId: remembered(place.url)?.repositoryId ?? null,
+        uploadLimit: parts.uploadLimit(),
+      };
+    },
+    repositoryId: ({ url }) => remembered(url)?.repositoryId,
+    remember({ name, url }, repositoryId, nowMs) {
+      const isNamed = all().some((place) => place.name === name);
+      if (!isNamed && name !== reachOf(url)) notes.set(reachKey(url), name === url ? undefined : name);
+      if (repositoryId === '' || repositories.get(url) !== undefined) return;
+      repositories.set({ url, repositoryId, since: remembered(url)?.since ?? nowMs });
+    },
+    isPresent: ({ url, directory, untested }) => {
+      if (directory === undefined) return true;
+      if (repositories.get(url) !== undefined) return isThere(directory);
+      if (unmountedAt(directory) === undefined) return true;
+      return isThere(untested === true ? join(directory, 'keys') : directory);
+    },
+    isSeen: ({ directory }) => directory !== undefined && isThere(directory),
+  };
+}
+
+/** Undefined also for what no path of this system can be. */
+function localDirectoryOf(url: string): string | undefined {
+  if (!url.startsWith('file:')) return undefined;
+  try {
+    return directoryOf(url);
+  } catch (error) {
+    if (error instanceof RequestError) return undefined;
+    throw error;
+  }
+}
+
+function reachKey(url: string): string {
+  return `reach ${url}`;
+}
+
+async function secretOf(
+  place: Place,
+  embedded: string,
+  { machineKey, secrets, stateDirectory }: DestinationParts,
+  signal: AbortSignal,
+): Promise<EngineDestination['secret']> {
+  if (place.passphrase !== null) {
+    const secret = await resolveSecret(place.passphrase, secrets, signal);
+    return { kind: 'passphrase', text: secret.reveal() };
+  }
+  if (place.directory === embedded)
+    return { kind: 'machine', base64: (await machineKey()).toString('base64') };
+  return await secretOfKit(stateDirectory, place);
+}
+
+/** What repositories are made with that no setting names a passphrase for. */
+async function secretOfKit(stateDirectory: string, place: Place): Promise<EngineDestination['secret']> {
+  const path = join(stateDirectory, 'passphrase');
+  const hint = `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`;
+  const unknown = (cause?: unknown): StateError =>
+    new StateError('WRONG_PASSPHRASE', `Nothing says what the passphrase for ${place.name} is`, {
+      hint,
+      cause,
+    });
+  try {
+    const text = await kitPassphrase(stateDirectory);
+    if (text === undefined) throw unknown();
+    const recoveryCode = await kitRecoveryCode(stateDirectory);
+    return { kind: 'passphrase', text, ...(recoveryCode === undefined ? {} : { recoveryCode }) };
+  } catch (cause) {
+    throw cause instanceof StateError && cause.code === 'WRONG_PASSPHRASE' ? cause : unknown(cause);
+  }
+}
+
+function unknownName(name: string, configured: readonly Place[]): RequestError {
+  return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
+    hint: `Configured are: ${configured.map((place) => place.name).join(', ')}. A path or a URL will do too.`,
+    details: { destination: name },
+  });
+}
+
+function noCloud(): RequestError {
+  return new RequestError('INVALID_DESTINATION', 'No remote destination is configured', {
+    hint: 'Name a configured destination, a path or a URL.',
+    details: { destination: 'cloud' },
+  });
+}
+
+/** Not on this machine. */
+export function isFar({ directory }: Place): boolean {
+  return directory === undefined;
+}
+
+/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
+export function placeOf(destinations: Pick<Destinations, 'find'>, name: string): Place | undefined {
+  try {
+    return destinations.find(name);
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return undefined;
+  }
+}

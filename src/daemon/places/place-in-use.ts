@@ -1,0 +1,26 @@
+/** The destination that a check or a prune means which names none. */
+import { RequestError } from '../../base/errors.ts';
+import type { Settings } from '../../config/settings.ts';
+import type { Destinations, Place } from './destinations.ts';
+
+/**
+ * The default one, unless no backup is there and none is to go there: then what is asked is about the one place that the
+ * settings send backups to. An answer about a place without any would say that all is well of backups it never looked at.
+ * @throws {RequestError} INVALID_DESTINATION when there are several of them
+ */
+export function placeInUse(
+  destinations: Pick<Destinations, 'standard' | 'find' | 'repositoryId'>,
+  { sources }: Pick<Settings, 'sources'>,
+): Place {
+  const standard = destinations.standard();
+  const names = [...new Set(sources.flatMap((source) => source.destinations))];
+  const isUsed = names.includes(standard.name) || destinations.repositoryId(standard) !== undefined;
+  const [only, ...others] = names;
+  if (isUsed || only === undefined) return standard;
+  if (others.length === 0) return destinations.find(only);
+  throw new RequestError(
+    'INVALID_DESTINATION',
+    `No destination was named, and there are no backups in ${standard.shown}, the default one`,
+    { hint: `Name one of those that backups go to: ${names.join(', ')}.` },
+  );
+}

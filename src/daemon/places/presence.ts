@@ -1,0 +1,41 @@
+/** Whether the directories of destinations are there. */
+import { existsSync } from 'node:fs';
+import { bytesOfText } from '../../base/byte-path.ts';
+import type { Clock } from '../../base/clock.ts';
+import { touchFar } from '../../system/far-answer.ts';
+import { farPlaceOf, type FarPlace } from '../../system/far-mounts.ts';
+
+/** Milliseconds for which what another machine has answered holds. */
+const HOLDS_MS = 10_000;
+
+interface Known {
+  isThere: boolean;
+  askedMs: number;
+  isAsking: boolean;
+}
+
+/**
+ * Tells at once, whatever hangs: of a directory on another machine what was found last, while it is looked at again. Of one
+ * that has not answered yet it tells `unanswered`, which is false unless somebody says otherwise.
+ */
+export function createPresence(clock: Clock): (directory: string, unanswered?: boolean) => boolean {
+  const known = new Map<string, Known>();
+  const ask = async ({ path, mount }: FarPlace, of: Known): Promise<void> => {
+    of.isAsking = true;
+    of.isThere = (await touchFar(path, new AbortController().signal, { mount })) === 'there';
+    of.isAsking = false;
+    of.askedMs = clock.monotonic();
+  };
+  return (directory, unanswered = false) => {
+    const far = farPlaceOf(bytesOfText(directory));
+    if (far === undefined) return existsSync(directory);
+    const of = known.get(directory) ?? {
+      isThere: false,
+      askedMs: Number.NEGATIVE_INFINITY,
+      isAsking: false,
+    };
+    known.set(directory, of);
+    if (!of.isAsking && clock.monotonic() - of.askedMs >= HOLDS_MS) void ask(far, of);
+    return of.askedMs === Number.NEGATIVE_INFINITY ? unanswered : of.isThere;
+  };
+}

@@ -1,0 +1,78 @@
+/** Secrets of the environment are for the agent alone: the processes that it starts do not get them. */
+import { homedir } from 'node:os';
+import type { Clock } from '../../base/clock.ts';
+import type { Redactor } from '../../base/redact.ts';
+import { accessSecrets } from '../../config/access.ts';
+import type { Environment, SecretContext } from '../../config/secret.ts';
+import type { SecretReference, Settings } from '../../config/settings.ts';
+import type { Destinations } from './destinations.ts';
+
+const ALWAYS = ['HOLDFAST_PASSWORD'] as const;
+
+export interface SecretParts {
+  readonly environment: Environment;
+  readonly clock: Clock;
+  readonly redactor: Redactor;
+  /** Takes variables out of the process's own environment. */
+  readonly forget: (names: readonly string[]) => void;
+}
+
+export interface AgentSecrets {
+  readonly context: SecretContext;
+  /** For the processes that the agent starts; changes with `withhold`. */
+  readonly childVariables: Environment;
+  /** Takes out what these settings name as secrets, and has their addresses for notices redacted. */
+  readonly withhold: (settings: Settings) => void;
+}
+
+export function agentSecrets({ environment, clock, redactor, forget }: SecretParts): AgentSecrets {
+  const childVariables: Record<string, string | undefined> = { ...environment };
+  const { learn } = redactor;
+  return {
+    context: { env: environment, childEnv: childVariables, home: homedir(), clock, learn },
+    childVariables,
+    withhold(settings) {
+      const names = [...ALWAYS, ...variablesIn(settings)];
+      for (const name of names) delete childVariables[name];
+      forget(names);
+      learnAddresses(settings, learn);
+    },
+  };
+}
+
+function variablesIn(settings: Settings): readonly string[] {
+  return secretsOf(settings).flatMap((one) => ('env' in one ? [one.env] : []));
+}
+
+/** Every reference to a secret in the settings. */
+export function secretsOf({ destinations, notices }: Settings): readonly SecretReference[] {
+  const references: readonly (SecretReference | null | undefined)[] = [
+    ...destinations.flatMap(({ passphrase, access }) => [passphrase, ...accessSecrets(access)]),
+    notices.ntfy?.token,
+    notices.webhook?.secret,
+    notices.email?.password,
+  ];
+  return references.filter((one) => one !== null && one !== undefined);
+}
+
+/** Tells the redactor of every secret that a repository is opened with. */
+export function learningSecrets(destinations: Destinations, { learn }: Redactor): Destinations {
+  return {
+    ...destinations,
+    async open(place, signal) {
+      const opened = await destinations.open(place, signal);
+      const { secret } = opened;
+      learn(secret.kind === 'passphrase' ? secret.text : secret.base64);
+      return opened;
+    },
+  };
+}
+
+/** Addresses for notices often are secrets themselves: whoever knows them may use them. */
+function learnAddresses({ notices }: Settings, learn: Redactor['learn']): void {
+  for (const url of [notices.healthchecks?.url, notices.ntfy?.url, notices.webhook?.url]) {
+    const path = url === undefined || !URL.canParse(url) ? '' : new URL(url).pathname.slice(1);
+    // A short one is a word that also means other things.
+    if (path.length >= 16) learn(path);
+  }
+}

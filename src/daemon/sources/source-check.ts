@@ -1,0 +1,127 @@
+/** Whether a path can be backed up, asked before a job is queued so that the person hears of it at once. */
+import { constants } from 'node:fs';
+import { open, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, relative, resolve } from 'node:path';
+import { RequestError, errnoOf } from '../../base/errors.ts';
+import { answersFrom } from '../../system/far-answer.ts';
+
+/** Milliseconds; whoever asks waits for it. */
+const PATIENCE_MS = 5_000;
+
+export type SourceFault =
+  | 'not_found'
+  | 'not_absolute'
+  | 'not_readable'
+  | 'unsupported_type'
+  | 'inside_state_directory'
+  | 'inside_repository';
+
+/** What no backup takes in. */
+export interface OwnPlaces {
+  readonly stateDirectory: string;
+  /** Directories of this machine that backups are stored in. */
+  readonly stores: readonly string[];
+}
+
+/**
+ * The source with `..` and doubled slashes resolved.
+ * @throws {RequestError} INVALID_SOURCE with `details.path` and `details.reason`
+ */
+export async function checkSource(source: string, { stateDirectory, stores }: OwnPlaces): Promise<string> {
+  if (!isAbsolute(source)) {
+    throw invalidSource(
+      source,
+      'not_absolute',
+      `The source path ${source} is not absolute`,
+      'Write it in full.',
+    );
+  }
+  const resolved = resolve(source);
+  if (!(await answersFrom(resolved, new AbortController().signal, PATIENCE_MS))) {
+    throw invalidSource(
+      source,
+      'not_readable',
+      `The file system of ${source} does not answer`,
+      'See that its server or its program runs, or unmount it.',
+    );
+  }
+  const real = await realpath(resolved).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  const stats = await stat(real).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  if (isInside(real, await realpath(stateDirectory))) {
+    throw invalidSource(
+      source,
+      'inside_state_directory',
+      `The source path ${source} lies in the agent's own state directory`,
+      'Choose another source. What restores your backups is the recovery kit.',
+    );
+  }
+  for (const store of stores) {
+    if (!isInside(real, await realpath(store).catch(() => resolve(store)))) continue;
+    throw invalidSource(
+      source,
+      'inside_repository',
+      `The source path ${source} lies in a directory that backups are stored in`,
+      'Choose another source: a repository inside of itself would never end.',
+    );
+  }
+  if (!stats.isFile() && !stats.isDirectory()) {
+    throw invalidSource(
+      source,
+      'unsupported_type',
+      `The source path ${source} is neither a file nor a directory`,
+      'Name the directory that it is in: special files are backed up with it.',
+    );
+  }
+  await tryReading(real, stats.isDirectory()).catch((cause: unknown) => {
+    throw unreachable(source, cause);
+  });
+  return resolved;
+}
+
+/** By opening it: asking the system whether one may leaves out the capability that the service reads everything with. */
+async function tryReading(path: string, isDirectory: boolean): Promise<void> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  await file.close();
+  // What is in a directory can be named only by who may search it.
+  if (isDirectory) await stat(`${path}/.`);
+}
+
+export function isInside(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way === '' || (!way.startsWith('..') && !isAbsolute(way));
+}
+
+function unreachable(source: string, cause: unknown): RequestError {
+  const code = errnoOf(cause);
+  // A name that is longer than any that can be there is not there.
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') {
+    return invalidSource(
+      source,
+      'not_found',
+      `The source path ${source} does not exist`,
+      'Check how it is written.',
+      cause,
+    );
+  }
+  return invalidSource(
+    source,
+    'not_readable',
+    `The source path ${source} cannot be read (${code ?? 'unknown error'})`,
+    'Let the user that the agent runs as read it.',
+    cause,
+  );
+}
+
+function invalidSource(
+  path: string,
+  reason: SourceFault,
+  message: string,
+  hint: string,
+  cause?: unknown,
+): RequestError {
+  return new RequestError('INVALID_SOURCE', message, { hint, details: { path, reason }, cause });
+}

@@ -1,0 +1,87 @@
+/** The state directory holds keys, names of files and what opens the backups: all of it is for its owner alone. */
+import type { Stats } from 'node:fs';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StateError, errnoOf } from '../../base/errors.ts';
+
+/** Each with everything directly in it; '' is the state directory itself, of which only `FILES` are looked at. */
+const DIRECTORIES = ['', 'run', 'journal', 'catalog', 'repositories', 'walks', 'secrets'] as const;
+
+/** The configuration has rules of its own, and the repository is sealed. */
+const FILES = [
+  'token.key',
+  'machine.key',
+  'passphrase',
+  'recovery-code',
+  'recovery-kit.txt',
+  'repository-id',
+  'state.db',
+  'state.db-wal',
+  'state.db-shm',
+  'agent.log',
+  'agent.log.1',
+  'config.last-good.json',
+  'enrollment.json',
+] as const;
+
+/**
+ * Looks at what is there, without following links. What is not there will be made as it should be.
+ * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR
+ */
+export async function requirePrivateState(stateDirectory: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  for (const name of DIRECTORIES) {
+    const path = name === '' ? stateDirectory : join(stateDirectory, name);
+    const stats = await lookAt(path);
+    // The state directory itself may be reached by a link, as where it lies on another disk.
+    if (stats === undefined || (name === '' && stats.isSymbolicLink())) continue;
+    if (!stats.isDirectory()) throw wrongKind(path, stats, 'directory');
+    requireOurs(path, stats, 0o700);
+    if (name === '') continue;
+    for (const entry of await readdir(path)) await requirePrivateFile(join(path, entry));
+  }
+  for (const name of FILES) await requirePrivateFile(join(stateDirectory, name));
+}
+
+async function requirePrivateFile(path: string): Promise<void> {
+  const stats = await lookAt(path);
+  // Who may use a socket is decided where it is made; in a directory of ours it is one of ours.
+  if (stats === undefined || stats.isSocket()) return;
+  if (!stats.isFile()) throw wrongKind(path, stats, 'file');
+  requireOurs(path, stats, 0o600);
+}
+
+async function lookAt(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (cause) {
+    if (errnoOf(cause) === 'ENOENT') return undefined;
+    throw new StateError('READ_ERROR', `${path} cannot be looked at (${errnoOf(cause) ?? 'unknown error'})`, {
+      hint: 'Check the disk, and that the state directory belongs to the user that the agent runs as.',
+      cause,
+    });
+  }
+}
+
+function wrongKind(path: string, stats: Stats, wanted: 'file' | 'directory'): StateError {
+  const what = stats.isSymbolicLink() ? 'a symbolic link' : `no ${wanted}`;
+  return new StateError('STATE_NOT_PRIVATE', `${path} is ${what}`, {
+    hint: `Put the ${wanted} itself in its place.`,
+  });
+}
+
+function requireOurs(path: string, { uid, mode }: Stats, wanted: number): void {
+  if (uid !== process.geteuid?.()) {
+    throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
+      hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+    });
+  }
+  if ((mode & 0o077) === 0) return;
+  throw new StateError(
+    'STATE_NOT_PRIVATE',
+    `${path} is open to other users (mode ${(mode & 0o7777).toString(8)})`,
+    {
+      hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted.toString(8)} ${path}`,
+    },
+  );
+}

@@ -1,0 +1,124 @@
+/** The files below a destination's directory, by key. */
+import type { Dirent, Stats } from 'node:fs';
+import { opendir, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { ListBound } from '../bounds.ts';
+
+export interface FoundFile {
+  /** Path relative to the root, `/`-separated. */
+  readonly key: string;
+  readonly stats: Stats;
+}
+
+/** How many files are looked at together; also what bounds the promises at work. */
+const sliceLength = 1000;
+
+/** What the file system answers when a name is not there, or cannot be. */
+export const absentErrnos: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
+
+/**
+ * Slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
+ * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there, and
+ * nothing of a directory that is removed meanwhile; any other failure rejects. A file that takes another's place
+ * meanwhile is never missed together with that one.
+ */
+export async function* walkFiles(
+  root: string,
+  start: string,
+  wanted: (entry: Dirent, directory: string) => boolean,
+  signal: AbortSignal,
+): AsyncGenerator<readonly FoundFile[]> {
+  const bound = new ListBound(root);
+  const directories = [start];
+  for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
+    const seen = new Set<string>();
+    // Whoever replaces a file stores the new one first: what went since the names were read may have a successor by now.
+    for (let isWhole = false; !isWhole;) {
+      signal.throwIfAborted();
+      const mayBeAbsent = directory === start || seen.size > 0;
+      const names = await readNames({ root, directory, wanted, bound }, mayBeAbsent, signal);
+      const fresh = names.filter((name) => !seen.has(name));
+      isWhole = true;
+      for (let from = 0; from < fresh.length; from += sliceLength) {
+        const slice = fresh.slice(from, from + sliceLength);
+        const found = await findAll(root, directory, slice);
+        isWhole &&= found.length === slice.length;
+        for (const name of slice) seen.add(name);
+        for (const { key, stats } of found) {
+          bound.count(key);
+          if (stats.isDirectory()) directories.push(key);
+        }
+        const files = found.filter(({ stats }) => stats.isFile());
+        if (files.length > 0) yield files;
+      }
+    }
+  }
+}
+
+interface Reading {
+  readonly root: string;
+  readonly directory: string;
+  readonly wanted: (entry: Dirent, directory: string) => boolean;
+  readonly bound: ListBound;
+}
+
+// A directory is read to its end before any of its files is yielded: deleting files from a directory that is half
+// read makes some file systems skip others.
+async function readNames(
+  { root, directory, wanted, bound }: Reading,
+  mayBeAbsent: boolean,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const count = bound.folder(directory);
+  try {
+    const names: string[] = [];
+    for await (const entry of await opendir(join(root, directory), { bufferSize: 1_024 })) {
+      signal.throwIfAborted();
+      count();
+      if (wanted(entry, directory)) names.push(entry.name);
+    }
+    return names;
+  } catch (error) {
+    const isAbsent = absentErrnos.has(errnoOf(error) ?? '');
+    if (!isAbsent) throw error;
+    if (mayBeAbsent || (await isRemoved(root, directory))) return [];
+    throw new DestinationError('unreachable', `${join(root, directory)} vanished while it was being listed`, {
+      op: 'list',
+      hint: 'Try again, and check that nothing else changes the destination.',
+      retry: 'now',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Whether the directory above no longer names it: prune removes those that were empty for long. What is named and
+ * cannot be read is hidden, as is everything where the root itself has gone.
+ */
+async function isRemoved(root: string, directory: string): Promise<boolean> {
+  if (directory === '') return false;
+  const above = directory.slice(0, Math.max(0, directory.lastIndexOf('/')));
+  try {
+    return !(await readdir(join(root, above))).includes(basename(directory));
+  } catch (error) {
+    if (!absentErrnos.has(errnoOf(error) ?? '')) throw error;
+    return await isRemoved(root, above);
+  }
+}
+
+async function findAll(root: string, directory: string, names: readonly string[]): Promise<FoundFile[]> {
+  const found = await Promise.all(
+    names.map(async (name): Promise<FoundFile | undefined> => {
+      const key = directory === '' ? name : `${directory}/${name}`;
+      try {
+        return { key, stats: await stat(join(root, key)) };
+      } catch (error) {
+        // Deleted since the directory was read.
+        if (errnoOf(error) === 'ENOENT') return undefined;
+        throw error;
+      }
+    }),
+  );
+  return found.filter((file) => file !== undefined);
+}

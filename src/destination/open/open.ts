@@ -1,0 +1,146 @@
+/** From a location as people write it to an open destination of its kind, of which only that kind's library is loaded. */
+import { DestinationError } from '../../base/errors.ts';
+import { toldAsWait } from '../../base/waits.ts';
+import { answersFrom } from '../../system/far-answer.ts';
+import type { DestinationAccess } from '../access.ts';
+import { withAdaptiveParallelism } from './adaptive.ts';
+import type { Destination } from '../destination.ts';
+import type { UploadPace } from '../limited.ts';
+import { openLocalDestination } from '../local/local.ts';
+import { parseLocation, type Location } from '../location.ts';
+import { briefPolicy, persist, sleepFor, withRetry } from '../retry.ts';
+
+export interface OpenOptions {
+  /** Creates the place when it is absent, where that is for the client to do: directories, but no buckets. */
+  readonly create?: boolean;
+  /** Holds what is stored to a limit. */
+  readonly pace?: UploadPace | undefined;
+  /** What a remote place is reached with. */
+  readonly access?: DestinationAccess | undefined;
+  /** Where to look for what `access` does not say. */
+  readonly person?: Person | undefined;
+}
+
+/** Whose agent, keys and variables may be used. Plain data, as `access` is. */
+export interface Person {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Home directory. */
+  readonly home: string;
+}
+
+/** Variables that say how a destination is reached. Those of the AWS tools are read by their library itself. */
+const VARIABLES = /^(?:HOLDFAST_SFTP_\w+|SSH_AUTH_SOCK|USER|LOGNAME|AZURE_STORAGE_\w+|RCLONE_\w+|PATH)$/i;
+
+/** Those that rclone reads beside its own: where its configuration is, what it goes through and whom it trusts. */
+const OF_RCLONE =
+  /^(?:XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|KRB5\w+|APPDATA|LOCALAPPDATA|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP)$/i;
+
+/** And those of the tools of cloud stores, by which a remote with `env_auth` signs in. */
+const SIGNS_IN = /^(?:AWS|AZURE|GOOGLE|OCI|OS|ST)_\w+$/;
+
+/**
+ * Of all variables those that are of use, for handing on to another process or thread.
+ * @param childEnv what the processes of this one may have of `env`, where that is not all
+ */
+export function personOf({
+  env,
+  childEnv = env,
+  home,
+}: Person & { readonly childEnv?: Person['env'] | undefined }): Person {
+  const isOfUse = ([name]: readonly [string, unknown]): boolean =>
+    VARIABLES.test(name) || ((OF_RCLONE.test(name) || SIGNS_IN.test(name)) && Object.hasOwn(childEnv, name));
+  return { env: Object.fromEntries(Object.entries(env).filter(isOfUse)), home };
+}
+
+/**
+ * Opens `location`: a path, absolute or relative to the working directory, or a URL. Failures of a remote place that
+ * pass are tried again. The opening itself is for half a minute, and only where the store answers: whoever waits for
+ * it learns at once that the place is away. An aborted signal rejects with its reason, also while a server is silent.
+ * Throws a RequestError with code `INVALID_DESTINATION` or `SECRET_IN_URL`, and whatever the destination's own opening
+ * throws.
+ */
+export async function openDestination(
+  location: string,
+  options: OpenOptions = {},
+  signal: AbortSignal = new AbortController().signal,
+): Promise<Destination> {
+  signal.throwIfAborted();
+  const place = parseLocation(location);
+  if (place.kind === 'local') {
+    const answers = async (): Promise<boolean> => await answersFrom(place.directory, signal);
+    if (!(await toldAsWait('the file system', answers))) throw notAnswering(place.directory);
+    return await openLocalDestination(place.directory, options);
+  }
+  const open = async (): Promise<Destination> => await openRemote(place, options, signal);
+  const opened = ASKED_AGAIN.has(place.kind)
+    ? await persist(open, { policy: briefPolicy, sleep: sleepFor }, signal)
+    : await open();
+  return withRetry(withAdaptiveParallelism(opened));
+}
+
+function notAnswering(directory: string): DestinationError {
+  return new DestinationError('unreachable', `The file system of ${directory} does not answer`, {
+    op: 'open',
+    hint: 'See that its server or its program runs, or unmount it.',
+    retry: 'later',
+  });
+}
+
+/** Whose answers tell what passes from what does not; S3 does so for each request of its opening. */
+const ASKED_AGAIN: ReadonlySet<Location['kind']> = new Set(['azblob', 'gs', 'webdav']);
+
+async function openRemote(
+  place: Exclude<Location, { readonly kind: 'local' }>,
+  options: OpenOptions,
+  signal: AbortSignal,
+): Promise<Destination> {
+  const { access = {}, person = { env: {}, home: '' } } = options;
+  switch (place.kind) {
+    case 's3': {
+      const { openS3Destination } = await import('../s3/s3.ts');
+      return await openS3Destination(place, access.s3, options, signal);
+    }
+    case 'azblob': {
+      const [{ openAzureDestination }, { azureAccess }] = await Promise.all([
+        import('../azure/azure.ts'),
+        import('../azure/azure-access.ts'),
+      ]);
+      const known = azureAccess(person.env, place, access.azblob);
+      return await openAzureDestination(known.place, known.access, options, signal);
+    }
+    case 'gs': {
+      const { openGoogleDestination } = await import('../gcs/gcs.ts');
+      return await openGoogleDestination(place, access.gs, options, signal);
+    }
+    case 'sftp': {
+      const { openSftpDestination } = await import('../sftp/sftp.ts');
+      return await openSftpDestination(
+        place,
+        access.sftp ?? {},
+        {
+          ...options,
+          environment: person.env,
+          home: person.home === '' ? undefined : person.home,
+        },
+        signal,
+      );
+    }
+    case 'webdav': {
+      const { openWebdavDestination } = await import('../webdav/webdav.ts');
+      return await openWebdavDestination(place, access.webdav ?? {}, options, signal);
+    }
+    case 'rclone': {
+      const { openRcloneDestination } = await import('../rclone/rclone.ts');
+      return await openRcloneDestination(
+        place,
+        access.rclone ?? {},
+        {
+          ...options,
+          environment: person.env,
+          home: person.home === '' ? undefined : person.home,
+        },
+        signal,
+      );
+    }
+  }
+}

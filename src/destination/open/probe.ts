@@ -1,0 +1,248 @@
+/** Tries out a destination: whether it keeps the promises that repositories rely on. Leaves nothing behind. */
+import { randomBytes } from 'node:crypto';
+import { DestinationError, isAbort, isProtectedForNow } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import type { Clock } from '../../base/clock.ts';
+import { formatBytes, formatDuration } from '../../base/units.ts';
+import type { Destination } from '../destination.ts';
+
+export interface ProbeFinding {
+  readonly check:
+    | 'store'
+    | 'list'
+    | 'read'
+    | 'range'
+    | 'large'
+    | 'no replacing'
+    | 'one of several'
+    | 'delete';
+  readonly status: 'ok' | 'warning' | 'error';
+  readonly message: string;
+  /** What to do; empty when there is nothing. */
+  readonly hint: string;
+}
+
+/** Enough that a speed can be told, little enough for a slow line. */
+const PROBE_BYTES = 1024 ** 2;
+/** As a pack: 32 MiB, and one segment more that was begun before. */
+const LARGE_BYTES = 34 * 1024 ** 2;
+/** A slow line is not kept busy for longer. */
+const LARGE_MS = 120_000;
+const RIVALS = 4;
+const UNRELIABLE = 'Do not keep backups there: use another kind of storage, or report this to who runs it.';
+
+interface Probe {
+  readonly destination: Destination;
+  /** Of all objects of this probe, and of no object of a repository. */
+  readonly prefix: string;
+  readonly key: string;
+  readonly body: Buffer;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/** What goes wrong is a finding. Only an aborted signal rejects. */
+export async function probeDestination(
+  destination: Destination,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<readonly ProbeFinding[]> {
+  // Readers ignore keys that are none of a repository's.
+  const prefix = `probe-${randomBytes(8).toString('hex')}`;
+  const probe = {
+    destination,
+    prefix,
+    key: `${prefix}-a`,
+    body: randomBytes(PROBE_BYTES),
+    clock,
+    signal,
+  };
+  try {
+    const began = clock.monotonic();
+    const stored = await guarded('store', async () => await tryStore(probe));
+    const tookMs = clock.monotonic() - began;
+    // Without an object there is nothing to try the rest on.
+    if (stored.status === 'error') {
+      // What it said it did not store may be there.
+      await removeAll(probe, signal).catch(() => 0);
+      return [stored];
+    }
+    return [
+      stored,
+      await guarded('list', async () => await tryList(probe)),
+      await guarded('read', async () => await tryRead(probe)),
+      await guarded('range', async () => await tryRange(probe)),
+      ...(destination.properties.remote
+        ? [await guarded('large', async () => await tryLarge(probe, tookMs))]
+        : []),
+      await guarded('no replacing', async () => await tryReplace(probe)),
+      await guarded('one of several', async () => await tryRivals(probe)),
+      await guarded('delete', async () => await tryDelete(probe)),
+    ];
+  } catch (error) {
+    // Aborted: what was stored goes all the same.
+    await removeAll(probe, new AbortController().signal).catch(() => 0);
+    throw error;
+  }
+}
+
+async function guarded(
+  check: ProbeFinding['check'],
+  look: () => Promise<Omit<ProbeFinding, 'check'>>,
+): Promise<ProbeFinding> {
+  try {
+    return { check, ...(await look()) };
+  } catch (error) {
+    if (isAbort(error) || !(error instanceof DestinationError)) throw error;
+    return { check, status: 'error', message: error.message, hint: error.hint };
+  }
+}
+
+function good(message: string): Omit<ProbeFinding, 'check'> {
+  return { status: 'ok', message, hint: '' };
+}
+
+function bad(message: string): Omit<ProbeFinding, 'check'> {
+  return { status: 'error', message, hint: UNRELIABLE };
+}
+
+async function tryStore({ destination, key, body, clock, signal }: Probe) {
+  const began = clock.monotonic();
+  const { size } = await destination.put(key, body, signal);
+  const tookMs = Math.max(1, clock.monotonic() - began);
+  if (size !== body.byteLength) return bad(`${body.byteLength} bytes were stored, but ${size} are there`);
+  return good(`${formatBytes(size)} in ${Math.round(tookMs)} ms (${formatBytes((size / tookMs) * 1000)}/s)`);
+}
+
+async function tryList({ destination, prefix, key, body, signal }: Probe) {
+  const found = await listed(destination, prefix, signal);
+  const [only] = found;
+  if (found.length !== 1 || only?.key !== key || only.size !== body.byteLength)
+    return bad('A list does not show what was just stored');
+  return good('What was stored is seen at once, with its size');
+}
+
+async function tryRead({ destination, key, body, clock, signal }: Probe) {
+  const began = clock.monotonic();
+  const found = await destination.get(key, undefined, signal);
+  const tookMs = clock.monotonic() - began;
+  if (!found.equals(body)) return bad('What is read is not what was stored');
+  return good(`The same bytes come back in ${Math.max(1, Math.round(tookMs))} ms`);
+}
+
+async function tryRange({ destination, key, body, signal }: Probe) {
+  const middle = await destination.get(key, { offset: 1_000, length: 5_000 }, signal);
+  const end = await destination.get(key, { offset: -100, length: 100 }, signal);
+  if (!middle.equals(body.subarray(1_000, 6_000)) || !end.equals(body.subarray(-100)))
+    return bad('A part of an object is not what was stored there');
+  return good('Parts of an object can be read, also from its end');
+}
+
+/** Servers and proxies have limits of their own, which small objects do not meet. */
+async function tryLarge({ destination, prefix, signal }: Probe, tookMs: number) {
+  const { canDelete, keepsDeleted, retainDays } = destination.properties;
+  const size = formatBytes(LARGE_BYTES);
+  if (!canDelete || keepsDeleted !== undefined || retainDays !== undefined)
+    return good(`Whether objects of ${size} are taken was not tried, as it would stay there`);
+  const wouldTakeMs = (tookMs * LARGE_BYTES) / PROBE_BYTES;
+  if (wouldTakeMs > LARGE_MS)
+    return good(
+      `Whether objects of ${size} are taken was not tried, as it would take about ${formatDuration(Math.ceil(wouldTakeMs / 60_000) * 60_000)}`,
+    );
+  const key = `${prefix}-c`;
+  await destination.put(key, randomBytes(LARGE_BYTES), signal);
+  await destination.delete(key, signal);
+  return good(`${size}, as much as the objects of backups have, are taken at once`);
+}
+
+async function tryReplace({ destination, key, body, signal }: Probe) {
+  if (await creates(destination, key, Buffer.from('another'), signal))
+    return bad('An object can be replaced without notice');
+  if (!(await destination.get(key, undefined, signal)).equals(body))
+    return bad('An object changed although replacing it was refused');
+  return good('An object that is there is never replaced');
+}
+
+/** Writers on several machines rely on it: of those who create the same object, one succeeds. */
+async function tryRivals({ destination, prefix, signal }: Probe) {
+  const key = `${prefix}-b`;
+  const bodies = Array.from({ length: RIVALS }, () => randomBytes(1_000));
+  const won = await Promise.all(bodies.map(async (body) => await creates(destination, key, body, signal)));
+  const winners = bodies.filter((_, index) => won[index] === true);
+  const found = await destination.get(key, undefined, signal);
+  const [winner] = winners;
+  if (winners.length === 1 && winner !== undefined && found.equals(winner))
+    return good(`Of ${RIVALS} who create the same object at once, one succeeds`);
+  if (!destination.properties.conditionalCreate)
+    return {
+      status: 'warning' as const,
+      message: `Of ${RIVALS} who create the same object at once, ${winners.length} succeed`,
+      hint: 'Let only one machine write to this repository.',
+    };
+  return bad(
+    `Of ${RIVALS} who create the same object at once, ${winners.length} were told that they succeed`,
+  );
+}
+
+async function tryDelete(probe: Probe) {
+  const { destination, prefix, key, signal } = probe;
+  if (!destination.properties.canDelete)
+    return {
+      status: 'warning' as const,
+      message: `Nothing can be deleted with these rights; ${prefix}-* stays there`,
+      hint: 'Space is freed by somebody who may delete; that protects against who takes over this machine.',
+    };
+  try {
+    await removeAll(probe, signal);
+  } catch (error) {
+    if (!isProtectedForNow(error)) throw error;
+    return {
+      status: 'warning' as const,
+      message: `${error.message}; ${prefix}-* stays there until then`,
+      hint: `Backups work all the same. ${holdfast`prune`} removes what is needed no more once its time of protection has ended.`,
+    };
+  }
+  const left = await listed(destination, prefix, signal);
+  if (left.length > 0) return bad('What was deleted is still listed');
+  try {
+    await destination.get(key, undefined, signal);
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'not-found')
+      return good(deletedFrom(destination));
+    throw error;
+  }
+  return bad('What was deleted can still be read');
+}
+
+function deletedFrom({ properties: { keepsDeleted, retainDays } }: Destination): string {
+  const kept = `What is deleted is no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test`;
+  if (retainDays !== undefined) return `${kept} for ${retainDays} days`;
+  if (keepsDeleted !== undefined)
+    return `${kept} as an older version, until a rule of the bucket removes those`;
+  return 'What is deleted is gone; the test left nothing';
+}
+
+async function creates(
+  destination: Destination,
+  key: string,
+  body: Buffer,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await destination.put(key, body, signal);
+    return true;
+  } catch (error) {
+    if (error instanceof DestinationError && error.kind === 'exists') return false;
+    throw error;
+  }
+}
+
+async function removeAll({ destination, prefix }: Probe, signal: AbortSignal): Promise<void> {
+  for (const name of ['a', 'b', 'c']) await destination.delete(`${prefix}-${name}`, signal);
+}
+
+async function listed(destination: Destination, prefix: string, signal: AbortSignal) {
+  const found: { readonly key: string; readonly size: number }[] = [];
+  for await (const page of destination.list(prefix, signal)) found.push(...page);
+  return found;
+}

@@ -1,0 +1,121 @@
+/** Records of chains that are gone from the storage though nobody removed them: what is lost for good is given up. */
+import { createHash } from 'node:crypto';
+import { DestinationError } from '../../base/errors.ts';
+import { leaveCopiedIdentity, readAllHeads } from '../chain.ts';
+import { isDamage } from '../chunk-index.ts';
+import { putTombstone } from '../put-tombstone.ts';
+import type { Repository } from '../repository.ts';
+import { listSnapshots, readSnapshot } from '../snapshots.ts';
+import { chainView, type ChainRecord } from '../chain-view.ts';
+import { lostRecords, type LostRecord } from './verify-chains.ts';
+
+export interface Lost {
+  readonly record: LostRecord;
+  /** Of its writer's newest snapshot; undefined where there is none. */
+  readonly host: string | undefined;
+}
+
+/** Those that two looks miss, and that are not there when they are asked for by name: a list may lag behind. */
+export async function findLost(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
+  const before = await look(repository, signal);
+  if (before.lost.length === 0) return [];
+  const after = await look(repository, signal);
+  const again = new Set(after.lost.map(({ record }) => placeText(record)));
+  const lost: Lost[] = [];
+  for (const one of before.lost) {
+    const { name } = one.record;
+    if (!again.has(placeText(one.record))) continue;
+    const isThere =
+      name !== undefined && !after.strange.has(name) && (await isStored(repository, name, signal));
+    if (!isThere) lost.push(one);
+  }
+  return lost;
+}
+
+async function isStored({ destination }: Repository, name: string, signal: AbortSignal): Promise<boolean> {
+  for (const key of [`snapshots/${name}`, `trash/${name}`]) {
+    try {
+      await destination.stat(key, signal);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
+    }
+  }
+  return false;
+}
+
+interface LookAtChains {
+  readonly lost: readonly Lost[];
+  /** Names of what lies where tombstones do, and never was a record. */
+  readonly strange: ReadonlySet<string>;
+}
+
+async function look(repository: Repository, signal: AbortSignal): Promise<LookAtChains> {
+  repository.lookAnew();
+  const heads = await readAllHeads(repository, signal);
+  const snapshots = await listSnapshots(repository, signal);
+  const forgotten = await readForgotten(repository, snapshots.forgotten, signal);
+  const lost = lostRecords(chainView(repository, snapshots, forgotten, heads), repository.writer.memory);
+  const hostOf = (writer: string): string | undefined =>
+    snapshots.live.findLast(({ chain }) => chain.writer === writer)?.record.host;
+  const { ignored } = snapshots.tombstones;
+  return {
+    lost: lost.map((record) => ({ record, host: hostOf(record.writer) })),
+    strange: new Set(ignored.filter(({ isStrange }) => isStrange).map(({ name }) => name)),
+  };
+}
+
+/** Those that are still stored: they name the records before them. */
+async function readForgotten(
+  repository: Repository,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly ChainRecord[]> {
+  const records: ChainRecord[] = [];
+  for (const id of ids) {
+    try {
+      const { chain } = await readSnapshot(repository, id, signal);
+      records.push({ name: id, chain });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+    }
+  }
+  return records;
+}
+
+/**
+ * Says of these, by a tombstone, that they are removed. Rules and prune go on then; should one come back after all, it is
+ * forgotten.
+ */
+export async function giveUpLost(
+  repository: Repository,
+  lost: readonly LostRecord[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { live } = await listSnapshots(repository, signal);
+  await leaveCopiedIdentity(repository, live, signal);
+  const { writer } = repository.writer.memory;
+  const own = live.filter(({ chain }) => chain.writer === writer).length;
+  const record = {
+    kind: 'snapshots' as const,
+    names: lost.map((one) => one.name ?? nameFor(one)),
+    places: lost.map(({ writer: of, seq, isUnplaced }) =>
+      isUnplaced === true ? undefined : { writer: of, seq },
+    ),
+    reason: 'given up: gone from the storage',
+    atMs: repository.clock.now(),
+    fence: 0,
+  };
+  await putTombstone(repository, record, { live: own }, signal);
+}
+
+/** Nobody knows its own: any that no object has will do. */
+function nameFor(record: LostRecord): string {
+  return createHash('sha256')
+    .update(`lost ${placeText(record)}`)
+    .digest('hex');
+}
+
+function placeText({ writer, seq }: LostRecord): string {
+  return `${writer}/${seq}`;
+}

@@ -1,0 +1,274 @@
+import { NO_RECORD, type ChainPlace } from '../../format/records.ts';
+import {
+  BEYOND_BELIEF,
+  believedChains,
+  gapsOf,
+  lengthOf,
+  unplaced,
+  type Chain,
+  type ChainRecord,
+  type ChainView,
+} from '../chain-view.ts';
+import type { WriterMemory } from '../writer-state.ts';
+
+export interface ChainProblem {
+  /**
+   * `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one; `unbelievable`:
+   * a number that no record can have come to.
+   */
+  readonly kind: 'missing' | 'order' | 'fork' | 'unbelievable';
+  /** `record <name>`: a snapshot or tombstone, there or not. */
+  readonly object: string;
+  readonly reason: string;
+  /** Of one writer: its id, and the number of the write-only key that alone can be this writer, and may have made it up. */
+  readonly writer?: string;
+  readonly key?: number | undefined;
+}
+
+/**
+ * Whether it says that something is gone which others may need: not by the word of a write-only key that is in use, since its
+ * packs are left alone then. Those of one that was removed are not.
+ */
+export function isGone({ kind, key }: ChainProblem, inUse: ReadonlySet<number>): boolean {
+  return kind === 'missing' && (key === undefined || !inUse.has(key));
+}
+
+/**
+ * Finds what a destination that hides, replays or forks records cannot avoid: gaps that no tombstone explains, two
+ * records with one number, heads above the newest record, and less than this host has seen before.
+ */
+export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  const accounted = accountedIn(view);
+  const chains = believedChains(view, rememberedBy(memory));
+  for (const [writer, chain] of chains)
+    problems.push(...problemsOf(writer, chain, accounted).map((one) => ({ ...one, writer, key: chain.key })));
+  const isOfKey = ({ key }: Chain): boolean => key !== undefined;
+  const others = [...chains.values()].filter((chain) => !isOfKey(chain));
+  const gaps = others.reduce((sum, chain) => sum + lengthOf(gapsOf(chain)), 0);
+  const nameless = unplaced(view);
+  if (gaps > nameless && !problems.some(({ key }) => key === undefined)) {
+    const reason = `${gaps - nameless} snapshots or tombstones are gone that no tombstone names`;
+    problems.push({ kind: 'missing', object: 'snapshots/', reason });
+  }
+  problems.push(...gapsOfKeys(chains, Math.max(0, nameless - gaps), problems));
+  problems.push(...lessThanRemembered(memory, view, accounted));
+  return problems;
+}
+
+function problemsOf(writer: string, chain: Chain, accounted: (name: string) => boolean): ChainProblem[] {
+  const { bySeq, heads, beyond, key } = chain;
+  const problems = [...forks(bySeq), ...brokenLinks(chain, accounted)];
+  for (const { chain: position, record } of heads) {
+    if (record === undefined ? isPlaced(chain, position.seq) : accounted(record)) continue;
+    const object = record === undefined ? `heads/${writer}` : `record ${record}`;
+    const reason = `record ${position.seq} of writer ${writer} is gone, and no tombstone names it`;
+    problems.push({ kind: 'missing', object, reason });
+  }
+  if (beyond !== undefined) {
+    const by = key === undefined ? 'a stranger' : `whoever has write-only key ${key}`;
+    const reason = `nothing that is known of writer ${writer} comes within ${BEYOND_BELIEF} of its number ${beyond}: ${by} made it up, and nothing goes by it`;
+    problems.push({ kind: 'unbelievable', object: `writer ${writer}`, reason });
+  }
+  return problems;
+}
+
+/** What is missing between records of write-only keys, told once for each writer. */
+function gapsOfKeys(
+  chains: ReadonlyMap<string, Chain>,
+  nameless: number,
+  before: readonly ChainProblem[],
+): ChainProblem[] {
+  const withGaps = [...chains].flatMap(([writer, chain]) => {
+    const gaps = chain.key === undefined ? 0 : lengthOf(gapsOf(chain));
+    return gaps === 0 ? [] : [{ writer, key: chain.key, gaps }];
+  });
+  if (withGaps.reduce((sum, { gaps }) => sum + gaps, 0) <= nameless) return [];
+  return withGaps
+    .filter(({ writer }) => !before.some((one) => one.writer === writer && one.kind === 'missing'))
+    .map(({ writer, key, gaps }) => {
+      const reason = `${gaps} records of writer ${writer} are gone that no tombstone names, if write-only key ${key} says the truth`;
+      return { kind: 'missing', object: `writer ${writer}`, reason, writer, key };
+    });
+}
+
+/** A snapshot or tombstone that is gone, and that no tombstone names. */
+export interface LostRecord extends ChainPlace {
+  /** Undefined where nothing that is there names it. */
+  readonly name: string | undefined;
+  /** This machine remembers a number that nothing else comes near: it is given up by its name alone. */
+  readonly isUnplaced?: boolean;
+}
+
+/** So many are found at one time. */
+const MOST_LOST = 50_000;
+
+/** All that `verifyChains` misses, as far as it is certain which records these are. */
+export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
+  const lost: LostRecord[] = [];
+  for (const record of lostOf(view, memory)) if (lost.push(record) >= MOST_LOST) break;
+  return lost;
+}
+
+function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, void, undefined> {
+  const accounted = accountedIn(view);
+  const chains = believedChains(view, rememberedBy(memory));
+  const isVague = vagueIn(view, chains);
+  const remembered = new Map(Object.entries(memory.heads));
+  if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
+  for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
+    const chain = chains.get(writer) ?? NO_CHAIN;
+    const known = remembered.get(writer);
+    // What this machine has numbered itself is certain.
+    const top = writer === memory.writer ? Math.max(chain.newest, memory.seq) : chain.newest;
+    const names = namesIn(chain);
+    if (known !== undefined && known.seq <= top) names.set(known.seq, known.record);
+    for (const { first, last } of gapsOf({ ...chain, newest: top })) {
+      for (let seq = first; seq <= last; seq += 1) {
+        const told = names.get(seq);
+        // Whoever has a write-only key can say that what stands elsewhere stood here.
+        const name = told !== undefined && chain.key !== undefined && accounted(told) ? undefined : told;
+        if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
+      }
+    }
+    yield* contradicted(writer, chain, accounted);
+    yield* untold(writer, chain, top);
+    if (known !== undefined && known.seq > top && !accounted(known.record))
+      yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
+  }
+}
+
+/** What heads name in places where something else stands. */
+function* contradicted(
+  writer: string,
+  chain: Chain,
+  accounted: (name: string) => boolean,
+): Generator<LostRecord, void, undefined> {
+  for (const { chain: place, record } of chain.heads)
+    if (record !== undefined && isPlaced(chain, place.seq) && !accounted(record))
+      yield { writer, seq: place.seq, name: record };
+}
+
+/**
+ * What heads that cannot be read tell of, with all numbers between the highest one and these: when that is given up, these
+ * are gaps.
+ */
+function* untold(writer: string, chain: Chain, top: number): Generator<LostRecord, void, undefined> {
+  const unreadable = chain.heads.filter(({ record }) => record === undefined).map((head) => head.chain.seq);
+  let reached = top;
+  for (const seq of unreadable.sort((a, b) => a - b)) {
+    if (seq <= top && !isPlaced(chain, seq)) yield { writer, seq, name: undefined };
+    for (; reached < seq; reached += 1) yield { writer, seq: reached + 1, name: undefined };
+  }
+}
+
+/** As heads tell them, and the records that follow. */
+function namesIn({ bySeq, heads, fillers }: Chain): Map<number, string> {
+  const names = new Map<number, string>();
+  for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
+  for (const { name, chain } of [...bySeq.values()].flat())
+    if (!fillers.has(name)) names.set(chain.seq - 1, chain.prev);
+  return names;
+}
+
+/** Of the gaps those that nothing places fill so many. Where there are no more, each of them may be such a one. */
+function vagueIn(view: ChainView, chains: ReadonlyMap<string, Chain>): (chain: Chain) => boolean {
+  const nameless = unplaced(view);
+  const gaps = { others: 0, ofKeys: 0 };
+  for (const chain of chains.values())
+    gaps[chain.key === undefined ? 'others' : 'ofKeys'] += lengthOf(gapsOf(chain));
+  return ({ key }) => nameless >= gaps.others + (key === undefined ? 0 : gaps.ofKeys);
+}
+
+const NO_CHAIN: Chain = {
+  key: undefined,
+  bySeq: new Map(),
+  removed: new Set(),
+  heads: [],
+  newest: 0,
+  beyond: undefined,
+  fillers: new Set(),
+};
+
+/** The highest number that is believed of each writer's chain, by records, those that are removed, and heads. */
+export function highestNumbers(view: ChainView): Map<string, number> {
+  return new Map([...believedChains(view)].map(([writer, { newest }]) => [writer, newest]));
+}
+
+function rememberedBy({ writer: own, seq, heads }: WriterMemory): (writer: string) => boolean {
+  return (writer) => heads[writer] !== undefined || (writer === own && seq > 0);
+}
+
+function isPlaced({ bySeq, removed }: Chain, seq: number): boolean {
+  return bySeq.has(seq) || removed.has(seq);
+}
+
+function accountedIn(view: ChainView): (name: string) => boolean {
+  const stored = new Set(view.records.map(({ name }) => name));
+  return (name) =>
+    name === NO_RECORD || stored.has(name) || view.unreadable.has(name) || view.removed.has(name);
+}
+
+function forks(bySeq: Chain['bySeq']): ChainProblem[] {
+  return [...bySeq].flatMap(([seq, all]) => {
+    // What is sealed once more is one record.
+    const records = [...new Map(all.map((one) => [one.tombstone?.signed ?? one.name, one])).values()];
+    const [first, second] = records;
+    if (first === undefined || second === undefined) return [];
+    const named = records.map((record) => madeText(record)).join(' and ');
+    const reason = `${records.length} records of one writer have number ${seq}: ${named}. The state directory of that machine was copied, and the copy also wrote here; all of them can be read`;
+    return [{ kind: 'fork', object: `record ${first.name}`, reason }];
+  });
+}
+
+function madeText({ name, made }: ChainRecord): string {
+  const short = name.slice(0, 8);
+  if (made === undefined) return `record ${short}`;
+  return `snapshot ${short} of host ${made.host} from ${new Date(made.atMs).toISOString()}`;
+}
+
+function brokenLinks({ bySeq, fillers }: Chain, accounted: (name: string) => boolean): ChainProblem[] {
+  const problems: ChainProblem[] = [];
+  for (const [seq, records] of bySeq) {
+    for (const { name, chain } of records) {
+      if (fillers.has(name)) continue;
+      if ((seq === 1) !== (chain.prev === NO_RECORD)) {
+        problems.push({
+          kind: 'order',
+          object: `record ${name}`,
+          reason: `it has number ${seq} and names ${chain.prev} before it`,
+        });
+      } else if (!accounted(chain.prev)) {
+        const reason = `record ${seq - 1} of writer ${chain.writer} is gone, and no tombstone names it`;
+        problems.push({ kind: 'missing', object: `record ${chain.prev}`, reason });
+      }
+    }
+  }
+  return problems;
+}
+
+function lessThanRemembered(
+  memory: WriterMemory,
+  { keyOf }: ChainView,
+  accounted: (name: string) => boolean,
+): ChainProblem[] {
+  const own = { [memory.writer]: { seq: memory.seq, record: memory.prev } };
+  return Object.entries({ ...memory.heads, ...own }).flatMap(([writer, { seq, record }]) => {
+    if (seq === 0 || accounted(record)) return [];
+    const reason = `this machine has seen it as record ${seq} of writer ${writer}, and it is gone: the repository was rolled back`;
+    return [{ kind: 'missing', object: `record ${record}`, reason, writer, key: keyOf?.(writer) }];
+  });
+}
+
+/** The newest record of each writer, to be remembered and found again next time: what is not believed never is. */
+export function newestRecords(view: ChainView): Record<string, { seq: number; record: string }> {
+  const newest: Record<string, { seq: number; record: string }> = {};
+  for (const [writer, { bySeq, fillers }] of believedChains(view)) {
+    for (const [seq, [first]] of bySeq)
+      if (first !== undefined && !fillers.has(first.name) && seq > (newest[writer]?.seq ?? 0))
+        newest[writer] = { seq, record: first.name };
+  }
+  return newest;
+}
+
+export type { ChainRecord, ChainView };

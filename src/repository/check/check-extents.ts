@@ -1,0 +1,44 @@
+import type { DirectoryTotals } from '../../format/tree.ts';
+import { chunkKey } from './check-index.ts';
+import type { Findings } from './check-report.ts';
+import { isDamage, type ChunkIndex } from '../chunk-index.ts';
+import type { Repository } from '../repository.ts';
+import type { Snapshot } from '../snapshots.ts';
+import { isUnending, treeBudget } from '../contents/tree-bounds.ts';
+import { TreeReader } from '../contents/tree-reader.ts';
+
+/**
+ * Finds the snapshots that say something else of themselves than their trees do, and those that unfold without end, which
+ * nothing can read. Returns the others.
+ * @param roots what they hold, as far as it could be read
+ */
+export async function checkExtents(
+  repository: Repository,
+  index: ChunkIndex,
+  snapshots: readonly Snapshot[],
+  roots: ReadonlyMap<string, DirectoryTotals>,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<readonly Snapshot[]> {
+  const ending: Snapshot[] = [];
+  for (const snapshot of snapshots) {
+    const { id, record } = snapshot;
+    const { plain, salt, root, counts } = record;
+    const found = roots.get(chunkKey(root));
+    if (found !== undefined && (found.files !== counts.files || found.bytes !== counts.bytes)) {
+      const said = `it says that it has ${counts.files} files of ${counts.bytes} bytes`;
+      const what = `${said}, its tree has ${found.files} of ${found.bytes}`;
+      findings.add('error', `snapshot ${id}`, what).affects(id, undefined);
+    }
+    try {
+      await treeBudget(new TreeReader(repository, index, { plain, salt }), root, found, signal);
+      ending.push(snapshot);
+    } catch (error) {
+      if (isUnending(error)) findings.addError(`snapshot ${id}`, error).affects(id, undefined);
+      // That its root is damaged is found already.
+      else if (isDamage(error)) ending.push(snapshot);
+      else throw error;
+    }
+  }
+  return ending;
+}

@@ -1,0 +1,130 @@
+import { RepositoryError } from '../../base/errors.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
+import type { ListedObject } from '../../destination/destination.ts';
+import { hasRetired } from '../../format/keyring.ts';
+import type { Findings } from './check-report.ts';
+import { isDamage } from '../chunk-index.ts';
+import { decodeSlot, openRing } from '../slots/key-slots.ts';
+import { inspectCopies } from '../keys/keep-copies.ts';
+import { knownSlots } from '../keys/keys.ts';
+import { sha256 } from '../objects/objects.ts';
+import type { Repository } from '../repository.ts';
+import { copyKey } from '../objects/second-copies.ts';
+
+/** Every key slot and every ring: each must be there and be what the keyring says. */
+export async function checkKeys(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const names = new Set(listed.map(({ key }) => key.slice('keys/'.length)));
+  const known = new Map(knownSlots(repository.keyring).map((slot) => [slot.slot, slot]));
+  for (const name of names) {
+    const ring = /^ring-(\d{1,9})$/.exec(name)?.[1];
+    if (ring !== undefined) await checkRing(repository, Number(ring), findings, signal);
+    else if (/^[0-9a-f]{32}$/.test(name)) await checkSlot(repository, name, findings, signal);
+  }
+  for (const [slot, { label, kind }] of known) {
+    if (!names.has(slot)) findings.add('error', `keys/${slot}`, `the ${kind} slot "${label}" is missing`);
+  }
+  tellMissing(names, repository, findings);
+}
+
+/**
+ * The lowest go once a key generation is retired. Nothing is lost with others, and where something else stood in their place they
+ * never were: one of them may be told for many.
+ */
+function tellMissing(
+  names: ReadonlySet<string>,
+  { keyring, ringNumber }: Repository,
+  findings: Findings,
+): void {
+  const found = [...names].map((name) => Number(/^ring-(\d{1,9})$/.exec(name)?.[1] ?? Number.NaN));
+  const numbers = found.filter((n) => n < ringNumber).sort((a, b) => a - b);
+  let before = hasRetired(keyring) ? (numbers[0] ?? ringNumber) - 1 : 0;
+  for (const n of [...numbers, ringNumber]) {
+    const missing = n - before - 1;
+    if (missing === 1) findings.add('note', `keys/ring-${n - 1}`, 'an older keyring is missing');
+    else if (missing > 1)
+      findings.add('note', `keys/ring-${n - 1}`, `${missing} older keyrings up to it are missing`);
+    before = n;
+  }
+}
+
+async function checkSlot(
+  repository: Repository,
+  name: string,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const object = `keys/${name}`;
+  const known = knownSlots(repository.keyring).find((one) => one.slot === name);
+  if (known === undefined) {
+    findings.add('warning', object, 'the keyring does not know it, and it opens nothing');
+    return;
+  }
+  try {
+    const bytes = await repository.destination.get(object, undefined, signal);
+    const slot = decodeSlot(bytes, object);
+    if (slot.slot !== name) findings.add('error', object, 'it is the slot of another name');
+    if (!slot.repository.equals(repository.keyring.repository)) {
+      findings.add('error', object, 'it belongs to another repository');
+      return;
+    }
+    const same =
+      known.file === undefined
+        ? slot.public.equals(known.public) && slot.kind === known.kind && slot.label === known.label
+        : known.file.toString('hex') === sha256(bytes);
+    if (!same)
+      findings.add('error', object, `the slot "${known.label}" is not what the keyring says; replace it`);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    findings.addError(object, error);
+  }
+}
+
+async function checkRing(
+  repository: Repository,
+  n: number,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const object = `keys/ring-${n}`;
+  try {
+    openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
+  } catch (error) {
+    // Older rings were not sealed to a slot that was added later; that they are authentic was checked before that.
+    if (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE') return;
+    if (!isDamage(error)) throw error;
+    findings.addError(object, error);
+  }
+}
+
+/** Second copies of slots, the ring in force and the configuration in force. */
+export async function checkCopies(
+  repository: Repository,
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { key, original, copy } of await inspectCopies(repository, signal)) {
+    if (copy === 'damaged' && original !== 'damaged')
+      findings.add(
+        'warning',
+        copyKey(key),
+        `it is damaged; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make it anew`,
+      );
+    else if (copy === 'missing' && original === 'sound')
+      findings.add(
+        'note',
+        key,
+        `it has no second copy; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make one`,
+      );
+    else if (copy === 'sound' && original !== 'sound')
+      findings.add(
+        'error',
+        key,
+        `its second copy is read in its place; "${holdfastThere`recover`}" puts it back`,
+      );
+  }
+}

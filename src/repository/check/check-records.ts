@@ -1,0 +1,148 @@
+import { DestinationError, corrupt } from '../../base/errors.ts';
+import type { ListedObject } from '../../destination/destination.ts';
+import { hasRetired } from '../../format/keyring.ts';
+import { OBJECT_TYPES } from '../../format/header.ts';
+import { decodeChainContext, decodeHead } from '../../format/records.ts';
+import { headPlace, type Head } from '../chain.ts';
+import type { Findings } from './check-report.ts';
+import { isDamage } from '../chunk-index.ts';
+import { openConfig, usableConfig } from '../configuration.ts';
+import { openLease, parseLeaseKey } from '../lease-objects.ts';
+import { openRecord } from '../objects/objects.ts';
+import { mapParallel } from '../objects/parallel.ts';
+import type { Repository } from '../repository.ts';
+import { readSnapshot } from '../snapshots.ts';
+import type { ChainRecord } from '../chain-view.ts';
+
+/** Reads every head; reports those that cannot be read or stand under another key, whose place alone counts. */
+export async function checkHeads(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<Head[]> {
+  const heads = new Map<string, Head>();
+  for (const { key } of listed) {
+    const chain = headPlace(key);
+    if (chain !== undefined) heads.set(key, { chain, record: undefined, live: undefined });
+  }
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const place = headPlace(key);
+    if (place === undefined) return;
+    const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.head, bytes, key);
+    const head = { chain: decodeChainContext(context, key), ...decodeHead(plaintext, key) };
+    if (head.chain.writer !== place.writer || head.chain.seq !== place.seq) {
+      throw corrupt(key, 'it stands under another key');
+    }
+    heads.set(key, head);
+  });
+  return [...heads.values()];
+}
+
+/** So many numbers below the oldest configuration are told of: inits that were broken off had few. */
+const MOST_BELOW = 10;
+
+/** Opens every configuration: the one in force was checked when the repository was opened, older ones were not. */
+export async function checkConfigs(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { number: inForce } = await usableConfig(repository, signal);
+  const numbers = new Set<number>();
+  const bound: number[] = [];
+  const unbound: number[] = [];
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const number = Number(/^config\/(\d{1,9})$/.exec(key)?.[1]);
+    if (Number.isNaN(number)) return;
+    if (number <= inForce) numbers.add(number);
+    const opened = openConfig(repository.keyring, repository.keys, bytes, number);
+    (opened.bound ? bound : unbound).push(number);
+  });
+  const firstBound = Math.min(...bound);
+  for (const number of unbound.filter((n) => n > firstBound))
+    findings.addPlanted(`config/${number}`, 'it was signed for no number, and one below it was');
+  tellMissing(numbers, inForce, findings);
+  // The lowest go together with the key generation that they are under.
+  if (hasRetired(repository.keyring)) return;
+  const oldest = numbers.size === 0 ? inForce : Math.min(...numbers);
+  for (let n = Math.max(1, oldest - MOST_BELOW); n < oldest; n += 1)
+    findings.add(
+      'note',
+      `config/${n}`,
+      'an older configuration is missing, or was that of an init that was broken off',
+    );
+}
+
+/** Gaps between numbers, told together: one may be as long as numbers go. */
+function tellMissing(numbers: ReadonlySet<number>, newest: number, findings: Findings): void {
+  let before: number | undefined;
+  for (const n of [...numbers, newest].sort((a, b) => a - b)) {
+    if (before !== undefined && n === before + 2)
+      findings.add('note', `config/${n - 1}`, 'an older configuration is missing');
+    else if (before !== undefined && n > before + 2)
+      findings.add('note', `config/${n - 1}`, `${n - before - 1} older configurations up to it are missing`);
+    before = n;
+  }
+}
+
+export async function checkLeases(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<void> {
+  await eachObject(repository, listed, findings, signal, (key, bytes) => {
+    const lease = parseLeaseKey(key);
+    if (lease !== undefined) openLease(repository, bytes, lease.purpose, lease.epoch);
+  });
+}
+
+/** Opens the snapshots that are forgotten but still stored. */
+export async function checkForgotten(
+  repository: Repository,
+  ids: readonly string[],
+  findings: Findings,
+  signal: AbortSignal,
+): Promise<ChainRecord[]> {
+  const records: ChainRecord[] = [];
+  for (const id of ids) {
+    try {
+      const { chain } = await readSnapshot(repository, id, signal);
+      records.push({ name: id, chain });
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // Prune may have removed it since it was listed.
+      const removed = error.cause instanceof DestinationError && error.cause.kind === 'not-found';
+      if (removed) continue;
+      const draft = findings.addError(`snapshot ${id}`, error);
+      // What a storage brought back is told of by itself.
+      if (draft.lacking === undefined)
+        draft.because('it is forgotten: prune removes it after the grace period');
+    }
+  }
+  return records;
+}
+
+/** Reads the objects and hands their bytes to `open`; what it throws is reported under the object's key. */
+async function eachObject(
+  repository: Repository,
+  listed: readonly ListedObject[],
+  findings: Findings,
+  signal: AbortSignal,
+  open: (key: string, bytes: Buffer) => void,
+): Promise<void> {
+  const { destination } = repository;
+  await mapParallel(listed, destination.properties.maxParallel, async ({ key }) => {
+    try {
+      const bytes = await destination.get(key, undefined, signal);
+      await repository.withKeys(() => open(key, bytes), signal);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // Heads and leases are replaced all the time.
+      if (error instanceof DestinationError && error.kind === 'not-found') return;
+      findings.addError(key, error);
+    }
+  });
+}

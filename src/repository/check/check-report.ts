@@ -1,0 +1,200 @@
+import { RepositoryError } from '../../base/errors.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
+import type { ByteString } from '../../base/byte-path.ts';
+
+/** `error`: something is lost or untrustworthy. `warning`: something is not as it should be, and nothing is lost by it. */
+export type Severity = 'error' | 'warning' | 'note';
+
+export interface Finding {
+  readonly severity: Severity;
+  /** What is affected, e.g. `pack <name>`, `snapshot <id>`, `keys/ring-1`. */
+  readonly object: string;
+  readonly what: string;
+  /** Ids of the live snapshots that cannot be restored in full because of it. */
+  readonly snapshots: readonly string[];
+  /** Paths of files and directories in them, each once; at most MAX_LISTED_FILES. */
+  readonly files: readonly ByteString[];
+  /** How many files and directories are affected, counted once per snapshot. */
+  readonly filesTotal: number;
+}
+
+export interface CheckCounts {
+  readonly snapshots: number;
+  readonly packs: number;
+  readonly packBytes: number;
+  readonly packsRead: number;
+  readonly bytesRead: number;
+  readonly chunks: number;
+  readonly chunksUnreferenced: number;
+  /** Packs that no live snapshot needs; prune removes them. */
+  readonly packsUnreferenced: number;
+  /** Distinct tree chunks that were traversed. */
+  readonly trees: number;
+  /** File entries in them. */
+  readonly files: number;
+}
+
+export interface CheckReport {
+  readonly status: 'ok' | 'damaged';
+  readonly findings: readonly Finding[];
+  /** Findings beyond MAX_FINDINGS, which are only counted. */
+  readonly findingsMore: number;
+  readonly counts: CheckCounts;
+  /** Names of all packs with an error, also of those whose findings are only counted. */
+  readonly packsDamaged: ReadonlySet<string>;
+  /** Names of the packs that were read whole and found sound. */
+  readonly packsProven: readonly string[];
+  readonly durationMs: number;
+}
+
+/** Told what happens while a check runs; cheap calls, none may throw. */
+export interface CheckObserver {
+  phase(phase: 'listing' | 'structure' | 'reading' | 'affected'): void;
+  /** One more pack was read and examined: how many there are by now. */
+  packRead(done: { readonly packs: number; readonly bytes: number }): void;
+  finding(object: string, what: string): void;
+}
+
+export const SILENT_CHECK: CheckObserver = { phase: () => {}, packRead: () => {}, finding: () => {} };
+
+export const MAX_FINDINGS = 1_000;
+export const MAX_LISTED_FILES = 1_000;
+const MAX_REASONS = 10;
+
+/** A finding while the check runs: all that is wrong with one object. */
+export class FindingDraft {
+  readonly object: string;
+  severity: Severity;
+  readonly #reasons = new Set<string>();
+  /** The generation of keys that it is sealed under, where that is one that the keyring lacks. */
+  lacking: number | undefined;
+  readonly #snapshots = new Set<string>();
+  readonly #files = new Set<ByteString>();
+  #filesTotal = 0;
+
+  constructor(severity: Severity, object: string) {
+    this.severity = severity;
+    this.object = object;
+  }
+
+  because(reason: string): void {
+    if (this.#reasons.size <= MAX_REASONS) this.#reasons.add(reason);
+  }
+
+  get isAffecting(): boolean {
+    return this.#snapshots.size > 0;
+  }
+
+  get reasons(): number {
+    return this.#reasons.size;
+  }
+
+  affects(snapshot: string, path: ByteString | undefined): void {
+    this.#snapshots.add(snapshot);
+    if (path === undefined) return;
+    this.#filesTotal += 1;
+    if (this.#files.size < MAX_LISTED_FILES) this.#files.add(path);
+  }
+
+  finished(): Finding {
+    const reasons = [...this.#reasons];
+    const shown = reasons.length > MAX_REASONS ? [...reasons.slice(0, MAX_REASONS), 'and more'] : reasons;
+    return {
+      severity: this.severity,
+      object: this.object,
+      what: shown.join('; '),
+      snapshots: [...this.#snapshots],
+      files: [...this.#files],
+      filesTotal: this.#filesTotal,
+    };
+  }
+}
+
+const RANK: Readonly<Record<Severity, number>> = { error: 0, warning: 1, note: 2 };
+
+/** Collects findings, one per object. */
+export class Findings {
+  readonly #observer: CheckObserver;
+  readonly #drafts = new Map<string, FindingDraft>();
+
+  constructor(observer: CheckObserver) {
+    this.#observer = observer;
+  }
+
+  add(severity: Severity, object: string, reason: string): FindingDraft {
+    const draft = this.#drafts.get(object) ?? new FindingDraft(severity, object);
+    this.#drafts.set(object, draft);
+    if (RANK[severity] < RANK[draft.severity]) draft.severity = severity;
+    // Messages of errors name the object first, which the report does by itself.
+    draft.because(reason.startsWith(`${object}: `) ? reason.slice(object.length + 2) : reason);
+    this.#observer.finding(object, reason);
+    return draft;
+  }
+
+  /** Adds what an error about one object says. */
+  addError(object: string, error: unknown): FindingDraft {
+    const isPlanted = error instanceof RepositoryError && error.details['planted'] === true;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (isPlanted) return this.addPlanted(object, reason);
+    const draft = this.add('error', object, reason);
+    const generation = error instanceof RepositoryError ? error.details['generation'] : undefined;
+    if (typeof generation === 'number') draft.lacking = generation;
+    return draft;
+  }
+
+  /** What whoever has a write-only key has put where it does not belong: it has no effect. */
+  addPlanted(object: string, reason: string): FindingDraft {
+    const draft = this.add('warning', object, reason);
+    draft.because(
+      `somebody who has a write-only key has put it there, and nothing goes by it; "${holdfastThere`recover`}" removes it`,
+    );
+    return draft;
+  }
+
+  /** What nobody can read and nothing needs: see returned-objects.ts. */
+  acceptReturned(isNeedless: (object: string, generation: number) => boolean): void {
+    for (const draft of this.#drafts.values()) {
+      const { object, severity, lacking, isAffecting, reasons } = draft;
+      if (severity !== 'error' || lacking === undefined || isAffecting || reasons > 1) continue;
+      if (!isNeedless(object, lacking)) continue;
+      draft.severity = 'warning';
+      draft.because(
+        `that generation was retired when nothing needed it, so this was deleted and has come back; "${holdfastThere`keys rekey`}" and then "${holdfastThere`prune`}" remove it`,
+      );
+    }
+  }
+
+  /**
+   * A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune.
+   * @param inUse those that hold something else that no sound pack has
+   */
+  acceptReplaced(packs: ReadonlySet<string>, inUse: ReadonlyMap<string, unknown>): void {
+    for (const name of packs) {
+      const draft = this.#drafts.get(`pack ${name}`);
+      if (draft?.severity !== 'error' || draft.isAffecting) continue;
+      draft.severity = 'warning';
+      draft.because(
+        inUse.has(name)
+          ? 'another pack has what is damaged in it; it stays for as long as a snapshot needs something else of it'
+          : 'everything that is needed of it was stored anew, and prune will delete it',
+      );
+    }
+  }
+
+  get hasErrors(): boolean {
+    return [...this.#drafts.values()].some(({ severity }) => severity === 'error');
+  }
+
+  finished(): Pick<CheckReport, 'findings' | 'findingsMore' | 'packsDamaged'> {
+    const all = [...this.#drafts.values()].sort((a, b) => RANK[a.severity] - RANK[b.severity]);
+    return {
+      findings: all.slice(0, MAX_FINDINGS).map((draft) => draft.finished()),
+      findingsMore: Math.max(0, all.length - MAX_FINDINGS),
+      packsDamaged: new Set(all.map(packWithError).filter((name) => name !== undefined)),
+    };
+  }
+}
+
+function packWithError({ severity, object }: FindingDraft): string | undefined {
+  return severity === 'error' ? /^pack ([0-9a-f]{64})$/.exec(object)?.[1] : undefined;
+}

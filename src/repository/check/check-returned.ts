@@ -1,0 +1,32 @@
+import { isRetired } from '../../format/keyring.ts';
+import { headPlace } from '../chain.ts';
+import type { CheckedIndex } from './check-index.ts';
+import type { Repository } from '../repository.ts';
+import type { SnapshotList } from '../snapshots.ts';
+import { chainView } from '../chain-view.ts';
+import { highestNumbers } from '../chains/verify-chains.ts';
+
+/**
+ * Tells what a storage has brought back of generations that were retired (returned-objects.ts) from what is damaged: of the
+ * first, everything that it could say is known otherwise.
+ */
+export function needlessUnderRetired(
+  repository: Repository,
+  snapshots: SnapshotList,
+  { claims }: Pick<CheckedIndex, 'claims'>,
+): (object: string, generation: number) => boolean {
+  const { tombstones } = snapshots;
+  const highest = highestNumbers(chainView(repository, snapshots, [], []));
+  const isNeedless = (object: string): boolean => {
+    const head = headPlace(object);
+    if (head !== undefined) return head.seq <= (highest.get(head.writer) ?? 0);
+    const config = /^config\/(\d+)$/.exec(object)?.[1];
+    // The one in force is not under such a generation.
+    if (config !== undefined) return true;
+    if (object.startsWith('leases/')) return true;
+    const [kind, name = ''] = object.split(/ (?=[0-9a-f]+$)/);
+    if (kind === 'tombstone' || kind === 'snapshot') return tombstones.snapshots.has(name);
+    return kind === 'index object' || (kind === 'pack' && !claims.has(name));
+  };
+  return (object, generation) => isRetired(repository.keyring, generation) && isNeedless(object);
+}

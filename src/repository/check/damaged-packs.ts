@@ -1,0 +1,87 @@
+/** Packs that hold damage: marked, so that nothing relies on them and what is needed of them is stored again. */
+import { DestinationError, RepositoryError, isAbort } from '../../base/errors.ts';
+import { isDamage, type ChunkIndex } from '../chunk-index.ts';
+import { openSession } from '../take-lease.ts';
+import { listNamed, packKey } from '../objects/listing.ts';
+import { markPacks } from '../mark-packs.ts';
+import { sha256 } from '../objects/objects.ts';
+import type { Repository } from '../repository.ts';
+import { listSnapshots } from '../snapshots.ts';
+import { DAMAGED, unsoundPacks } from '../tombstones.ts';
+
+export interface DamageMarks {
+  /** Names of the packs that are marked now, by this call or before. */
+  readonly marked: ReadonlySet<string>;
+  /** Why they could not be marked: this host may not, or the destination takes nothing. */
+  readonly refusal: RepositoryError | DestinationError | undefined;
+}
+
+/**
+ * Marks damaged packs: writers store what they need of them again, readers look into them last, and prune deletes them
+ * once no snapshot needs anything that no other pack holds. Nothing is lost by marking a pack that turns out to be sound.
+ * Packs that are gone need no mark.
+ */
+export async function markDamaged(
+  repository: Repository,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<DamageMarks> {
+  try {
+    return { marked: await mark(repository, names, signal), refusal: undefined };
+  } catch (error) {
+    const isRefusal = error instanceof RepositoryError || error instanceof DestinationError;
+    if (!isRefusal || isAbort(error)) throw error;
+    return { marked: new Set(), refusal: error };
+  }
+}
+
+async function mark(
+  repository: Repository,
+  names: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  // Signing fails, with a reason, on hosts that may only append.
+  repository.sign('hf1/tomb', Buffer.alloc(0));
+  const listed = await listNamed(repository.destination, 'packs/', signal);
+  const there = new Set([...names].filter((name) => listed.has(name)));
+  const { live, tombstones } = await listSnapshots(repository, signal);
+  const before = unsoundPacks(tombstones);
+  const fresh = [...there].filter((name) => !before.has(name));
+  if (fresh.length === 0) return there;
+  // Its clock is the storage's. The right to prune is not needed: that a pack is damaged is true whoever prunes.
+  await using session = await openSession(repository, {}, signal);
+  const held = async (now: AbortSignal): Promise<void> => await session.assertHeld(now);
+  const { writer } = repository.writer.memory;
+  const own = live.filter(({ chain }) => chain.writer === writer).length;
+  const record = { names: fresh, reason: DAMAGED, atMs: session.storageMs, fence: 0 };
+  await markPacks(repository, record, { held, live: own }, signal);
+  return there;
+}
+
+/** The pack that an error about damage is about; undefined where it is about none that the index has. */
+export function packOfError(error: unknown, index: ChunkIndex): string | undefined {
+  if (!(error instanceof RepositoryError || error instanceof DestinationError)) return undefined;
+  const { object, key } = error.details;
+  const [, inKey] = /^packs\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(String(key)) ?? [];
+  const [, kind, id] = /^(pack|tree) ([0-9a-f]+)$/.exec(String(object)) ?? [];
+  if (kind !== 'tree') return inKey ?? id;
+  const found = index.table.find(Buffer.from(id ?? '', 'hex'));
+  return found && index.packs[found.pack]?.name;
+}
+
+/**
+ * Whether a pack is still damaged when it is read once more: a connection, too, may have spoiled what came.
+ * @throws {DestinationError} when that cannot be told
+ */
+export async function isDamagedPack(
+  { destination }: Pick<Repository, 'destination'>,
+  name: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return sha256(await destination.get(packKey(name), undefined, signal)) !== name;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return true;
+  }
+}

@@ -1,0 +1,83 @@
+/** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
+import { canReadHead, leaveCopiedIdentity } from '../chain.ts';
+import { deleteIfAllowed } from '../delete-if-allowed.ts';
+import type { Lease } from '../lease.ts';
+import { acquirePruneLease } from '../take-lease.ts';
+import { mapParallel } from '../objects/parallel.ts';
+import { putTombstone } from '../put-tombstone.ts';
+import { plantedKeys } from './planted.ts';
+import { knownPlaces } from '../record-places.ts';
+import type { Repository } from '../repository.ts';
+import { needlessHeads } from '../contents/returned-objects.ts';
+import { listSnapshots, type SnapshotList } from '../snapshots.ts';
+import { highestFence } from '../tombstones.ts';
+
+/**
+ * Deletes what somebody has planted (planted.ts), heads whose number is known without them, and tombstones. What a tombstone said is lost: snapshots that it forgot
+ * and that are still stored are listed again, and packs that it marked are marked anew by the next prune; where records
+ * are gone that it alone named, `forget --lost` gives them up.
+ * @returns keys of what was deleted
+ * @throws {RepositoryError} REPOSITORY_LOCKED
+ */
+export async function removeUnreadable(
+  repository: Repository,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { destination, keyring } = repository;
+  if (!destination.properties.canDelete || keyring.admin === undefined) return [];
+  const heads = await unreadableHeads(repository, signal);
+  const snapshots = await listSnapshots(repository, signal);
+  // Those of a newer program are not damaged.
+  const unread = snapshots.tombstones.ignored.filter(({ error }) => error.code === 'CORRUPT_DATA');
+  const tombstones = unread.map(({ name }) => name);
+  const others = await plantedKeys(repository, signal);
+  if (heads.length + tombstones.length + others.length === 0) return [];
+  const floor = highestFence(snapshots.tombstones);
+  await using lease = await acquirePruneLease(repository, { floor }, signal);
+  // What never was a record of a chain leaves no gap in one.
+  const records = unread.filter(({ isStrange }) => !isStrange).map(({ name }) => name);
+  await nameTombstones(repository, snapshots, records, lease, signal);
+  const removed: string[] = [];
+  for (const key of [...heads, ...tombstones.map((name) => `trash/${name}`), ...others]) {
+    await lease.assertHeld(signal);
+    if (await deleteIfAllowed(repository, key, signal)) removed.push(key);
+  }
+  return removed;
+}
+
+async function unreadableHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
+  const keys = await needlessHeads(repository, signal);
+  const readable = await mapParallel(
+    keys,
+    repository.destination.properties.maxParallel,
+    async (key) => await canReadHead(repository, key, signal),
+  );
+  return keys.filter((_, n) => readable[n] === false);
+}
+
+/** As what is removed, so that they leave no gap in their chains. */
+async function nameTombstones(
+  repository: Repository,
+  snapshots: SnapshotList,
+  names: readonly string[],
+  lease: Lease,
+  signal: AbortSignal,
+): Promise<void> {
+  const { live, tombstones } = snapshots;
+  const unnamed = names.filter((name) => !tombstones.snapshots.has(name));
+  if (unnamed.length === 0) return;
+  const places = await knownPlaces(repository, snapshots, signal);
+  await leaveCopiedIdentity(repository, live, signal);
+  const { writer } = repository.writer.memory;
+  const own = live.filter(({ chain }) => chain.writer === writer).length;
+  const record = {
+    kind: 'snapshots' as const,
+    names: unnamed,
+    places: unnamed.map((name) => places.get(name)),
+    reason: 'damaged',
+    atMs: lease.storageMs,
+    fence: lease.epoch,
+  };
+  await lease.assertHeld(signal);
+  await putTombstone(repository, record, { live: own }, signal);
+}

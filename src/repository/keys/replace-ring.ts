@@ -1,0 +1,111 @@
+import { DestinationError, RepositoryError } from '../../base/errors.ts';
+import { MAX_NUMBER } from '../../format/records.ts';
+import type { Keyring } from '../../format/keyring.ts';
+import { ringNumbers, ringOrCopy } from '../slots/key-files.ts';
+import { sealRing } from '../slots/key-slots.ts';
+import { LEASE_TIMES, lateSignal } from '../lease-objects.ts';
+import type { Lease } from '../lease.ts';
+import { acquirePruneLease } from '../take-lease.ts';
+import type { Repository } from '../repository.ts';
+import { getCopy, replaceCopy } from '../objects/second-copies.ts';
+
+/**
+ * Puts the next ring in force. Where creating a key does not tell who was first, that is done under the prune lease: of two
+ * rings with one number the later would take the place of the other, and with it the keys to what was sealed since.
+ *
+ * @param keyring made from the one in force
+ * @param lease the prune lease, of whoever holds it already
+ * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time, or somebody prunes
+ */
+export async function replaceRing(
+  repository: Repository,
+  keyring: Keyring,
+  signal: AbortSignal,
+  lease?: Lease,
+): Promise<void> {
+  const n = await nextNumber(repository, signal);
+  const bytes = sealRing(keyring, n, repository.slot.ringAuth);
+  const { destination } = repository;
+  if (destination.properties.conditionalCreate) await putRing(repository, n, bytes, signal);
+  else if (lease !== undefined) await putRingAlone(repository, { n, bytes, lease }, signal);
+  else {
+    await using own = await acquirePruneLease(repository, {}, signal);
+    await repository.followRing(signal);
+    if (repository.ringNumber >= n) throw changedElsewhere();
+    await putRingAlone(repository, { n, bytes, lease: own }, signal);
+  }
+  await replaceCopy(destination, 'keys/ring-', n, bytes, signal);
+  await repository.adoptRing(keyring, n, signal);
+}
+
+/**
+ * The next number under which nothing stands. Anybody who may add objects can put one there; what is no ring is stepped over,
+ * by every host alike, and passed over by whoever opens the repository.
+ */
+async function nextNumber(repository: Repository, signal: AbortSignal): Promise<number> {
+  const { destination, ringNumber, slot } = repository;
+  const taken = new Set(await ringNumbers(destination, signal));
+  for (let n = ringNumber + 1; n <= MAX_NUMBER; n += 1) {
+    if (!taken.has(n)) return n;
+    if ((await ringOrCopy(destination, n, slot, signal)) !== undefined) throw changedElsewhere();
+  }
+  throw new RepositoryError('LIMIT_EXCEEDED', 'No number is left for the keyring');
+}
+
+async function putRing(
+  { destination }: Repository,
+  n: number,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await destination.put(`keys/ring-${n}`, bytes, signal);
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
+    throw changedElsewhere(error);
+  }
+}
+
+/**
+ * The machine may fall asleep as the request is sent: when it wakes up another host has changed the keys, and the ring has
+ * taken the place of that host's. Its second copy is put back.
+ */
+async function putRingAlone(
+  repository: Repository,
+  { n, bytes, lease }: { readonly n: number; readonly bytes: Buffer; readonly lease: Lease },
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted();
+  await lease.assertHeld(signal);
+  // A run that learns of the loss meanwhile is aborted, and what it has sent arrives all the same.
+  const late = lateSignal(signal, LEASE_TIMES.release);
+  await putRing(repository, n, bytes, late);
+  try {
+    await lease.assertHeld(late);
+    signal.throwIfAborted();
+  } catch (error) {
+    if (error instanceof RepositoryError) await giveBack(repository, n, bytes, late);
+    throw error;
+  }
+}
+
+async function giveBack(
+  { destination }: Repository,
+  n: number,
+  bytes: Buffer,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = `keys/ring-${n}`;
+  const others = await getCopy(destination, key, signal);
+  if (others === undefined || others.equals(bytes) || !destination.properties.canDelete) return;
+  await destination.delete(key, signal);
+  await destination.put(key, others, signal);
+}
+
+function changedElsewhere(cause?: unknown): RepositoryError {
+  return new RepositoryError(
+    'REPOSITORY_LOCKED',
+    'The keys of this repository were changed at the same time',
+    { hint: 'Look at the list of keys, then try again.', retry: 'later', cause },
+  );
+}

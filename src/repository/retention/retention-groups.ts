@@ -1,0 +1,80 @@
+/** Which snapshots retention compares with each other: those of a group. */
+import { storeKey, type StoredBy } from '../../base/stored-by.ts';
+import { refused } from './retention-calendar.ts';
+import type { GroupField, RetentionGroup, RetentionInput } from './retention.ts';
+
+/** The snapshots of one group. */
+export interface Members {
+  readonly key: RetentionGroup['key'];
+  readonly storedBy: StoredBy;
+  /** Newest first. */
+  readonly members: RetentionInput[];
+}
+
+export function groupSnapshots(
+  snapshots: readonly RetentionInput[],
+  groupBy: readonly GroupField[],
+): readonly Members[] {
+  const fields = new Set(groupBy.map((field) => groupField(field)));
+  const groups = new Map<string, Members>();
+  for (const snapshot of [...snapshots].sort(newestFirst)) {
+    const key = {
+      ...(fields.has('host') ? { host: snapshot.host } : {}),
+      ...(fields.has('paths') ? { paths: [...new Set(snapshot.paths)].sort() } : {}),
+      ...(fields.has('tags') ? { tags: [...new Set(snapshot.tags)].sort() } : {}),
+      ...(fields.has('user') && snapshot.user !== undefined ? { user: snapshot.user } : {}),
+    };
+    const name = JSON.stringify([key, storeKey(snapshot.storedBy)]);
+    const group = groups.get(name) ?? { key, storedBy: snapshot.storedBy, members: [] };
+    group.members.push(snapshot);
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * By what the list tells of their order; their clocks may be wrong. Snapshots of one rank are ordered by id, so that the plan does not depend on the order of the list; but first one
+ * that takes another's place: whoever changes its tags is about to forget the other.
+ */
+export function newestFirst(a: RetentionInput, b: RetentionInput): number {
+  return b.rank - a.rank || b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
+}
+
+/** The same for all that stand for one snapshot: by the id that it had before its tags, its pin or its keys were changed. */
+export function standsFor({ id, original, storedBy }: RetentionInput): string {
+  return `${storeKey(storedBy)} ${original ?? id}`;
+}
+
+/**
+ * One of those that stand for the same snapshot, the first. Only what is alike in all that the rules look at: whoever has
+ * a write-only key can say of anything that it stands for another.
+ */
+export function onceEach(snapshots: readonly RetentionInput[]): readonly RetentionInput[] {
+  const seen = new Set<string>();
+  return snapshots.filter((one) => {
+    const name = JSON.stringify([standsFor(one), one.timeMs, one.partial]);
+    const isFirst = !seen.has(name);
+    seen.add(name);
+    return isFirst;
+  });
+}
+
+function replaces({ original }: RetentionInput): number {
+  return original === undefined ? 0 : 1;
+}
+
+export function groupField(word: string): GroupField {
+  switch (word) {
+    case 'host':
+    case 'paths':
+    case 'tags':
+    case 'user':
+      return word;
+    case 'path':
+      return 'paths';
+    case 'tag':
+      return 'tags';
+    default:
+      throw refused(`Cannot group by "${word}"`, 'Group by any of host, paths, tags and user, or by none.');
+  }
+}

@@ -1,0 +1,135 @@
+import { fchmodSync, ftruncateSync } from 'node:fs';
+import { errnoOf } from '../../base/errors.ts';
+import type { ChunkHasher } from '../../codec/hash.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import { dataExtents } from '../../system/holes.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import type { EntryRecord } from '../target/entry-records.ts';
+import { readFully, writeFully } from '../target/file-io.ts';
+import { isRegular } from '../request/standing.ts';
+import { syncToDisk } from '../target/sync-to-disk.ts';
+import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
+import { markUnfinished } from '../target/unfinished-files.ts';
+
+const ZEROS = Buffer.alloc(65_536);
+/** Bytes copied at once. */
+const STRETCH = 1024 * 1024;
+
+export interface UpdaterParts {
+  readonly run: string;
+  readonly hasher: ChunkHasher;
+  /** Read what was changed once more. */
+  readonly verify: boolean;
+  /** A hole of this file became zeros. */
+  readonly filledHole: (record: EntryRecord) => void;
+}
+
+/**
+ * Changes files that stand in the target, in place. Nothing of one is touched before all that it lacks is at hand, so
+ * that damage in the repository costs no file that stands; and none is touched before a mark beside it and its mode say on disk that it
+ * is unfinished, so that after a power loss no mixture of old and new looks like a file.
+ */
+export class FileUpdater {
+  readonly #parts: UpdaterParts;
+  #buffer: Buffer = Buffer.alloc(0);
+
+  constructor(parts: UpdaterParts) {
+    this.#parts = parts;
+  }
+
+  /** @param write puts the pieces that the file lacks into it; they are known to be right */
+  update(directory: TargetDirectory, record: EntryRecord, write: (fd: number) => void): void {
+    const fd = directory.openFile(record.name, 'read-write');
+    try {
+      requireCompared(record, directory.fstat(fd));
+      markUnfinished(directory, record, this.#parts.run);
+      giveUnfinishedMode(fd);
+      ftruncateSync(fd, record.size);
+      this.#emptyHoles(fd, record);
+      write(fd);
+      if (this.#parts.verify) this.#verify(directory, fd, record);
+    } finally {
+      directory.closeFile(fd);
+    }
+  }
+
+  /** Takes the pieces that the file lacks from another one, where they stand in the same places. */
+  copyMissing(from: number, to: number, record: EntryRecord): void {
+    const count = record.pieceCount;
+    for (let i = 0; i < count; i += 1) {
+      if (record.isPresent(i)) continue;
+      const { take, fileOffset } = record.piece(i);
+      for (let done = 0; done < take; done += STRETCH) {
+        const bytes = this.#room(Math.min(STRETCH, take - done));
+        if (!readFully(from, bytes, fileOffset + done))
+          throw new EntryFailure('CHANGED', 'what was to be put into it was cut short');
+        writeFully(to, bytes, fileOffset + done);
+      }
+    }
+  }
+
+  /** Overwrites with zeros what stands where the snapshot's version has holes. */
+  #emptyHoles(fd: number, record: EntryRecord): void {
+    let filled = false;
+    let end = 0;
+    const count = record.pieceCount;
+    for (let i = 0; i <= count; i += 1) {
+      const piece = i < count ? record.piece(i) : undefined;
+      const start = piece?.fileOffset ?? record.size;
+      if (start > end && emptyRange(fd, end, start)) filled = true;
+      if (piece !== undefined) end = piece.fileOffset + piece.take;
+    }
+    if (filled) this.#parts.filledHole(record);
+  }
+
+  #verify(directory: TargetDirectory, fd: number, record: EntryRecord): void {
+    const { size } = directory.fstat(fd);
+    if (size !== record.size) throw new EntryFailure('CHANGED', `it has ${size} bytes after the restore`);
+    const count = record.pieceCount;
+    for (let i = 0; i < count; i += 1) {
+      const piece = record.piece(i);
+      if (piece.skip !== 0 || piece.take !== piece.length) continue;
+      const bytes = this.#room(piece.length);
+      if (!readFully(fd, bytes, piece.fileOffset) || !this.#parts.hasher.id(bytes).equals(piece.id)) {
+        throw new EntryFailure('CHANGED', `at byte ${piece.fileOffset} it is not what was written`);
+      }
+    }
+  }
+
+  #room(length: number): Buffer {
+    if (this.#buffer.length < length) this.#buffer = Buffer.allocUnsafeSlow(length);
+    return this.#buffer.subarray(0, length);
+  }
+}
+
+/** @throws {EntryFailure} when it is not, or no longer only, the file that was looked at before */
+export function requireCompared(record: EntryRecord, stat: EntryStat): void {
+  const { ino, dev } = record.created;
+  if (isRegular(stat) && stat.nlink === 1 && stat.ino === ino && stat.dev === dev) return;
+  throw new EntryFailure('CHANGED', 'another entry took its place during the restore');
+}
+
+function giveUnfinishedMode(fd: number): void {
+  try {
+    fchmodSync(fd, UNFINISHED_FILE);
+  } catch (error) {
+    // somebody else's file that may be written all the same
+    if (errnoOf(error) !== 'EPERM') throw error;
+    return;
+  }
+  syncToDisk(fd);
+}
+
+/** True when there was anything. */
+function emptyRange(fd: number, start: number, end: number): boolean {
+  let any = false;
+  for (const extent of dataExtents(fd, end)) {
+    const from = Math.max(start, extent.offset);
+    const to = Math.min(end, extent.offset + extent.length);
+    for (let at = from; at < to; at += ZEROS.length) {
+      writeFully(fd, ZEROS.subarray(0, Math.min(ZEROS.length, to - at)), at);
+      any = true;
+    }
+  }
+  return any;
+}

@@ -1,0 +1,262 @@
+import { ftruncateSync } from 'node:fs';
+import { corrupt, errnoOf } from '../../base/errors.ts';
+import type { ChunkHasher } from '../../codec/hash.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import {
+  RECORD,
+  type EntryRecord,
+  type EntryRecords,
+  type Piece,
+  type RecordHandle,
+} from '../target/entry-records.ts';
+import { writeFully } from '../target/file-io.ts';
+import { requireCompared, type FileUpdater } from './file-updater.ts';
+import { hasMetadata, hasXattrs } from '../metadata/compare.ts';
+import type { MetadataPolicy } from '../metadata/metadata.ts';
+import type { OpenDirectories } from '../target/open-directories.ts';
+import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
+import { STATE, nameOfParts, removeQuietly, workingName } from '../target/unfinished-files.ts';
+
+export interface WriterParts {
+  readonly records: EntryRecords;
+  readonly directories: OpenDirectories;
+  readonly policy: MetadataPolicy;
+  readonly updater: FileUpdater;
+  readonly hasher: ChunkHasher;
+  readonly run: string;
+  /** Told of a file that is given up; a system error that ends the whole restore is thrown instead. */
+  readonly failed: (file: RecordHandle, error: unknown) => void;
+  /** A file has its content; it is not complete before that is on disk. */
+  readonly written: (record: EntryRecord) => void;
+  /** A file that stands is as in the snapshot. */
+  readonly unchanged: (record: EntryRecord) => void;
+  readonly wrote: (bytes: number) => void;
+}
+
+/**
+ * Writes the content of files. One whose content lies in one segment is written in one go; of others each thread writes
+ * the pieces it has, and whoever writes the last one ends the file. What several threads change of a file that stands is
+ * put together beside it first, since any of the pieces may turn out to be damaged.
+ */
+export class FileWriter {
+  readonly #parts: WriterParts;
+  #verified: { raw: Buffer; offset: number; length: number; id: Buffer } | undefined;
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  /** A file with all the pieces that it lacks in this segment. */
+  whole(handle: RecordHandle, raw: Buffer): void {
+    const record = this.#parts.records.at(handle);
+    try {
+      const missing = [...missingPieces(record)];
+      for (const piece of missing) this.#check(piece, raw);
+      this.#fill(record, (fd) => {
+        for (const piece of missing) this.#writePiece(fd, piece, raw);
+      });
+      this.#parts.written(record);
+    } catch (error) {
+      this.#parts.failed(handle, error);
+    }
+  }
+
+  /** A file without content to write: empty, nothing but holes, or only metadata to set. */
+  plain(handle: RecordHandle): void {
+    const record = this.#parts.records.at(handle);
+    try {
+      if (record.has(RECORD.metadataOnly) && this.#hasMetadata(record)) {
+        this.#parts.unchanged(record);
+        return;
+      }
+      if (!record.has(RECORD.metadataOnly)) this.#fill(record, () => {});
+      this.#parts.written(record);
+    } catch (error) {
+      this.#parts.failed(handle, error);
+    }
+  }
+
+  /** One piece of a file that has others elsewhere. */
+  part(handle: RecordHandle, number: number, raw: Buffer): void {
+    this.#share(handle, (record) => {
+      const piece = record.piece(number);
+      this.#check(piece, raw);
+      const fd = this.#openShared(record);
+      const directory = this.#directoryOf(record);
+      try {
+        this.#writePiece(fd, piece, raw);
+      } finally {
+        directory.closeFile(fd);
+      }
+    });
+  }
+
+  /** A piece that cannot be had. */
+  partMissing(handle: RecordHandle, reason: unknown): void {
+    this.#share(handle, () => {
+      throw reason;
+    });
+  }
+
+  /** Does one thread's share of a file; the last share ends it, or cleans up when any failed. */
+  #share(handle: RecordHandle, act: (record: EntryRecord) => void): void {
+    const record = this.#parts.records.at(handle);
+    const { words, index } = record.state;
+    try {
+      if (Atomics.load(words, index) !== STATE.failed) act(record);
+    } catch (error) {
+      this.#fail(record, error);
+    }
+    const remaining = record.remaining;
+    if (Atomics.sub(remaining.words, remaining.index, 1) !== 1) return;
+    try {
+      if (Atomics.load(words, index) !== STATE.failed) {
+        if (record.has(RECORD.update)) this.#takeOver(record);
+        this.#parts.written(record);
+        return;
+      }
+    } catch (error) {
+      this.#fail(record, error);
+    }
+    // It may have been made after the failure was told of; no other name is made of it.
+    record.created = { ino: 0n, dev: 0n };
+    removeQuietly(() => this.#directoryOf(record), nameOfParts(record, this.#parts.run));
+  }
+
+  /** The first failure of a file is the one that is told. */
+  #fail(record: EntryRecord, error: unknown): void {
+    const { words, index } = record.state;
+    const before = Atomics.exchange(words, index, STATE.failed);
+    Atomics.notify(words, index);
+    if (before !== STATE.failed) this.#parts.failed(record.handle, error);
+  }
+
+  /** Opens what several threads write; the first one to come makes it while the others wait. */
+  #openShared(record: EntryRecord): number {
+    const { words, index } = record.state;
+    if (Atomics.compareExchange(words, index, STATE.untouched, STATE.preparing) === STATE.untouched) {
+      this.#prepare(record);
+      // A piece may have failed in another thread meanwhile: the file stays failed.
+      Atomics.compareExchange(words, index, STATE.preparing, STATE.ready);
+      Atomics.notify(words, index);
+    }
+    while (Atomics.load(words, index) === STATE.preparing) Atomics.wait(words, index, STATE.preparing);
+    if (Atomics.load(words, index) === STATE.failed)
+      throw new EntryFailure('CHANGED', 'another part of it has failed');
+    return this.#directoryOf(record).openFile(nameOfParts(record, this.#parts.run), 'read-write');
+  }
+
+  /** Makes what several threads write ready for its pieces: its length set, the rest a hole. */
+  #prepare(record: EntryRecord): void {
+    const directory = this.#directoryOf(record);
+    const fd = this.#createParts(directory, record);
+    try {
+      ftruncateSync(fd, record.size);
+      if (!record.has(RECORD.update)) record.created = directory.fstat(fd);
+    } finally {
+      directory.closeFile(fd);
+    }
+  }
+
+  #createParts(directory: TargetDirectory, record: EntryRecord): number {
+    try {
+      return directory.createFile(nameOfParts(record, this.#parts.run), UNFINISHED_FILE);
+    } catch (error) {
+      const code = errnoOf(error);
+      if (!record.has(RECORD.update) || (code !== 'EACCES' && code !== 'EPERM')) throw error;
+      const message = `${code}: what is to be changed in it has to be put together beside it, and its directory does not allow that`;
+      throw Object.assign(new Error(message, { cause: error }), { code });
+    }
+  }
+
+  /** Puts the pieces that were put together beside a file into it. */
+  #takeOver(record: EntryRecord): void {
+    const { updater, run } = this.#parts;
+    const directory = this.#directoryOf(record);
+    const parts = nameOfParts(record, run);
+    const from = directory.openFile(parts, 'read');
+    try {
+      updater.update(directory, record, (to) => updater.copyMissing(from, to, record));
+    } finally {
+      directory.closeFile(from);
+    }
+    directory.removeFile(parts);
+  }
+
+  /** Makes a file, or changes the one that stands, in one go. Of a new one nothing stays when anything fails. */
+  #fill(record: EntryRecord, write: (fd: number) => void): void {
+    const directory = this.#directoryOf(record);
+    if (record.has(RECORD.update)) {
+      this.#parts.updater.update(directory, record, write);
+      return;
+    }
+    const name = workingName(record, this.#parts.run);
+    const fd = directory.createFile(name, UNFINISHED_FILE);
+    try {
+      try {
+        if (record.has(RECORD.sized)) ftruncateSync(fd, record.size);
+        write(fd);
+        record.created = directory.fstat(fd);
+      } finally {
+        directory.closeFile(fd);
+      }
+    } catch (error) {
+      removeQuietly(() => directory, name);
+      throw error;
+    }
+  }
+
+  /** Whether a file of the right content has the right metadata, too. */
+  #hasMetadata(record: EntryRecord): boolean {
+    const { policy } = this.#parts;
+    const directory = this.#directoryOf(record);
+    let fd: number;
+    try {
+      fd = directory.openFile(record.name, 'read');
+    } catch (error) {
+      if (errnoOf(error) !== 'EACCES') throw error;
+      // its owner could read it otherwise
+      return false;
+    }
+    try {
+      const stat = directory.fstat(fd);
+      requireCompared(record, stat);
+      return hasMetadata(policy, record, stat) && hasXattrs(policy, record.xattrs, fd);
+    } finally {
+      directory.closeFile(fd);
+    }
+  }
+
+  /** The chunk must have the id that the tree says; files that share it come one after the other. */
+  #check(piece: Piece, raw: Buffer): void {
+    const last = this.#verified;
+    if (
+      last !== undefined &&
+      last.raw === raw &&
+      last.offset === piece.offset &&
+      last.length === piece.length &&
+      last.id.equals(piece.id)
+    )
+      return;
+    const chunk = raw.subarray(piece.offset, piece.offset + piece.length);
+    if (chunk.length !== piece.length || !this.#parts.hasher.id(chunk).equals(piece.id)) {
+      throw corrupt(`chunk ${piece.id.toString('hex')}`, 'its bytes do not match its id');
+    }
+    this.#verified = { raw, offset: piece.offset, length: piece.length, id: piece.id };
+  }
+
+  #writePiece(fd: number, piece: Piece, raw: Buffer): void {
+    const start = piece.offset + piece.skip;
+    writeFully(fd, raw.subarray(start, start + piece.take), piece.fileOffset);
+    this.#parts.wrote(piece.take);
+  }
+
+  #directoryOf(record: EntryRecord): TargetDirectory {
+    return this.#parts.directories.at(record.parent);
+  }
+}
+
+function* missingPieces(record: EntryRecord): Generator<Piece> {
+  const count = record.pieceCount;
+  for (let i = 0; i < count; i += 1) if (!record.isPresent(i)) yield record.piece(i);
+}

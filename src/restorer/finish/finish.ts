@@ -1,0 +1,213 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ByteString } from '../../base/byte-path.ts';
+import { removeAbandonedSince } from '../target/abandoned-files.ts';
+import { entryFailure } from '../target/entry-failure.ts';
+import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
+import { reasonToStay, type ExtraEntry } from '../plan/extra-entries.ts';
+import type { LastSync } from './last-sync.ts';
+import type { HardLink } from '../plan/hard-links.ts';
+import type { LiftedModes } from '../metadata/lifted-modes.ts';
+import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
+import { countNamed, makeNamed } from './make-named.ts';
+import type { OpenDirectories } from '../target/open-directories.ts';
+import { removeTree } from '../target/remove-tree.ts';
+import type { RestoreObserver } from '../request/request.ts';
+import type { RestorePlan } from '../plan/restore-plan.ts';
+import { isAbandoned, isOfRun } from '../target/temporary-names.ts';
+import { STATE, removeQuietly } from '../target/unfinished-files.ts';
+
+/** For a dry run: what `finishRestore` would do. */
+export function reportPlan({
+  plan,
+  directories,
+  tally,
+  observer,
+  keep,
+}: Pick<FinishParts, 'plan' | 'tally' | 'keep'> & {
+  readonly directories: OpenDirectories | undefined;
+  readonly observer: RestoreObserver;
+}): void {
+  tally.directories = plan.directories.length;
+  tally.filesRestored += linksOf(plan).length;
+  for (const { entry } of plan.named) countNamed(tally, entry);
+  if (directories === undefined) return;
+  for (const extra of plan.extra) {
+    const path = directories.pathOf(extra.parent, extra.name);
+    try {
+      if (stays({ directories, tally, keep }, extra, path)) continue;
+      tally.deleted(path);
+      observer.planned(path, 'delete', 'file');
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(path, code, message);
+    }
+  }
+}
+
+export interface FinishParts extends HardLinkParts {
+  readonly plan: RestorePlan;
+  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
+  readonly keep: (path: ByteString) => string | undefined;
+  /** Directories in which something was made or changed. */
+  readonly touched: ReadonlySet<RecordHandle>;
+  readonly lastSync: LastSync;
+  readonly lifted: LiftedModes;
+  readonly signal: AbortSignal;
+}
+
+/** The directories that this plan touches beside those in which files were written. */
+export function touchedBy(
+  plan: RestorePlan,
+  withFiles: ReadonlySet<RecordHandle>,
+  records: EntryRecords,
+): ReadonlySet<RecordHandle> {
+  const { directories, named, extra } = plan;
+  const touched = new Set(withFiles);
+  for (const { parent } of [...named, ...linksOf(plan), ...extra]) touched.add(parent);
+  for (const handle of directories) touched.add(handle).add(records.at(handle).parent);
+  return touched;
+}
+
+function linksOf({ groups }: RestorePlan): readonly HardLink[] {
+  return groups.flatMap(({ links }) => links);
+}
+
+/** Entries between two looks at what else there is to do: an interrupt, a progress display. */
+const STRETCH = 256;
+
+/** After the files: links and special files, extra entries, and last the directories' own metadata, deepest first. */
+export async function finishRestore(parts: FinishParts): Promise<void> {
+  const { plan, records, tally, directories } = parts;
+  for (const handle of plan.clearing) {
+    const { words, index } = records.at(handle).state;
+    // the directory stays where its file has failed
+    if (words[index] === STATE.complete) tally.deleted(directories.pathOfEntry(handle));
+  }
+  await forEach(parts, plan.named, {
+    place: ({ parent, entry }) => [parent, entry.name],
+    act: (named) => makeNamed(parts, named),
+    failed: () => {},
+  });
+  await forEach(parts, linksOf(plan), {
+    place: ({ parent, name }) => [parent, name],
+    act: (link) => {
+      makeHardLink(parts, link);
+      tally.bytesDone += link.size;
+    },
+    failed: ({ size }) => tally.fileLost(size),
+  });
+  await forEach(parts, plan.extra, {
+    place: ({ parent, name }) => [parent, name],
+    act: (extra) => removeExtra(parts, extra),
+    failed: () => {},
+  });
+  for (const [handle, mark] of plan.marks) if (isFinishedFile(parts, handle)) removeMark(parts, handle, mark);
+  await removeAbandonedSince(plan.shared, parts.directories, parts.signal);
+  await syncStanding(parts);
+  await forEach(parts, plan.directories.toReversed(), {
+    place: (handle) => [records.at(handle).parent, records.at(handle).name],
+    act: (handle) => finishDirectory(parts, handle),
+    failed: () => {},
+  });
+  parts.lifted.putBack();
+}
+
+function isFinishedFile({ records, plan }: FinishParts, handle: RecordHandle): boolean {
+  const { words, index } = records.at(handle).state;
+  return plan.markedFiles.has(handle) && words[index] !== STATE.failed;
+}
+
+/** What it says is not so any more. The mark of a restore that is alive is its own. */
+function removeMark(
+  { directories, records, run }: FinishParts,
+  handle: RecordHandle,
+  mark: ByteString,
+): void {
+  if (isOfRun(mark, run) || isAbandoned(mark))
+    removeQuietly(() => directories.at(records.at(handle).parent), mark);
+}
+
+/** Directories that keep their own metadata have new entries. */
+async function syncStanding({
+  plan,
+  touched,
+  lastSync,
+  directories,
+  tally,
+  signal,
+}: FinishParts): Promise<void> {
+  const own = new Set(plan.directories);
+  for (const [i, handle] of [...touched].entries()) {
+    if (i % STRETCH === STRETCH - 1) await setImmediate();
+    signal.throwIfAborted();
+    if (own.has(handle)) continue;
+    try {
+      const directory = directories.at(handle);
+      lastSync.note(directory);
+      lastSync.sync(directory);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(directories.pathOfEntry(handle), code, message);
+    }
+  }
+}
+
+interface Step<T> {
+  /** Where it is, for the list of what went wrong. */
+  readonly place: (item: T) => readonly [parent: RecordHandle, name: ByteString];
+  readonly act: (item: T) => void;
+  readonly failed: (item: T) => void;
+}
+
+/** Lists what goes wrong with one entry and goes on; what ends the whole restore is thrown. */
+async function forEach<T>(
+  { tally, directories, signal }: FinishParts,
+  items: readonly T[],
+  { place, act, failed }: Step<T>,
+): Promise<void> {
+  for (const [i, item] of items.entries()) {
+    if (i % STRETCH === STRETCH - 1) await setImmediate();
+    signal.throwIfAborted();
+    try {
+      act(item);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      failed(item);
+      tally.problem(directories.pathOf(...place(item)), code, message);
+    }
+  }
+}
+
+/** True for an extra entry that is not removed; it is noted why. */
+function stays(
+  { directories, tally, keep }: Pick<FinishParts, 'directories' | 'tally' | 'keep'>,
+  { parent, name, selection }: ExtraEntry,
+  path: ByteString,
+): boolean {
+  const why = keep(path) ?? reasonToStay(directories.at(parent), name, selection);
+  if (why === undefined) return false;
+  tally.omissions.note('deletion', why, () => path);
+  return true;
+}
+
+function removeExtra(parts: FinishParts, extra: ExtraEntry): void {
+  const { directories, tally } = parts;
+  const path = directories.pathOf(extra.parent, extra.name);
+  if (stays(parts, extra, path)) return;
+  removeTree(directories.at(extra.parent), extra.name);
+  tally.deleted(path);
+}
+
+function finishDirectory(parts: FinishParts, handle: RecordHandle): void {
+  const { directories, records, metadata, lastSync, tally, lifted, plan } = parts;
+  const record = records.at(handle);
+  const existed = !record.has(RECORD.created);
+  const directory = directories.at(handle);
+  lastSync.note(directory);
+  lifted.end(handle);
+  metadata.directory(directory, record, existed, () => directories.pathOfEntry(handle));
+  lastSync.sync(directory);
+  const mark = plan.marks.get(handle);
+  if (mark !== undefined) removeMark(parts, handle, mark);
+  tally.directories += 1;
+}

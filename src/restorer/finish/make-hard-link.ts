@@ -1,0 +1,103 @@
+import { ftruncateSync, readSync } from 'node:fs';
+import type { ByteString } from '../../base/byte-path.ts';
+import { errnoOf } from '../../base/errors.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import { dataExtents } from '../../system/holes.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import type { EntryRecord, EntryRecords } from '../target/entry-records.ts';
+import { writeFully } from '../target/file-io.ts';
+import type { HardLink } from '../plan/hard-links.ts';
+import { NO_MORE_LINKS, inPlace, type NamedParts, type Place } from './make-named.ts';
+import { syncToDisk } from '../target/sync-to-disk.ts';
+import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
+
+export interface HardLinkParts extends NamedParts {
+  readonly records: EntryRecords;
+}
+
+/**
+ * Makes another name of a file that this run wrote, or found to be right. Where that cannot be, a copy.
+ * @throws a system error, or LINK_FAILED
+ */
+export function makeHardLink(parts: HardLinkParts, link: HardLink): void {
+  const { directories, records, tally, run } = parts;
+  const leader = link.group.leader === undefined ? undefined : records.at(link.group.leader);
+  if (leader === undefined || leader.created.ino === 0n) throw leaderFailed();
+  const directory = directories.at(link.parent);
+  const found = link.standing === 'create' ? undefined : directory.find(link.name);
+  if (isLeader(leader, found)) {
+    tally.filesUnchanged += 1;
+    return;
+  }
+  const place: Place = {
+    name: link.name,
+    standing: found === undefined ? 'create' : link.standing,
+    run,
+    cleared: () => tally.deleted(directories.pathOf(link.parent, link.name)),
+  };
+  inPlace(directory, place, (working) => {
+    const first = directories.at(leader.parent);
+    try {
+      directory.createHardLink(first, leader.name, working);
+    } catch (error) {
+      if (!NO_MORE_LINKS.has(errnoOf(error) ?? '')) throw error;
+      copyLeader(parts, leader, { first, directory, working, link });
+      return;
+    }
+    // nothing put in the first name's place meanwhile gets another name by us
+    if (isLeader(leader, directory.find(working))) return;
+    directory.removeFile(working);
+    throw leaderFailed();
+  });
+  tally.filesRestored += 1;
+}
+
+function copyLeader(
+  { metadata, directories, tally }: HardLinkParts,
+  leader: EntryRecord,
+  places: {
+    readonly first: TargetDirectory;
+    readonly directory: TargetDirectory;
+    readonly working: ByteString;
+    readonly link: HardLink;
+  },
+): void {
+  const { first, directory, working, link } = places;
+  const path = (): ByteString => directories.pathOf(link.parent, link.name);
+  const from = first.openFile(leader.name, 'read');
+  try {
+    if (!isLeader(leader, first.fstat(from))) throw leaderFailed();
+    const to = directory.createFile(working, UNFINISHED_FILE);
+    try {
+      copyContent(from, to, link.size);
+      syncToDisk(to);
+      metadata.file(directory, to, leader, false, path);
+    } finally {
+      directory.closeFile(to);
+    }
+  } finally {
+    first.closeFile(from);
+  }
+  tally.omissions.note('hard-links', 'the file system allows no more names of one file', path);
+}
+
+function copyContent(from: number, to: number, size: number): void {
+  const buffer = Buffer.allocUnsafeSlow(1024 * 1024);
+  ftruncateSync(to, size);
+  for (const { offset, length } of dataExtents(from, size)) {
+    for (let at = offset; at < offset + length;) {
+      const count = readSync(from, buffer, 0, Math.min(buffer.length, offset + length - at), at);
+      if (count === 0) throw leaderFailed();
+      writeFully(to, buffer.subarray(0, count), at);
+      at += count;
+    }
+  }
+}
+
+function isLeader({ created }: EntryRecord, stat: EntryStat | undefined): boolean {
+  return stat?.ino === created.ino && stat.dev === created.dev;
+}
+
+function leaderFailed(): EntryFailure {
+  return new EntryFailure('LINK_FAILED', 'the file that it is another name of could not be restored');
+}

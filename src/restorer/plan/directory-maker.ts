@@ -1,0 +1,255 @@
+import type { ByteString } from '../../base/byte-path.ts';
+import type { DirectoryEntry } from '../../format/tree.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import { lookAtRemains, type SharedDirectory } from '../target/abandoned-files.ts';
+import { errnoOf } from '../../base/errors.ts';
+import { EntryFailure, entryFailure, requirePossible } from '../target/entry-failure.ts';
+import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
+import { ExtraNames } from './extra-entries.ts';
+import type { LiftedModes } from '../metadata/lifted-modes.ts';
+import { hasDefaultAcl } from '../metadata/metadata.ts';
+import type { OpenDirectories } from '../target/open-directories.ts';
+import type { PlannedAction, RestoreRequest } from '../request/request.ts';
+import { standingOf } from '../request/standing.ts';
+import type { RestoreTally } from '../request/tally.ts';
+import { isDirectory } from '../request/standing.ts';
+import { nameTakenMeanwhile, sameName } from '../target/taken-names.ts';
+import {
+  UNFINISHED_DIRECTORY,
+  UNFINISHED_FILE,
+  looksUnfinished,
+  type TargetDirectory,
+} from '../target/target-directory.ts';
+import { isTemporary, unfinishedMark } from '../target/temporary-names.ts';
+import { pathOfVisit, type Visit } from './visit.ts';
+
+export interface DirectoryMakerParts {
+  readonly request: RestoreRequest;
+  /** Where the target really lies. */
+  readonly place: ByteString;
+  /** Undefined in a dry run whose target does not exist. */
+  readonly directories: OpenDirectories | undefined;
+  readonly records: EntryRecords;
+  readonly tally: RestoreTally;
+  readonly run: string;
+  readonly lifted: LiftedModes;
+  readonly planned: (path: () => ByteString, action: PlannedAction) => void;
+}
+
+/** Makes the directories of a restore as the walk comes to them, and looks at those that stand already. */
+export class DirectoryMaker {
+  /** Directories that get their metadata at the end, parents before what is in them. */
+  readonly made: RecordHandle[] = [];
+  /** Directories in which there are temporary files of processes that are alive. */
+  readonly shared: SharedDirectory[] = [];
+  /** Marks of what this run or one before has not finished, in the directories where the entries of these records lie. */
+  readonly marks = new Map<RecordHandle, ByteString>();
+  /** A directory that stood before hands an access list down to what is created. */
+  inheritsAcls = false;
+  readonly #parts: DirectoryMakerParts;
+
+  constructor(parts: DirectoryMakerParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes a directory, and those above it, unless that has been done. True when something can be put into it. */
+  make(visit: Visit): boolean {
+    if (visit.unmade === undefined) return visit.state === 'live';
+    const waiting: Visit[] = [];
+    for (let one: Visit | undefined = visit; one?.unmade !== undefined; one = one.above) waiting.push(one);
+    for (const one of waiting.toReversed()) this.#makeInTurn(one);
+    return visit.state === 'live';
+  }
+
+  /** Whether a file would have to go for a directory that was chosen itself. Makes those above it. */
+  takesPlaceOfFile({ unmade: entry, above, selection }: Visit): boolean {
+    if (entry === undefined || !selection.selected || above === undefined || !this.make(above)) return false;
+    try {
+      requirePossible(entry.name);
+      const found = this.#find(above, entry.name);
+      const finished = !above.unfinished.has(entry.name);
+      return standingOf(entry, found, this.#parts.request.overwrite, finished) === 'replace';
+    } catch (error) {
+      // told of when it is made
+      entryFailure(error);
+      return false;
+    }
+  }
+
+  /** Sees to it that entries can be made in a directory that stood before. */
+  open(visit: Visit): void {
+    if (visit.fresh || this.#parts.request.dryRun) return;
+    this.#parts.lifted.makeWritable(visit.handle);
+  }
+
+  /** Looks at the target. */
+  begin(root: Visit): void {
+    this.#arrive(root, this.#parts.place === '/' ? ROOT_DIRECTORY : undefined);
+  }
+
+  /** Looks at a directory that stood before. @param extraStays why nothing that is extra in it is removed, if so */
+  #arrive(visit: Visit, extraStays: string | undefined): void {
+    const { request, directories } = this.#parts;
+    if (directories === undefined) return;
+    const directory = directories.at(visit.handle);
+    this.inheritsAcls ||= hasDefaultAcl(directory);
+    const names = directory.names();
+    const { gone, others, unfinished, lifted } = lookAtRemains(directory, names, request.dryRun);
+    visit.unfinished = unfinished;
+    if (lifted !== undefined && !request.dryRun) this.#parts.lifted.takeOver(visit.handle, lifted);
+    if (others.length > 0) this.shared.push({ handle: visit.handle, names: others });
+    if (!request.deleteExtra || !visit.selection.selected) return;
+    visit.extra = new ExtraNames(
+      names.filter((name) => !gone.has(name) && !isTemporary(name)),
+      extraStays,
+    );
+  }
+
+  #makeInTurn(visit: Visit): void {
+    const entry = visit.unmade;
+    if (entry === undefined) return;
+    visit.unmade = undefined;
+    if (visit.above?.state === 'fail') visit.state = 'fail';
+    if (visit.state === 'fail') return;
+    try {
+      requirePossible(entry.name);
+      this.#makeOne(visit, entry);
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      visit.state = 'fail';
+      this.#parts.tally.problem(pathOfVisit(visit), code, message);
+    }
+  }
+
+  #makeOne(visit: Visit, entry: DirectoryEntry): void {
+    const { directories, request, planned } = this.#parts;
+    const { above } = visit;
+    const parent =
+      above === undefined || (above.fresh && request.dryRun) ? undefined : directories?.at(above.handle);
+    const found = this.#find(above, entry.name);
+    const path = (): ByteString => pathOfVisit(visit);
+    const rival = found && above?.taken.rivalOf(entry.name, found, () => parent?.names() ?? []);
+    if (rival !== undefined) {
+      this.#join(visit, rival);
+      return;
+    }
+    const isLeft = above?.unfinished.has(entry.name) === true;
+    const standing = standingOf(entry, found, request.overwrite, !isLeft);
+    if (standing === 'skip') {
+      planned(path, 'skip');
+      throw new EntryFailure('IN_THE_WAY', 'a link or a file stands in its place and is left alone');
+    }
+    if (found !== undefined && standing === 'merge') {
+      planned(path, 'leave');
+      visit.resumed = isLeft || (above?.resumed === true && looksUnfinished(found));
+      const mark = above?.unfinished.get(entry.name);
+      if (mark !== undefined) this.marks.set(visit.handle, mark);
+      this.#merge(visit, this.#givesMetadata(visit, entry.mtimeNs > found.mtimeNs));
+      above?.taken.add(entry.name, found);
+      above?.taken.addDirectory(entry.name, visit);
+      if (parent !== undefined && !request.dryRun)
+        this.#parts.lifted.open(parent, entry.name, found, visit.handle);
+      this.#arrive(visit, this.#extraStays(visit, entry, parent));
+      return;
+    }
+    if (standing === 'replace' && !visit.selection.selected) {
+      throw new EntryFailure(
+        'IN_THE_WAY',
+        'a link or a file stands where a directory leads to what is restored',
+      );
+    }
+    if (!request.dryRun && above !== undefined && parent !== undefined) {
+      this.open(above);
+      if (standing === 'replace') parent.removeFile(entry.name);
+      if (!this.#create(above, visit, parent)) return;
+    }
+    above?.taken.made(entry.name, visit);
+    planned(path, standing === 'replace' ? 'replace' : 'create');
+    visit.fresh = true;
+    this.#parts.records.at(visit.handle).flags |= RECORD.created;
+    this.made.push(visit.handle);
+  }
+
+  /**
+   * What lies in a directory that this restore makes is known by it; only that one needs a mark.
+   * @returns false when it is the same as another one of the snapshot, as this file system sees it
+   */
+  #create(above: Visit, visit: Visit, parent: TargetDirectory): boolean {
+    const { name, handle } = visit;
+    const mark = unfinishedMark(this.#parts.run, handle, name);
+    const needsMark = !above.fresh && !above.resumed;
+    if (needsMark) parent.closeFile(parent.createFile(mark, UNFINISHED_FILE));
+    try {
+      parent.createDirectory(name, UNFINISHED_DIRECTORY);
+    } catch (error) {
+      if (needsMark) parent.removeFile(mark);
+      if (errnoOf(error) !== 'EEXIST') throw error;
+      const there = parent.find(name);
+      if (there === undefined || !isDirectory(there)) throw nameTakenMeanwhile(parent, name);
+      this.#join(visit, name);
+      return false;
+    }
+    if (needsMark) this.marks.set(handle, mark);
+    return true;
+  }
+
+  /** Two directories of the snapshot are one here: what is in them comes back into that one, and it is told of. */
+  #join(visit: Visit, rival: ByteString): void {
+    const other = visit.above?.taken.directoryLike(visit.name);
+    if (other === undefined || other.directory.state === 'fail') throw sameName(rival);
+    const { directory: first, name } = other;
+    this.#parts.planned(() => pathOfVisit(visit), 'leave');
+    const { code, message } = sameName(name);
+    this.#parts.tally.problem(
+      pathOfVisit(visit),
+      code,
+      `${message}: what is in both of them is in that one now`,
+    );
+    // what one of them lacks may be the other's
+    first.extra = undefined;
+    visit.fresh = first.fresh;
+    visit.resumed = first.resumed;
+    visit.unfinished = first.unfinished;
+    visit.taken = first.taken;
+  }
+
+  #find(above: Visit | undefined, name: ByteString): EntryStat | undefined {
+    if (above === undefined || above.fresh) return undefined;
+    return this.#parts.directories?.at(above.handle).find(name);
+  }
+
+  #merge({ handle, resumed }: Visit, givesMetadata: boolean): void {
+    if (resumed) this.#parts.records.at(handle).flags |= RECORD.created;
+    if (resumed || givesMetadata) this.made.push(handle);
+  }
+
+  /**
+   * What is mounted at a directory need not be what the backup has seen there. Only a directory that was itself asked
+   * for, by the backup or by the restore, is taken to be the same, and not when the backup found it empty. What is true
+   * of a directory is true of those below it.
+   */
+  #extraStays(
+    visit: Visit,
+    { name, totals }: DirectoryEntry,
+    parent: TargetDirectory | undefined,
+  ): string | undefined {
+    const { above, selection } = visit;
+    if (!this.#parts.request.deleteExtra || !selection.selected) return undefined;
+    const mounted = above?.extra?.stay === MOUNTED_SINCE || parent?.isMountPoint(name) === true;
+    return mounted && !(totals.entries > 0 && this.#isAskedFor(visit)) ? MOUNTED_SINCE : undefined;
+  }
+
+  #isAskedFor(visit: Visit): boolean {
+    if (visit.above?.selection.selected !== true) return true;
+    const { request, tally } = this.#parts;
+    return request.snapshot.record.paths.includes(tally.inSnapshot(pathOfVisit(visit)));
+  }
+
+  #givesMetadata({ selection }: Visit, isNewer: boolean): boolean {
+    const { overwrite } = this.#parts.request;
+    return selection.selected && overwrite !== 'never' && (overwrite !== 'if_newer' || isNewer);
+  }
+}
+
+const ROOT_DIRECTORY = 'nothing is removed from the root directory itself';
+const MOUNTED_SINCE = 'a file system is mounted there that the backup may not have seen';

@@ -1,0 +1,114 @@
+/** What stands in a restored directory of the target and the snapshot's version of it does not have. */
+import type { ByteString } from '../../base/byte-path.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import type { RecordHandle } from '../target/entry-records.ts';
+import type { SelectedDirectory } from '../request/selection.ts';
+import { isDirectory } from '../request/standing.ts';
+import type { TargetDirectory } from '../target/target-directory.ts';
+
+/** An entry that is to be removed. */
+export interface ExtraEntry {
+  readonly parent: RecordHandle;
+  readonly name: ByteString;
+  /** Of the directory it is in. */
+  readonly selection: SelectedDirectory;
+}
+
+type Find = (name: ByteString) => EntryStat | undefined;
+
+/** The names in a directory that no entry of the snapshot has claimed yet. */
+export class ExtraNames {
+  /** Why none of them is removed; undefined when they may be. */
+  readonly stay: string | undefined;
+  readonly #names: Set<ByteString>;
+  readonly #claimed = new Set<string>();
+
+  constructor(names: readonly ByteString[], stay: string | undefined) {
+    this.#names = new Set(names);
+    this.stay = stay;
+  }
+
+  /**
+   * A file system that takes names of different spelling for one (case, composed letters) lists the spelling it has:
+   * the entry is then claimed by what it is, not by its name.
+   */
+  claim(name: ByteString, find: Find): void {
+    if (this.#names.delete(name)) return;
+    const found = find(name);
+    if (found !== undefined) this.#claimed.add(identityOf(found));
+  }
+
+  /** What is extra once all entries of the snapshot have claimed theirs; what the restore leaves out is not. */
+  unclaimed(selection: SelectedDirectory, find: Find): readonly ByteString[] {
+    return [...this.#names].filter((name) => {
+      if (selection.everything && this.#claimed.size === 0) return true;
+      const found = find(name);
+      if (found === undefined || this.#claimed.has(identityOf(found))) return false;
+      return isDirectory(found) ? selection.enter(name) !== undefined : selection.takes(name);
+    });
+  }
+}
+
+function identityOf({ dev, ino }: EntryStat): string {
+  return `${dev}:${ino}`;
+}
+
+/** Each level keeps a directory open. */
+const MOST_LEVELS = 512;
+
+interface Level {
+  readonly directory: TargetDirectory;
+  readonly names: ByteString[];
+  readonly selection: SelectedDirectory;
+}
+
+/**
+ * Why an entry stays that would be removed with everything below it; undefined when nothing speaks for it.
+ * @param selection of the directory it is in
+ * @throws a system error for what cannot be looked at, {EntryFailure} TOO_DEEP
+ */
+export function reasonToStay(
+  parent: TargetDirectory,
+  name: ByteString,
+  selection: SelectedDirectory,
+): string | undefined {
+  const levels: Level[] = [{ directory: parent, names: [name], selection }];
+  try {
+    for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+      const next = level.names.pop();
+      if (next === undefined) {
+        levels.pop();
+        if (level.directory !== parent) level.directory.close();
+        continue;
+      }
+      const found = level.directory.find(next);
+      if (found === undefined) continue;
+      if (!isDirectory(found)) {
+        if (!level.selection.takes(next)) return LEFT_OUT;
+        continue;
+      }
+      const below = level.selection.enter(next);
+      if (below === undefined) return LEFT_OUT;
+      if (level.directory.isMountPoint(next)) return MOUNTED;
+      if (levels.length > MOST_LEVELS)
+        throw new EntryFailure('TOO_DEEP', 'its directories are nested too deeply');
+      levels.push(levelOf(level.directory.openDirectory(next), below));
+    }
+    return undefined;
+  } finally {
+    for (const { directory } of levels) if (directory !== parent) directory.close();
+  }
+}
+
+const LEFT_OUT = 'something in it is left out of this restore';
+const MOUNTED = 'another file system is mounted there';
+
+function levelOf(directory: TargetDirectory, selection: SelectedDirectory): Level {
+  try {
+    return { directory, names: directory.names(), selection };
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}

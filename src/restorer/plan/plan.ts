@@ -1,0 +1,247 @@
+import { setImmediate } from 'node:timers/promises';
+import type { ByteString } from '../../base/byte-path.ts';
+import { DirectoryCursor } from '../../browse/directory-cursor.ts';
+import { MAX_DEPTH, type DirectoryEntry } from '../../format/tree.ts';
+import type { ChunkIndex } from '../../repository/chunk-index.ts';
+import { TreeBudget, treeBudget } from '../../repository/contents/tree-bounds.ts';
+import type { TreeReader } from '../../repository/contents/tree-reader.ts';
+import type { ContentPlan } from '../content/content-plan.ts';
+import { DirectoryMaker } from './directory-maker.ts';
+import { entryFailure, requirePossible } from '../target/entry-failure.ts';
+import { RECORD, type EntryRecordWriter, type RecordHandle } from '../target/entry-records.ts';
+import { ExtraCollector } from './extra-collector.ts';
+import { FilePlanner } from './file-planner.ts';
+import { HardLinks } from './hard-links.ts';
+import type { LiftedModes } from '../metadata/lifted-modes.ts';
+import { isSameAsStanding, type NamedEntry, type NamedKind } from './named-entries.ts';
+import type { MetadataPolicy } from '../metadata/metadata.ts';
+import type { OpenDirectories } from '../target/open-directories.ts';
+import { beginsUnread, isLostPart, readPart } from './read-part.ts';
+import type { PlannedAction, RestoreObserver, RestoreRequest } from '../request/request.ts';
+import type { RestorePlan } from './restore-plan.ts';
+import type { SelectedDirectory } from '../request/selection.ts';
+import { actionOf } from '../request/standing.ts';
+import type { RestoreTally } from '../request/tally.ts';
+import { TargetLook } from './target-look.ts';
+import { pathInVisit, pathOfVisit, rootVisit, visitBelow, type Visit } from './visit.ts';
+
+export interface PlanParts {
+  readonly request: RestoreRequest;
+  readonly reader: TreeReader;
+  readonly index: ChunkIndex;
+  readonly records: EntryRecordWriter;
+  readonly content: ContentPlan;
+  /** Undefined in a dry run whose target does not exist. */
+  readonly directories: OpenDirectories | undefined;
+  readonly root: RecordHandle;
+  readonly tally: RestoreTally;
+  readonly policy: MetadataPolicy;
+  readonly run: string;
+  readonly lifted: LiftedModes;
+  readonly observer: RestoreObserver;
+  /** Where the target really lies. */
+  readonly place: ByteString;
+  /** Why nothing at or below a path is removed; undefined when it may be. */
+  readonly keep: (path: ByteString) => string | undefined;
+  /** Told of every file that will have to be written or compared. */
+  readonly expect: (bytes: number) => void;
+}
+
+export interface PlanStart {
+  readonly tree: Buffer;
+  readonly selection: SelectedDirectory;
+}
+
+/** Walks the snapshot's tree, makes the directories and notes what is to be done with everything else. */
+export async function planRestore(
+  parts: PlanParts,
+  start: PlanStart,
+  signal: AbortSignal,
+): Promise<RestorePlan> {
+  return await new PlanWalk(parts).run(start, signal);
+}
+
+/** Tree chunks between two looks at what else there is to do: an interrupt, a progress display. */
+const STRETCH = 64;
+
+class PlanWalk {
+  readonly #parts: PlanParts;
+  readonly #maker: DirectoryMaker;
+  readonly #look: TargetLook;
+  readonly #files: FilePlanner;
+  readonly #links = new HardLinks();
+  #steps = 0;
+  /** The next one last. */
+  readonly #visits: Visit[] = [];
+  readonly #named: NamedEntry[] = [];
+  readonly #extra: ExtraCollector;
+  #isEmpty = true;
+  #budget = new TreeBudget(0);
+
+  constructor(parts: PlanParts) {
+    const { request, place, directories, tally, records, run, lifted } = parts;
+    this.#parts = parts;
+    this.#extra = new ExtraCollector({
+      tally,
+      find: (visit, name) => this.#look.find(visit, name),
+      open: (visit) => this.#maker.open(visit),
+    });
+    const planned = (path: () => ByteString, action: PlannedAction): void =>
+      this.#look.planned(path, action, 'directory');
+    this.#maker = new DirectoryMaker({
+      request,
+      place,
+      directories,
+      records: records.records,
+      tally,
+      run,
+      lifted,
+      planned,
+    });
+    this.#look = new TargetLook(parts, this.#maker);
+    this.#files = new FilePlanner({
+      ...parts,
+      dryRun: request.dryRun,
+      maker: this.#maker,
+      look: this.#look,
+      links: this.#links,
+    });
+  }
+
+  async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
+    const { root: handle, directories, reader } = this.#parts;
+    const root = rootVisit(tree, handle, selection, directories === undefined);
+    this.#budget = await treeBudget(reader, tree, undefined, signal);
+    this.#maker.begin(root);
+    this.#visits.push(root);
+    for (let visit = this.#visits.pop(); visit !== undefined; visit = this.#visits.pop()) {
+      await this.#pace(signal);
+      await this.#visit(visit, signal);
+    }
+    for (const group of this.#links.groups) await this.#files.lead(group, signal);
+    return {
+      directories: this.#maker.made,
+      compare: this.#files.compare,
+      clearing: this.#files.clearing,
+      named: this.#named,
+      groups: this.#links.groups,
+      marks: this.#maker.marks,
+      markedFiles: this.#files.marked,
+      extra: this.#extra.entries,
+      shared: this.#maker.shared,
+      inheritsAcls: this.#maker.inheritsAcls,
+      isEmpty: this.#isEmpty,
+    };
+  }
+
+  async #visit(visit: Visit, signal: AbortSignal): Promise<void> {
+    const { reader, tally } = this.#parts;
+    const below: Visit[] = [];
+    const isRoot = visit.above === undefined;
+    let isWhole = true;
+    try {
+      const { id, totals } = visit;
+      const cursor = new DirectoryCursor(reader, id, { totals, budget: this.#budget });
+      while (cursor.part !== undefined) {
+        await this.#pace(signal);
+        if (!(await readPart(cursor, visit, tally, signal))) isWhole = false;
+        for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
+          cursor.skip();
+          this.#extra.claim(visit, entry.name);
+          if (entry.type === 'file') {
+            if (!visit.selection.takes(entry.name)) continue;
+            this.#isEmpty = false;
+            const waiting = this.#files.plan(visit, entry, signal);
+            if (waiting !== undefined) await waiting;
+          } else if (entry.type === 'directory') {
+            const waiting = this.#directory(visit, entry, below, signal);
+            if (waiting !== undefined) await waiting;
+          } else {
+            this.#namedEntry(visit, entry);
+          }
+        }
+      }
+      // what could not be read may have any name, so nothing there counts as extra then
+      if (isWhole) this.#extra.finish(visit);
+    } catch (error) {
+      if (isRoot || !isLostPart(error)) throw error;
+      // what was found before the damage is restored all the same
+      const { code, message } = entryFailure(error);
+      tally.problem(pathOfVisit(visit), code, message);
+      isWhole = false;
+    }
+    if (!isWhole) tally.directoriesUnread += 1;
+    // the first one is visited next: the walk follows the order in which the archiver stored everything
+    for (const child of below.toReversed()) this.#visits.push(child);
+  }
+
+  /** Nearly all reads come from memory, so that nothing else would get its turn. */
+  async #pace(signal: AbortSignal): Promise<void> {
+    this.#steps += 1;
+    if (this.#steps % STRETCH === 0) await setImmediate();
+    signal.throwIfAborted();
+  }
+
+  /** Returns a promise only when something has to be read first. */
+  #directory(
+    visit: Visit,
+    entry: DirectoryEntry,
+    below: Visit[],
+    signal: AbortSignal,
+  ): Promise<void> | undefined {
+    const selection = visit.selection.enter(entry.name);
+    if (selection === undefined) return undefined;
+    if (selection.selected) this.#isEmpty = false;
+    const flags = selection.selected ? RECORD.selected : 0;
+    const { handle } = this.#parts.records.add(visit.handle, entry, flags, 0, 0);
+    const child = visitBelow(visit, entry, handle, selection);
+    if (child.depth > MAX_DEPTH) {
+      this.#parts.tally.problem(
+        pathOfVisit(child),
+        'TOO_DEEP',
+        `directories are nested deeper than ${MAX_DEPTH}`,
+      );
+      return undefined;
+    }
+    if (selection.selected && this.#maker.takesPlaceOfFile(child)) {
+      return this.#readAndMake(child, below, signal);
+    }
+    if (selection.selected) this.#maker.make(child);
+    below.push(child);
+    return undefined;
+  }
+
+  /** A file gives way to a directory of which something can be had. */
+  async #readAndMake(visit: Visit, below: Visit[], signal: AbortSignal): Promise<void> {
+    const { reader, tally } = this.#parts;
+    if (await beginsUnread(reader, visit, tally, signal)) return;
+    this.#maker.make(visit);
+    below.push(visit);
+  }
+
+  #namedEntry(visit: Visit, entry: NamedKind): void {
+    const { tally } = this.#parts;
+    if (!visit.selection.takes(entry.name)) return;
+    this.#isEmpty = false;
+    if (!this.#maker.make(visit)) return;
+    try {
+      requirePossible(entry.name);
+      const found = this.#look.find(visit, entry.name);
+      const standing = this.#look.standing(visit, entry, found);
+      this.#look.planned(() => pathInVisit(visit, entry.name), actionOf(standing));
+      const group = this.#links.namedGroupOf(entry);
+      if (standing === 'skip') {
+        const directory = this.#parts.directories?.at(visit.handle);
+        if (group !== undefined && found !== undefined && isSameAsStanding(entry, found, directory))
+          group.made ??= { parent: visit.handle, name: entry.name };
+        return;
+      }
+      if (standing === 'clear') this.#look.wouldDelete(visit, entry.name);
+      this.#maker.open(visit);
+      this.#named.push({ parent: visit.handle, entry, standing, group });
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      tally.problem(pathInVisit(visit, entry.name), code, message);
+    }
+  }
+}

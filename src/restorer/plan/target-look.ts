@@ -1,0 +1,76 @@
+import type { ByteString } from '../../base/byte-path.ts';
+import type { FileEntry } from '../../format/tree.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import { clearDirectory, type ClearingParts } from './clear-directory.ts';
+import type { DirectoryMaker } from './directory-maker.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import type { NamedKind } from './named-entries.ts';
+import type { OpenDirectories } from '../target/open-directories.ts';
+import type { PlannedAction, PlannedKind, RestoreObserver } from '../request/request.ts';
+import { isDirectory, standingOf, type Standing } from '../request/standing.ts';
+import type { RestoreTally } from '../request/tally.ts';
+import { sameName } from '../target/taken-names.ts';
+import type { TargetDirectory } from '../target/target-directory.ts';
+import { pathInVisit, type Visit } from './visit.ts';
+
+export interface LookParts extends ClearingParts {
+  /** Undefined in a dry run whose target does not exist. */
+  readonly directories: OpenDirectories | undefined;
+  readonly tally: RestoreTally;
+  readonly observer: RestoreObserver;
+}
+
+/** What stands in the target where an entry is to be, and what that means for it. */
+export class TargetLook {
+  readonly #parts: LookParts;
+  readonly #maker: DirectoryMaker;
+
+  constructor(parts: LookParts, maker: DirectoryMaker) {
+    this.#parts = parts;
+    this.#maker = maker;
+  }
+
+  find(visit: Visit, name: ByteString): EntryStat | undefined {
+    return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
+  }
+
+  /** How an entry stands. @throws {EntryFailure} IN_THE_WAY */
+  standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
+    const { directories, request } = this.#parts;
+    this.#requireOwnName(visit, entry.name, found);
+    const finished = !visit.unfinished.has(entry.name);
+    const standing = standingOf(entry, found, request.overwrite, finished);
+    if (standing === 'skip' && found !== undefined && isDirectory(found)) {
+      this.planned(() => pathInVisit(visit, entry.name), 'skip');
+      throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
+    }
+    const cleared =
+      standing === 'clear' && directories !== undefined
+        ? this.#clear(visit, entry.name, directories.at(visit.handle))
+        : standing;
+    if (found !== undefined) visit.taken.add(entry.name, found);
+    return cleared;
+  }
+
+  #clear(visit: Visit, name: ByteString, directory: TargetDirectory): Standing {
+    this.#maker.open(visit);
+    return clearDirectory(this.#parts, directory, visit, name);
+  }
+
+  /** What stands may be another entry of the snapshot, as this file system sees it. @throws {EntryFailure} SAME_NAME */
+  #requireOwnName(visit: Visit, name: ByteString, found: EntryStat | undefined): void {
+    if (found === undefined) return;
+    const directory = this.#parts.directories?.at(visit.handle);
+    if (directory === undefined) return;
+    const rival = visit.taken.rivalOf(name, found, () => directory.names());
+    if (rival !== undefined) throw sameName(rival);
+  }
+
+  wouldDelete(visit: Visit, name: ByteString): void {
+    if (this.#parts.request.dryRun) this.#parts.tally.deleted(pathInVisit(visit, name));
+  }
+
+  planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {
+    if (this.#parts.request.dryRun) this.#parts.observer.planned(path(), action, kind);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Entry } from '../../format/tree.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
+import type { OverwriteMode, PlannedAction } from './request.ts';
+
+/**
+ * What to do about an entry whose name may be taken. `update`: rewrite what differs. `replace`: create beside and rename
+ * over it. `clear`: a directory has to go first. `merge`: a directory stays and is filled. `touch-up`: the content stays,
+ * and the metadata is set.
+ */
+export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge' | 'touch-up';
+
+const TYPE = 0o170000;
+const REGULAR = 0o100000;
+const DIRECTORY = 0o040000;
+const SYMLINK = 0o120000;
+
+export const isDirectory = ({ mode }: EntryStat): boolean => (mode & TYPE) === DIRECTORY;
+export const isRegular = ({ mode }: Pick<EntryStat, 'mode'>): boolean => (mode & TYPE) === REGULAR;
+export const isSymlink = ({ mode }: EntryStat): boolean => (mode & TYPE) === SYMLINK;
+
+/**
+ * Decides about `entry` by what stands in the target under its name.
+ * @param finished false for what a restore that was killed has left behind: no mode spares it
+ */
+export function standingOf(
+  entry: Entry,
+  found: EntryStat | undefined,
+  overwrite: OverwriteMode,
+  finished: boolean,
+): Standing {
+  if (found === undefined) return 'create';
+  if (entry.type === 'directory' && isDirectory(found)) return 'merge';
+  if (finished && overwrite === 'never') return 'skip';
+  if (finished && overwrite === 'if_newer' && entry.mtimeNs <= found.mtimeNs) return 'skip';
+  if (isDirectory(found)) return 'clear';
+  if (entry.type !== 'file' || !isRegular(found)) return 'replace';
+  if (finished && overwrite === 'if_changed' && found.size === entry.size && found.mtimeNs === entry.mtimeNs)
+    return 'leave';
+  // a second name may lie outside of what is restored: writing would change that file too
+  return found.nlink === 1 ? 'update' : 'replace';
+}
+
+/** What a dry run tells of it. */
+export function actionOf(standing: Standing): PlannedAction {
+  switch (standing) {
+    case 'clear':
+      return 'replace';
+    case 'merge':
+      return 'leave';
+    case 'touch-up':
+      return 'update';
+    default:
+      return standing;
+  }
+}
