@@ -42,12 +42,13 @@ import type { ResourceParts } from './routes/resource-parts.ts';
 import { restoreRoutes } from './routes/restore-routes.ts';
 import { type ApiApp, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
 import { createRouteTable, type RouteTable } from './framework/route-table.ts';
-import { type SettingsFile, settingsRoutes } from './routes/settings-routes.ts';
+import { settingsRoutes } from './routes/settings-routes.ts';
 import { snapshotRoutes } from './routes/snapshot-routes.ts';
 import { statusRoutes } from './routes/status-routes.ts';
 import { openApiKeys } from './access/token-key.ts';
 import { createTokens } from './access/tokens.ts';
 import { createWebdav, type Webdav } from './webdav/webdav.ts';
+import type { SettingsFile } from './routes/settings-file.ts';
 
 export interface ApiServerOptions {
   readonly agent: Agent;

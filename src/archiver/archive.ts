@@ -1,7 +1,5 @@
 import type { ByteString } from '../base/byte-path.ts';
-import type { SourceName } from '../base/source-names.ts';
 import { RepositoryError } from '../base/errors.ts';
-import type { Compression } from '../codec/compress.ts';
 import { refuseReading } from '../codec/keys.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
@@ -9,23 +7,21 @@ import type { ChunkIndex, IndexSource } from '../repository/chunk-index.ts';
 import { loadForReading } from '../repository/contents/index-for.ts';
 import type { Lease } from '../repository/lease.ts';
 import { openSession } from '../repository/take-lease.ts';
-import type { Repository } from '../repository/repository.ts';
 import { resolveSnapshot } from '../repository/resolve-snapshot.ts';
 import type { Snapshot, SnapshotList } from '../repository/snapshots.ts';
 import { lastPacks, unsoundPacks } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
-import { changesSince, type ChangeSet } from './before/change-set.ts';
+import { changesSince } from './before/change-set.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './store/commit.ts';
 import { DamagedParts, PackDamaged } from './before/damaged-parts.ts';
 import { ctimesOf } from './before/ctime-trust.ts';
 import { isAtWorkIn } from './source/own-repository.ts';
-import { createExcluder, type Excluder, type ExcludeOptions } from '../exclude/excluder.ts';
+import { createExcluder, type Excluder } from '../exclude/excluder.ts';
 import { FileSaver } from './read/file-saver.ts';
-import type { ContentOf } from './before/noted-files.ts';
+import { notedFiles, type ContentOf, type NotedFiles } from './before/noted-files.ts';
 import { cleanTest, TreeNotes, type KnownTree } from './before/known-tree.ts';
-import { notedFiles, type NotedFiles } from './before/noted-files.ts';
 import type { ArchiveObserver } from './report/observer.ts';
 import { PackStore } from './store/pack-store.ts';
 import { chooseParent, parentOf, type Parent } from './before/parent.ts';
@@ -33,8 +29,6 @@ import type { StoredDirectory } from './store/pending-directory.ts';
 import { Batcher, type Batch } from './read/read-job.ts';
 import { Readers } from './read/readers.ts';
 import { readRuleFile } from './walk/rule-files.ts';
-import type { Scout } from './source/scout.ts';
-import type { SourceStat } from './source/stat.ts';
 import { arrangeSources } from './source/source-tree.ts';
 import { snapshotRecord } from './snapshot-record.ts';
 import { SourceOutcomes, type EmptiedSource } from './report/source-outcomes.ts';
@@ -44,35 +38,8 @@ import { TreeStore } from './store/tree-store.ts';
 import { TreeNotAsKnown, walk, walkLater } from './walk/walk.ts';
 import type { WalkParts } from './walk/walk-parts.ts';
 import { whatIsThere } from './before/what-is-there.ts';
-
-export interface ArchiveRequest {
-  readonly repository: Repository;
-  /** Absolute, normalised paths. */
-  readonly sources: readonly ByteString[];
-  /** How those were called that were named by another path. */
-  readonly named?: readonly SourceName[] | undefined;
-  readonly host: string;
-  readonly user: string;
-  readonly tool: string;
-  readonly tags: readonly string[];
-  readonly pinned: boolean;
-  readonly compression: Compression;
-  /** Store in the plain namespace, without encryption. */
-  readonly plain: boolean;
-  /** Share chunks with no other snapshot. */
-  readonly isolated: boolean;
-  readonly exclude: ExcludeOptions;
-  /** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
-  readonly parent: 'auto' | 'none' | { readonly snapshot: string };
-  readonly changes?: ChangeSet | undefined;
-  /** Note what the next run of the same sources in this process can use. */
-  readonly learn?: boolean;
-  /** What the run that made the parent learned: with `changes`, what is clean is passed over. */
-  readonly known?: KnownTree | undefined;
-  readonly workers?: number | undefined;
-  /** Has looked at the sources while the repository was being opened. */
-  readonly scout?: Scout | undefined;
-}
+import type { SourceStat } from './source/source-facts.ts';
+import type { ArchiveRequest } from './archive-request.ts';
 
 export interface ArchiveSummary {
   readonly snapshot: Snapshot;

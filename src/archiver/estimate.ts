@@ -1,11 +1,10 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { findParent, excluderMaker, type ArchiveRequest } from './archive.ts';
+import { findParent, excluderMaker } from './archive.ts';
 import { ctimesOf } from './before/ctime-trust.ts';
 import type { FileToSave } from './read/file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './report/observer.ts';
 import { changesSince } from './before/change-set.ts';
 import { notedFiles } from './before/noted-files.ts';
-import type { SourceStat } from './source/stat.ts';
 import type { PendingEntry } from './store/pending-directory.ts';
 import { arrangeSources } from './source/source-tree.ts';
 import { SourceOutcomes } from './report/source-outcomes.ts';
@@ -13,6 +12,8 @@ import { looksUnchanged } from './before/source-entry.ts';
 import { NOTHING_UPLOADED, Tally } from './report/tally.ts';
 import { walk } from './walk/walk.ts';
 import { whatIsThere } from './before/what-is-there.ts';
+import type { SourceStat } from './source/source-facts.ts';
+import type { ArchiveRequest } from './archive-request.ts';
 
 /** What a backup would do, from a walk alone: no file is opened and nothing is stored. */
 export interface Estimate {

@@ -1,9 +1,9 @@
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import type { ArchiveRequest } from './archive.ts';
 import type { Parent } from './before/parent.ts';
 import type { StoredDirectory } from './store/pending-directory.ts';
 import type { Tally } from './report/tally.ts';
+import type { ArchiveRequest } from './archive-request.ts';
 
 /** The record of a finished run. */
 export function snapshotRecord(

@@ -7,7 +7,7 @@ import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession } from '../repository/take-lease.ts';
 import { PackWriter } from '../repository/packs/pack-writer.ts';
 import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
-import type { ArchiveRequest, ArchiveSummary } from './archive.ts';
+import type { ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './read/chunk-sink.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './store/commit.ts';
 import { Cutter } from './read/cutter.ts';
@@ -17,6 +17,7 @@ import { Tally } from './report/tally.ts';
 import { snapshotRecord } from './snapshot-record.ts';
 import { TreeStore } from './store/tree-store.ts';
 import { whatIsThere } from './before/what-is-there.ts';
+import type { ArchiveRequest } from './archive-request.ts';
 
 /** Everything of an ArchiveRequest but the walk. */
 export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes' | 'workers' | 'sources'> & {

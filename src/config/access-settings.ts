@@ -1,9 +1,9 @@
 /** Access of a destination, from the file's values to what the agent reads. */
 import { ACCESS_SCHEMES } from './access-schema.ts';
-import { absolutePath, type SettingsContext } from './effective-settings.ts';
 import type { FilledConfig } from './schema.ts';
 import type { AccessSettings, SecretReference } from './settings.ts';
 import type { Fault } from './validate.ts';
+import { absolutePath, type SettingsContext } from './settings-context.ts';
 
 type Written = NonNullable<FilledConfig['destinations'][string]['access']>;
 

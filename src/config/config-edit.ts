@@ -5,10 +5,10 @@ import { withLockFile } from '../base/lock-file.ts';
 import { ConfigError, InvalidChange, shownKeyPath, type KeyPath } from './config-error.ts';
 import { BYTE_ORDER_MARK } from './config-text.ts';
 import { APPEND, removeFromText, setInText } from './edit-text.ts';
-import type { SettingsContext } from './effective-settings.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from './load.ts';
 import { requireNeverThere } from './never-there.ts';
 import { CONFIG_VERSION, type ConfigFile } from './schema.ts';
+import type { SettingsContext } from './settings-context.ts';
 
 export type ConfigChange =
   | { readonly kind: 'set'; readonly path: KeyPath; readonly value: unknown }

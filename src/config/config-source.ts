@@ -3,12 +3,13 @@ import { HoldfastError, isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError } from './config-error.ts';
 import { checkEdit, editConfig, type ConfigChange } from './config-edit.ts';
-import { defaultSettings, type SettingsContext } from './effective-settings.ts';
+import { defaultSettings } from './effective-settings.ts';
 import { watchFile, type FileWatch } from './file-watch.ts';
 import { readLastGood, saveLastGood } from './last-good.ts';
 import { NO_FILE, readConfig, type LoadedConfig } from './load.ts';
 import { missingConfig } from './never-there.ts';
 import type { Settings } from './settings.ts';
+import type { SettingsContext } from './settings-context.ts';
 
 export interface ConfigState {
   readonly status: 'ok' | 'degraded';

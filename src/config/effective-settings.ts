@@ -1,5 +1,5 @@
 /** From the file's values, defaults filled in, to the settings the agent reads; and what no schema can say. */
-import { join, normalize, resolve } from 'node:path';
+import { join } from 'node:path';
 import { BugError, HoldfastError } from '../base/errors.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
@@ -13,21 +13,7 @@ import type {
   SourceSettings,
 } from './settings.ts';
 import { checkAgainstSchema, type Fault } from './validate.ts';
-
-/** What the settings depend on beside the file. */
-export interface SettingsContext {
-  /** What `~` stands for. */
-  readonly home: string;
-  readonly stateDirectory: string;
-  /** Whether backups lie in the embedded repository, so that it stays known whatever the file says. */
-  readonly holdsBackups?: ((stateDirectory: string) => boolean) | undefined;
-  /** Refuses a location at which no destination can be opened, by a HoldfastError. */
-  readonly checkLocation?: ((location: string) => void) | undefined;
-  /** Refuses a schedule that is never due, by a HoldfastError; the shape of the text is checked before. */
-  readonly checkSchedule?: ((schedule: string) => void) | undefined;
-  /** Refuses a pattern that can never match in a source, by a HoldfastError: no backup goes by one. */
-  readonly checkPattern?: ((pattern: string, source: string) => void) | undefined;
-}
+import { absolutePath, isHome, type SettingsContext } from './settings-context.ts';
 
 /** Name of the default destination while nothing else is chosen. */
 export const DEFAULT_DESTINATION = 'default';
@@ -361,13 +347,4 @@ function reference(written: object | null): SecretReference | null {
 /** Whole seconds, never fewer than written. */
 function seconds(span: string): number {
   return Math.ceil(parseDuration(span) / 1_000);
-}
-
-function isHome(path: string): boolean {
-  return /^~(?:\/|$)/.test(path);
-}
-
-/** Absolute, `~` resolved, without `..` and without slash at the end. */
-export function absolutePath(path: string, { home }: Pick<SettingsContext, 'home'>): string {
-  return resolve(isHome(path) ? join(home, path.slice(1)) : normalize(path));
 }

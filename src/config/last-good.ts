@@ -1,9 +1,9 @@
 /** A copy of the last valid configuration, so that a restart with a broken one still knows what to do. */
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import { ConfigError } from './config-error.ts';
-import type { SettingsContext } from './effective-settings.ts';
 import { loadConfig, type LoadedConfig } from './load.ts';
 import { firstLineOf, lastGoodPath } from './never-there.ts';
+import type { SettingsContext } from './settings-context.ts';
 
 /** @throws {StateError} */
 export async function saveLastGood(

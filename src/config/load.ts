@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import type { Node } from 'jsonc-parser';
 import { problemsError, type ConfigProblem } from './config-error.ts';
 import { decodeText } from './config-text.ts';
-import { buildSettings, type SettingsContext } from './effective-settings.ts';
+import { buildSettings } from './effective-settings.ts';
 import { readConfigBytes } from './file-access.ts';
 import { parseText } from './parse.ts';
 import type { FilledConfig } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { checkAgainstSchema, placeFaults, type Checked, type Fault } from './validate.ts';
+import type { SettingsContext } from './settings-context.ts';
 
 export interface LoadedConfig {
   /** Without byte order mark. */

@@ -6,9 +6,9 @@ import { outputUntilExit } from '../base/child-output.ts';
 import type { Clock } from '../base/clock.ts';
 import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
 import { ConfigError } from './config-error.ts';
-import { absolutePath } from './effective-settings.ts';
 import { readSecretFile } from './file-access.ts';
 import type { SecretReference } from './settings.ts';
+import { absolutePath } from './settings-context.ts';
 
 const SHOWN = '[secret]';
 

@@ -1,10 +1,10 @@
 /** What settings are held against that the schema knows nothing of. */
 import { parseLocation } from '../destination/location.ts';
-import type { SettingsContext } from '../config/effective-settings.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
 import { isPreset } from '../config/schedule-text.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
 import { checkPattern } from './sources/exclude-check.ts';
+import type { SettingsContext } from '../config/settings-context.ts';
 
 export const SETTINGS_CHECKS: Required<
   Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern' | 'holdsBackups'>

@@ -1,5 +1,5 @@
 /** A backup as a job: one source to one destination. */
-import { archive, type ArchiveRequest, type ArchiveSummary } from '../archiver/archive.ts';
+import { archive, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
 import { madeHere } from '../archiver/made-here.ts';
@@ -30,6 +30,7 @@ import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 import { compareWithLast } from './source-comparison.ts';
 import { digestOf, recallWalk, rememberWalkIfPossible, type WalkKey } from './walk-memory.ts';
+import type { ArchiveRequest } from '../archiver/archive-request.ts';
 
 /** @throws {SourceError} INVALID_SOURCE, SOURCE_SUSPICIOUSLY_EMPTY */
 export async function runBackup(

@@ -1,13 +1,14 @@
 /** From the paths that a watcher names to the directories that the walker has to list. */
 import { chooseParent } from '../archiver/before/parent.ts';
 import { settledBefore } from '../archiver/before/settled.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source/stat.ts';
+import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import type { ChangeSet } from '../archiver/before/change-set.ts';
 import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { ChangedPaths } from './protocol.ts';
 import type { LastWalk } from './walk-memory.ts';
+import type { SourceStat } from '../archiver/source/source-facts.ts';
 
 export interface ChangeRequest {
   readonly changes: ChangedPaths | null;

@@ -12,7 +12,7 @@ import { createMemoryDestination } from '../destination/memory.ts';
 import { directoryOf, parseLocation, shownPlace } from '../destination/location.ts';
 import { openDestination } from '../destination/open/open.ts';
 import type { FirstLook, LookExtent } from '../repository/first-look.ts';
-import type { Secret, SlotFile } from '../repository/slots/key-slots.ts';
+import type { Secret } from '../repository/slots/key-slots.ts';
 import {
   createRepository,
   openRepository,
@@ -25,6 +25,7 @@ import { readKeyFiles, withCopies } from '../repository/slots/key-files.ts';
 import { memoryBytes } from '../system/machine-memory.ts';
 import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
+import type { SlotFile } from '../repository/slots/slot-file.ts';
 
 /** What the engine process gives every job. */
 export interface EngineSurroundings {

@@ -8,7 +8,7 @@ import {
   type NeverPath,
 } from '../exclude/excluder.ts';
 import { readRuleFile } from '../archiver/walk/rule-files.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../archiver/source/stat.ts';
+import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import { resolveSources } from '../archiver/source/sources.ts';
 import { bytesOfText, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
@@ -16,6 +16,7 @@ import { errnoOf } from '../base/errors.ts';
 import { excludeOf } from './exclude-rules.ts';
 import { LeftOutList, type LeftOutEntry } from './left-out-list.ts';
 import type { EstimateOrder, SourceEstimate } from './protocol.ts';
+import type { SourceStat } from '../archiver/source/source-facts.ts';
 
 /** Of the directories directly below. */
 const MOST_SHOWN = 20;

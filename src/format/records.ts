@@ -368,7 +368,6 @@ function byteStringOf(bytes: Buffer): ByteString {
   return asByteString(bytes.toString('latin1'));
 }
 
-export { decodeLease, encodeLease, type LeaseRecord } from './lease-record.ts';
 export {
   MAX_EPOCH,
   MAX_NUMBER,

@@ -2,7 +2,6 @@
 import { join } from 'node:path';
 import { type Static, Type } from '../base/schema-type.ts';
 import { ConfigError } from '../config/config-error.ts';
-import { absolutePath } from '../config/effective-settings.ts';
 import { readConfigBytes } from '../config/file-access.ts';
 import { checkedText } from '../config/load.ts';
 import type { Filled } from '../config/schema.ts';
@@ -23,6 +22,7 @@ import type { SecretReference } from '../config/settings.ts';
 import { createSchemaCheck } from '../config/validate.ts';
 import { parseStoreAddress } from './store/address.ts';
 import type { TestTargetSetting } from './webhooks/test-targets.ts';
+import { absolutePath } from '../config/settings-context.ts';
 
 export const PartnerConfigSchema = object(
   {

@@ -1,22 +1,6 @@
 import type { ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
-import type { HoldfastError } from '../base/errors.ts';
-import type { Changes } from './source-watcher.ts';
-
-/** Where a feed puts what it learns. */
-export interface ChangeSink {
-  /** Entries of this directory may have changed. */
-  directory(path: ByteString): void;
-  /** Everything below it may have: it is new here, or was moved. */
-  subtree(path: ByteString): void;
-  /** Something may have changed anywhere. */
-  unknown(reason: string): void;
-  /** The same, and worth telling: events may have been dropped, or the source was out of sight. */
-  lose(reason: string): void;
-  /** So many entries were reported: a backup may be worthwhile. */
-  happened(events: number): void;
-  problem(error: HoldfastError): void;
-}
+import type { Changes } from './change-feed.ts';
 
 export interface TakenChanges {
   readonly directories: ReadonlySet<ByteString>;

@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, StateError } from '../base/errors.ts';
 import { FAR_PATIENCE_MS } from '../system/far-answer.ts';
-import type { ChangeSink } from './change-log.ts';
 import type { FarPoll, FarPollOrder } from './far-poll.ts';
-import type { ChangeFeed, WatchState } from './source-watcher.ts';
+import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
 export interface FarRequest extends FarPollOrder {
   readonly clock: Clock;

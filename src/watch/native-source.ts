@@ -1,7 +1,6 @@
 import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, StateError } from '../base/errors.ts';
-import type { ChangeSink } from './change-log.ts';
 import { endsOf, type DirectoryEnd, type DirectoryEnds } from './directory-ends.ts';
 import { directoriesSince, scanDirectories, statOf, subdirectoriesOf, topmost } from './directories.ts';
 import { pathsOfEvent } from './event-paths.ts';
@@ -15,8 +14,8 @@ import {
   type NativeClient,
   type NativeEvent,
 } from './native-watcher.ts';
-import type { ChangeFeed, WatchState } from './source-watcher.ts';
 import { canOpenQueue, isRaised, isWatchLimit, notText, tryToWatch, watchError } from './watch-limit.ts';
+import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
 export interface NativeRequest {
   readonly root: ByteString;

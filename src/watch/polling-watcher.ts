@@ -5,8 +5,7 @@
 import { watch, type FSWatcher } from 'chokidar';
 import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
-import type { ChangeSink } from './change-log.ts';
-import type { ChangeFeed, WatchState } from './source-watcher.ts';
+import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
 export interface PollingRequest {
   readonly root: ByteString;

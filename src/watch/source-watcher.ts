@@ -3,7 +3,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf, isAbort, StateError, type HoldfastError } from '../base/errors.ts';
 import { farPlaceOf, type FarPlace } from '../system/far-mounts.ts';
-import { ChangeLog, type ChangeSink, type TakenChanges } from './change-log.ts';
+import { ChangeLog, type TakenChanges } from './change-log.ts';
 import { directoriesBelow, MOST_LISTED } from './directories.ts';
 import { FarSource } from './far-source.ts';
 import { MOUNTS_CHANGED, mountsOf, type MountView } from './mounts.ts';
@@ -12,27 +12,7 @@ import { PollingSource } from './polling-watcher.ts';
 import { QuietPeriod } from './quiet-period.ts';
 import { lookAtRoot, sameRoot, withoutLinks, type RootState } from './root-state.ts';
 import { sleepDetector } from './sleep-detector.ts';
-
-/**
- * `paths` are directories to list and look at entry by entry; whatever lies in any other directory is as it was at
- * `since` (milliseconds since 1970), but for writes through a memory map, or through another name that a file was given
- * outside of the source: of these no system tells. A snapshot begun at `since` or later may be compared with them.
- * `unknown` asks for a whole walk.
- */
-export type Changes =
-  | { readonly kind: 'paths'; readonly paths: readonly ByteString[]; readonly since: number }
-  | { readonly kind: 'unknown'; readonly reason: string };
-
-/** What has gathered when a backup is worthwhile. */
-export interface ChangeSummary {
-  /** Directories that hold changes; null when only a walk can tell. */
-  readonly directories: number | null;
-  /** Entries that were reported as created, changed or deleted. */
-  readonly events: number;
-  /** Of the first and the last of them, milliseconds since 1970. */
-  readonly firstAt: number;
-  readonly lastAt: number;
-}
+import type { Changes, WatchState, ChangeFeed, ChangeSummary, ChangeSink } from './change-feed.ts';
 
 export interface WatchRequest {
   /** Absolute and normalised. What is reported lies where the root really is, links on the way resolved. */
@@ -63,8 +43,6 @@ export interface WatchEvents {
   /** Something that a person should know, or do something about. */
   problem(error: HoldfastError): void;
 }
-
-export type WatchState = 'starting' | 'watching' | 'polling' | 'lost' | 'closed';
 
 export interface SourceWatcher extends AsyncDisposable {
   readonly state: WatchState;
@@ -103,20 +81,6 @@ const CHECK_MS = 30_000;
 /** Begins to watch in the background; until it watches, `take` says unknown. */
 export function watchSource(request: WatchRequest, on: WatchEvents): SourceWatcher {
   return new WatchedSource(request, on);
-}
-
-/** One way of learning of changes. */
-export interface ChangeFeed {
-  readonly state: WatchState;
-  readonly directories: number;
-  /** Milliseconds within which a change has been told of. */
-  readonly lagMs: number;
-  /**
-   * Has a short look at what the system does not report by itself, before changes are handed over.
-   * @returns false when it watches what does not lie there any more, and another one has to take its place
-   */
-  check(): boolean;
-  close(): Promise<void>;
 }
 
 class WatchedSource implements SourceWatcher, ChangeSink {

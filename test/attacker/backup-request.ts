@@ -1,8 +1,8 @@
-import type { ArchiveRequest } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Machine } from '../simulator/machine.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 /** @param host whose backup it is said to be */
 export function requestOf(

@@ -9,7 +9,7 @@ import { randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
+import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
@@ -23,6 +23,7 @@ import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { watchSource, type SourceWatcher } from '../../src/watch/source-watcher.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 const DIRECTORIES = 15_000;
 const FILES = 86_000;

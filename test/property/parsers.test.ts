@@ -14,13 +14,8 @@ import { decodeHeader } from '../../src/format/header.ts';
 import { decodeIndexObject } from '../../src/format/index-object.ts';
 import { decodeKeyring } from '../../src/format/keyring.ts';
 import { decodePackDirectory, decodeTail } from '../../src/format/pack.ts';
-import {
-  decodeConfig,
-  decodeHead,
-  decodeLease,
-  decodeSnapshot,
-  decodeTombstone,
-} from '../../src/format/records.ts';
+import { decodeLease } from '../../src/format/lease-record.ts';
+import { decodeConfig, decodeHead, decodeSnapshot, decodeTombstone } from '../../src/format/records.ts';
 import { decodeTreeChunk } from '../../src/format/tree-decode.ts';
 import { decodeSlot, openRing, type OpenSlot } from '../../src/repository/slots/key-slots.ts';
 import { compressRecord, decompressRecord, openObject } from '../../src/repository/objects/objects.ts';

@@ -1,15 +1,14 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asByteString, type ByteString } from '../../src/base/byte-path.ts';
+import { decodeLease, encodeLease } from '../../src/format/lease-record.ts';
 import {
   decodeChainContext,
   decodeHead,
-  decodeLease,
   decodeSnapshot,
   decodeTombstone,
   encodeChainContext,
   encodeHead,
-  encodeLease,
   encodeSigned,
   encodeSnapshot,
   tombstoneMap,

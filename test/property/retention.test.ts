@@ -2,13 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { FULL_KEYS } from '../../src/base/stored-by.ts';
-import { planRetention } from '../../src/repository/retention/retention.ts';
-import type {
-  GroupField,
-  KeepCount,
-  RetentionInput,
-  RetentionPolicy,
+import {
+  planRetention,
+  type KeepCount,
+  type RetentionPolicy,
 } from '../../src/repository/retention/retention.ts';
+import type { GroupField, RetentionInput } from '../../src/repository/retention/retention-groups.ts';
 
 /** 10,000 with HOLDFAST_LONG=1. */
 const RUNS = process.env['HOLDFAST_LONG'] === '1' ? 10_000 : 300;

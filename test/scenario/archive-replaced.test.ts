@@ -3,12 +3,13 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ArchiveRequest, ArchiveSummary } from '../../src/archiver/archive.ts';
+import type { ArchiveSummary } from '../../src/archiver/archive.ts';
 import { Scout } from '../../src/archiver/source/scout.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import type { Entry } from '../../src/format/tree.ts';
 import { native } from '../../src/system/native.ts';
 import { openEngine, type Engine } from '../support/engine.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 let engine: Engine;
 const at = (name: string): string => join(engine.source, name);

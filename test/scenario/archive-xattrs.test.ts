@@ -4,10 +4,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { ArchiveRequest } from '../../src/archiver/archive.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
 import type { OnUnreadable, Xattr, XattrTarget } from '../../src/system/xattr.ts';
 import { omissions, openEngine, type Engine } from '../support/engine.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 /** What every entry has, and whether this run can list and read it. */
 const disk: { listed: readonly string[]; refused: readonly string[] } = { listed: [], refused: [] };

@@ -1,5 +1,5 @@
 /** What the programs of a simulation do: the product's own code, from opening the repository on. */
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
+import { archive } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
@@ -21,6 +21,7 @@ import { networkDestination } from './network.ts';
 import type { Operation } from './plan.ts';
 import type { Manifest } from './source-tree.ts';
 import type { ObjectStorage } from './storage.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 /** Where the repository is when it is a directory. */
 export const DRIVE_ROOT = '/drive/repository';

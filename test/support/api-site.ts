@@ -11,7 +11,6 @@ import type { ProtectParts } from '../../src/api/page/protect-parts.ts';
 import { localDirectory } from '../../src/api/routes/local-directory.ts';
 import type { ApiLimits } from '../../src/api/wire/limits.ts';
 import { createApiServer, type ApiServer } from '../../src/api/server.ts';
-import type { SettingsFile } from '../../src/api/routes/settings-routes.ts';
 import type { NewCredential } from '../../src/api/access/credentials.ts';
 import { RequestError } from '../../src/base/errors.ts';
 import type { Clock } from '../../src/base/clock.ts';
@@ -27,6 +26,7 @@ import { testInsight } from './page-insight.ts';
 import { testPageSettings } from './page-settings.ts';
 import { testProtectParts } from './protect-parts.ts';
 import { testSettingsFile } from './settings-file.ts';
+import type { SettingsFile } from '../../src/api/routes/settings-file.ts';
 
 export interface ApiReply {
   readonly status: number;

@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, type ConfigProblem } from '../../src/config/config-error.ts';
-import type { SettingsContext } from '../../src/config/effective-settings.ts';
 import { loadConfig, type LoadedConfig } from '../../src/config/load.ts';
 import { removeTree } from './remove-tree.ts';
+import type { SettingsContext } from '../../src/config/settings-context.ts';
 
 export interface ConfigPlace extends AsyncDisposable {
   readonly directory: string;

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
+import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { unlistedXattrs } from '../../src/archiver/source/xattrs.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
@@ -34,6 +34,7 @@ import { snapshotDifferences } from './compare-snapshot.ts';
 import { recordingDestination, type RecordingDestination } from './recording-destination.ts';
 import { removeTree } from './remove-tree.ts';
 import { wholeRestore } from './whole-restore.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 /** Packs and segments small enough that a few MiB of test data fill several. */
 const PACK_TARGET = 1_048_576;

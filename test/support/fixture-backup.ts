@@ -1,9 +1,10 @@
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
+import { archive } from '../../src/archiver/archive.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 const { signal } = new AbortController();
 

@@ -1,7 +1,7 @@
 /** Plays whoever has taken over a machine with a write-only key: what he stores says of itself what he likes. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { archive, type ArchiveRequest } from '../../src/archiver/archive.ts';
+import { archive } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Destination } from '../../src/destination/destination.ts';
@@ -12,6 +12,7 @@ import { addKey } from '../../src/repository/keys/keys.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 import { never, requestFor } from './engine.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 /** Within what a clock may be ahead. */
 export const AHEAD_MS = 59 * 60_000;

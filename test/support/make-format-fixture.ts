@@ -20,7 +20,6 @@ import {
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
-import type { ArchiveRequest } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { archiveStream } from '../../src/archiver/stream.ts';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
@@ -39,6 +38,7 @@ import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';
 import { removeTree } from './remove-tree.ts';
 import { seededRandom } from './seeded-random.ts';
 import { entriesOnDisk, manifestOf, sha256 } from './tree-manifest.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 const PASSPHRASE = 'the fixture of format 1';
 const HOME = '/tmp/holdfast-fixture';

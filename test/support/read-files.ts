@@ -5,7 +5,7 @@ import { FileReader } from '../../src/archiver/read/file-reader.ts';
 import { FileSaver } from '../../src/archiver/read/file-saver.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { Batcher, encodeBatch, settleBatch, type Batch } from '../../src/archiver/read/read-job.ts';
-import { statPath, type SourceStat } from '../../src/archiver/source/stat.ts';
+import { statPath } from '../../src/archiver/source/stat.ts';
 import { Tally } from '../../src/archiver/report/tally.ts';
 import { asByteString, bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import { Chunker, DEFAULT_CHUNKER } from '../../src/codec/chunker.ts';
@@ -13,6 +13,7 @@ import type { Entry, FileEntry } from '../../src/format/tree.ts';
 import { ChunkTable } from '../../src/repository/packs/chunk-table.ts';
 import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import { secretBytes, testKeys } from './test-keys.ts';
+import type { SourceStat } from '../../src/archiver/source/source-facts.ts';
 
 const keys = testKeys();
 const idKey = keys.idKey('data', { plain: false });

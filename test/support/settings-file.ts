@@ -1,10 +1,10 @@
 /** The configuration file of a test, as the API reads and changes it: followed by nobody. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SettingsFile } from '../../src/api/routes/settings-routes.ts';
 import { checkEdit, editConfig } from '../../src/config/config-edit.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { errnoOf } from '../../src/base/errors.ts';
+import type { SettingsFile } from '../../src/api/routes/settings-file.ts';
 
 /** `config.json` in the state directory. */
 export function testSettingsFile(stateDirectory: string): SettingsFile {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { archive, type ArchiveRequest, type ArchiveSummary } from '../../src/archiver/archive.ts';
+import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openCached } from '../../src/cache/open.ts';
@@ -12,6 +12,7 @@ import type { Secret } from '../../src/repository/slots/key-slots.ts';
 import { addKey } from '../../src/repository/keys/keys.ts';
 import { openRepository, type Repository } from '../../src/repository/repository.ts';
 import { never, requestFor, type Engine } from './engine.ts';
+import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 
 export interface WriteOnlyHost {
   readonly secret: Secret;

@@ -12,9 +12,10 @@ import {
   PassphraseCheck,
   PassphraseCheckRequest,
 } from '../schemas/page/protect.ts';
-import { presentOf, refusal, type SettingsFile } from '../routes/settings-routes.ts';
+import { presentOf, refusal } from '../routes/settings-routes.ts';
 import type { DestinationWish, FilledDestination, ProtectParts } from './protect-parts.ts';
 import { requireDestinationUnguarded } from '../access/secret-guard.ts';
+import type { SettingsFile } from '../routes/settings-file.ts';
 
 /** Milliseconds that a destination may take to be tried out. */
 const TEST_MS = 60_000;

@@ -18,7 +18,8 @@ import {
   Validation,
 } from '../schemas/page/settings.ts';
 import type { IsFresh } from '../access/secret-guard.ts';
-import { asAnswer, changesTo, presentOf, refusal, type SettingsFile } from '../routes/settings-routes.ts';
+import { asAnswer, changesTo, presentOf, refusal } from '../routes/settings-routes.ts';
+import type { SettingsFile } from '../routes/settings-file.ts';
 
 export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
 

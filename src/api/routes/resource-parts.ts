@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Agent } from '../../jobs/agent.ts';
 import type { IsFresh } from '../access/secret-guard.ts';
-import type { SettingsFile } from './settings-routes.ts';
+import type { SettingsFile } from './settings-file.ts';
 
 /** What the routes of the resources work with. */
 export interface ResourceParts {

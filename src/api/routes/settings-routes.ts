@@ -15,25 +15,7 @@ import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { requireUnguardedByPage, type IsFresh } from '../access/secret-guard.ts';
 import { requireUnguarded } from '../access/settings-guard.ts';
-
-/** The configuration file, as it is in force. */
-export interface SettingsFile {
-  /** Undefined while there is no file and defaults are in force. */
-  readonly document: (PresentSettings & { readonly revision: string }) | undefined;
-  /**
-   * Changes the file and puts it in force.
-   * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change
-   * @throws {ConfigError} when the file is broken and must be put right first
-   * @throws {StateError} when it cannot be written
-   */
-  edit(
-    changes: readonly ConfigChange[],
-    expectedRevision: string | undefined,
-    signal: AbortSignal,
-  ): Promise<unknown>;
-  /** Throws what `edit` would throw of the change and of the file, and changes nothing. */
-  check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void>;
-}
+import type { SettingsFile } from './settings-file.ts';
 
 /** Names and kinds are those of the configuration file, whose own schema says all of them. */
 const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });

@@ -11,7 +11,8 @@ import { shownPath } from '../../exclude/decision.ts';
 import type { ArchiveObserver } from '../report/observer.ts';
 import { KEEP_INODES } from '../source/same-entry.ts';
 import { closeSource, openSource } from '../source/open.ts';
-import { kindOf, openDirectory, type SourceStat } from '../source/stat.ts';
+import { kindOf, openDirectory } from '../source/stat.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** They have none and show another time in its place, or are images, which are replaced as a whole. */
 const KEEP_NONE: ReadonlySet<number> = new Set([

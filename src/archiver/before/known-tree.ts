@@ -5,7 +5,8 @@ import { errnoOf } from '../../base/errors.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Parent } from './parent.ts';
-import { statPath, type SourceStat } from '../source/stat.ts';
+import { statPath } from '../source/stat.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 type DirectoryTimes = Pick<SourceStat, 'ino' | 'mtimeNs' | 'ctimeNs'>;
 

@@ -8,7 +8,8 @@ import { FileDigests, type NotedContent } from '../../repository/ledger.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { CtimeTrust } from './ctime-trust.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
-import { storedNumber, type SourceStat } from '../source/stat.ts';
+import { storedNumber } from '../source/stat.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** Turns what the readers found of a file's content into the content field of its entry. */
 export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };

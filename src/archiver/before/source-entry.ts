@@ -2,7 +2,8 @@ import type { ByteString } from '../../base/byte-path.ts';
 import type { Entry, EntryMetadata, FileEntry } from '../../format/tree.ts';
 import type { Parent } from './parent.ts';
 import type { SourcePlace } from '../source/place.ts';
-import { storedNumber, type SourceKind, type SourceStat } from '../source/stat.ts';
+import { storedNumber, type SourceKind } from '../source/stat.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** The parent's entries, walked along with the sorted names of the directory. */
 export class OldEntries {

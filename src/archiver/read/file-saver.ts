@@ -2,16 +2,16 @@ import { asByteString, pathAbove, type ByteString } from '../../base/byte-path.t
 import { errnoOf } from '../../base/errors.ts';
 import type { FileEntry, Hole } from '../../format/tree.ts';
 import type { ContentOf } from '../before/noted-files.ts';
-import { REPLACED_CODE } from '../source/same-entry.ts';
+import { REPLACED_CODE, isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
 import type { StatFacts, TaskExtras } from './messages.ts';
 import type { PendingEntry } from '../store/pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
-import { isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
 import { opensWithoutLinks } from '../source/open.ts';
 import { SourcePlace } from '../source/place.ts';
-import { kindOf, storedNumber, type SourceStat } from '../source/stat.ts';
+import { kindOf, storedNumber } from '../source/stat.ts';
 import type { Tally } from '../report/tally.ts';
 import { metadataOf } from '../before/source-entry.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;

@@ -6,15 +6,15 @@ import { constants, readlinkSync } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { Xattr } from '../../format/tree.ts';
-import type { Native } from '../../system/native.ts';
-import { native } from '../../system/native.ts';
+import { native, type Native } from '../../system/native.ts';
 import { O_PATH } from '../../system/platform.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
 import { refuseHung } from './hung-mounts.ts';
 import { isNotAsMet, isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, openSource } from './open.ts';
-import { statPath, type SourceStat } from './stat.ts';
+import { statPath } from './stat.ts';
 import { capturedXattrs, unreadXattrs } from './xattrs.ts';
+import type { SourceStat } from './source-facts.ts';
 
 /** Opened to hold it: that takes no right to read, as a look at a path takes none. */
 const HELD =

@@ -2,7 +2,7 @@
 import { constants, statfsSync } from 'node:fs';
 import type { ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import type { SourceStat } from './stat.ts';
+import type { SourceStat } from './source-facts.ts';
 
 /** The problem of a file in whose place another one is: it is worth another look. */
 export const REPLACED_CODE = 'REPLACED';

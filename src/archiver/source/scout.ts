@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import { kindOf, openDirectory, statPath, type ListedDirectory, type SourceStat } from './stat.ts';
+import { kindOf, openDirectory, statPath, type ListedDirectory } from './stat.ts';
 import { putTime, timeAt, timeColumns } from './time-columns.ts';
+import type { SourceStat } from './source-facts.ts';
 
 /** Entries held at most, about 170 bytes each. */
 const MAX_ENTRIES = 200_000;

@@ -7,22 +7,7 @@ import { O_PATH } from '../../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
 import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './open.ts';
-
-/** What the walker needs of an entry. */
-export interface SourceStat {
-  readonly mode: number;
-  readonly nlink: number;
-  readonly uid: number;
-  readonly gid: number;
-  readonly size: number;
-  readonly blocks: number;
-  readonly dev: bigint;
-  readonly ino: bigint;
-  readonly mtimeNs: bigint;
-  readonly ctimeNs: bigint;
-  readonly rdevMajor: number;
-  readonly rdevMinor: number;
-}
+import type { SourceStat } from './source-facts.ts';
 
 /** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
 export interface ListedDirectory {

@@ -1,7 +1,7 @@
 import { BugError } from '../../base/errors.ts';
 import { encodeDirectory } from '../../format/tree-split.ts';
 import { totalsOf, type DirectoryTotals, type Entry } from '../../format/tree.ts';
-import type { SourceStat } from '../source/stat.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** A stored directory: what its entry in the parent needs. */
 export interface StoredDirectory {

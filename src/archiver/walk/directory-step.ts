@@ -5,18 +5,13 @@ import { EntryTaking } from './entry-taking.ts';
 import type { DirectoryScope } from '../../exclude/excluder.ts';
 import type { PendingDirectory } from '../store/pending-directory.ts';
 import { isNotAsMet, NotAsMet } from '../source/same-entry.ts';
-import {
-  openDirectory,
-  standsAs,
-  withNamesThere,
-  type ListedDirectory,
-  type SourceStat,
-} from '../source/stat.ts';
+import { openDirectory, standsAs, withNamesThere, type ListedDirectory } from '../source/stat.ts';
 import { SourcePlace } from '../source/place.ts';
 import { OldEntries } from '../before/source-entry.ts';
 import { rulesDiffer, unstoredRules } from './rule-files.ts';
 import { namesWithSources, sourcesFrom, type SourceNode } from '../source/source-tree.ts';
 import type { Descent, Visit, WalkParts } from './walk-parts.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** Looks at the entries of one directory. */
 export class DirectoryStep {

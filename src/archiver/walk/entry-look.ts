@@ -5,9 +5,9 @@ import { isMountPoint } from '../../system/mount-table.ts';
 import type { DirectoryScope } from '../../exclude/excluder.ts';
 import { isHung } from '../source/hung-mounts.ts';
 import { isReplaced } from '../source/same-entry.ts';
-import type { SourceStat } from '../source/stat.ts';
 import { sourcesFrom, type SourceNode } from '../source/source-tree.ts';
 import type { Tally } from '../report/tally.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 export interface EntryToLookAt {
   readonly path: ByteString;

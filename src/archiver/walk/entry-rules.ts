@@ -6,8 +6,9 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Decision } from '../../exclude/decision.ts';
 import type { DirectoryScope, Excluder } from '../../exclude/excluder.ts';
-import type { SourceKind, SourceStat } from '../source/stat.ts';
+import type { SourceKind } from '../source/stat.ts';
 import type { SourceNode } from '../source/source-tree.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /** What holds for the entries of a directory. */
 export interface RulesInside {

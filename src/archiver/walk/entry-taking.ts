@@ -12,7 +12,7 @@ import {
   type StoredDirectory,
 } from '../store/pending-directory.ts';
 import { isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
-import { kindOf, storedNumber, type SourceKind, type SourceStat } from '../source/stat.ts';
+import { kindOf, storedNumber, type SourceKind } from '../source/stat.ts';
 import { placedXattrs, type SourcePlace } from '../source/place.ts';
 import { completedXattrs } from '../source/xattrs.ts';
 import {
@@ -26,6 +26,7 @@ import {
 } from '../before/source-entry.ts';
 import { sourcesBelow } from '../source/source-tree.ts';
 import type { Descent, MetName, Visit, WalkParts } from './walk-parts.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 /**
  * What becomes of the entries of one directory: taken over from the parent, handed to the readers, to be walked, or stored as

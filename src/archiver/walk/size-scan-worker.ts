@@ -3,10 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createExcluder, type DirectoryScope } from '../../exclude/excluder.ts';
 import { takeHungMounts } from '../source/hung-mounts.ts';
 import { readRuleFile } from './rule-files.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../source/stat.ts';
+import { kindOf, openDirectory, statPath } from '../source/stat.ts';
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { ScanSetup } from './size-scan.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 interface OpenDirectory {
   readonly path: ByteString;

@@ -10,9 +10,10 @@ import type { UnchangedContent } from '../before/noted-files.ts';
 import type { Parent } from '../before/parent.ts';
 import type { StoredDirectory } from '../store/pending-directory.ts';
 import type { SourceOutcomes } from '../report/source-outcomes.ts';
-import type { ListedDirectory, SourceStat } from '../source/stat.ts';
+import type { ListedDirectory } from '../source/stat.ts';
 import type { SourceNode } from '../source/source-tree.ts';
 import type { Tally } from '../report/tally.ts';
+import type { SourceStat } from '../source/source-facts.ts';
 
 export interface WalkParts {
   readonly parent: Parent | undefined;

@@ -5,7 +5,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { explainExclusion, type SourceTree } from '../../exclude/explain.ts';
 import { createExcluder, type ExcludeOptions } from '../../exclude/excluder.ts';
 import { readRuleFile } from '../../archiver/walk/rule-files.ts';
-import { kindOf, openDirectory, statPath, type SourceStat } from '../../archiver/source/stat.ts';
+import { kindOf, openDirectory, statPath } from '../../archiver/source/stat.ts';
 import { bytesOfText, textWithBytes, type ByteString } from '../../base/byte-path.ts';
 import { filePath, resolveTyped, workingDirectory } from '../../base/typed-path.ts';
 import { errnoOf } from '../../base/errors.ts';
@@ -30,6 +30,7 @@ import {
 import { printable } from '../terminal/terminal.ts';
 import { isWithin } from './pattern-for.ts';
 import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
+import type { SourceStat } from '../../archiver/source/source-facts.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
   readonly source?: readonly string[];

@@ -1,5 +1,5 @@
 /** A backup run as the commands `backup` and `start` do it, with its progress and problems. */
-import { archive, type ArchiveRequest, type ArchiveSummary } from '../../archiver/archive.ts';
+import { archive, type ArchiveSummary } from '../../archiver/archive.ts';
 import { estimate } from '../../archiver/estimate.ts';
 import type { ArchiveObserver } from '../../archiver/report/observer.ts';
 import { madeHere, type MadeHere } from '../../archiver/made-here.ts';
@@ -15,6 +15,7 @@ import type { OutputOptions } from '../command/options.ts';
 import { openProgress, progressMode } from '../command/open-progress.ts';
 import { showEstimated } from './save-summary.ts';
 import { jsonLine } from '../terminal/terminal.ts';
+import type { ArchiveRequest } from '../../archiver/archive-request.ts';
 
 /** Filled in here for every request. */
 type OwnFacts = 'host' | 'user' | 'tool';

@@ -2,7 +2,6 @@
 import { homedir } from 'node:os';
 import { checkEdit, editConfig, type ConfigChange } from '../../config/config-edit.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import type { SettingsContext } from '../../config/effective-settings.ts';
 import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../../config/load.ts';
 import { requireNeverThere } from '../../config/never-there.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -11,6 +10,7 @@ import type { Context } from '../command/context.ts';
 import { requireOwnAgent } from '../install/own-agent.ts';
 import { configFile, ensureStateDirectory, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
+import type { SettingsContext } from '../../config/settings-context.ts';
 
 /** What settings depend on beside the file. */
 export function settingsContext(env: Environment): SettingsContext {

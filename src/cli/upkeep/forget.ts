@@ -5,9 +5,7 @@ import type { Repository } from '../../repository/repository.ts';
 import {
   parseGroupBy,
   planRetention,
-  type GroupField,
   type KeepCount,
-  type RetentionGroup,
   type RetentionPlan,
   type RetentionPolicy,
 } from '../../repository/retention/retention.ts';
@@ -42,6 +40,7 @@ import { storedByObject, timeText } from '../terminal/snapshot-words.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
+import type { GroupField, RetentionGroup } from '../../repository/retention/retention-groups.ts';
 
 interface KeepOptions {
   readonly keepLast?: KeepCount;

@@ -19,7 +19,6 @@ import { createTurns } from '../../base/turns.ts';
 import { parseSize } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
 import type { ConfigSource } from '../../config/config-source.ts';
-import { absolutePath, type SettingsContext } from '../../config/effective-settings.ts';
 import type { Environment, SecretContext } from '../../config/secret.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
@@ -35,6 +34,7 @@ import { createPassphraseGuesses, type PassphraseGuesses } from './passphrase-gu
 import type { KitState } from './recovery-kit.ts';
 import { typedSecrets } from './typed-secrets.ts';
 import { secretsOf } from '../places/withheld.ts';
+import { absolutePath, type SettingsContext } from '../../config/settings-context.ts';
 
 export interface PageProtectParts {
   readonly stateDirectory: string;

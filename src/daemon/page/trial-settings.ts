@@ -1,9 +1,10 @@
 /** A destination that is not saved yet, with the meaning that it would have in the settings. */
 import { RequestError } from '../../base/errors.ts';
-import { buildSettings, type SettingsContext } from '../../config/effective-settings.ts';
+import { buildSettings } from '../../config/effective-settings.ts';
 import type { FilledConfig } from '../../config/schema.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import { checkAgainstSchema } from '../../config/validate.ts';
+import type { SettingsContext } from '../../config/settings-context.ts';
 
 /** @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL: what no schema can say */
 export function destinationAsSaved(

@@ -9,12 +9,8 @@ import type { StatusCheck } from '../../jobs/agent.ts';
 import { isWhole, type BackupSpec, type Job } from '../../jobs/job.ts';
 import { isInside } from './source-check.ts';
 import { withoutLinks } from '../../watch/root-state.ts';
-import {
-  watchSource,
-  type Changes,
-  type SourceWatcher,
-  type WatchState,
-} from '../../watch/source-watcher.ts';
+import { watchSource, type SourceWatcher } from '../../watch/source-watcher.ts';
+import type { Changes, WatchState } from '../../watch/change-feed.ts';
 
 export interface WatchingParts {
   readonly clock: Clock;

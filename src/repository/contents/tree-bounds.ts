@@ -8,9 +8,8 @@
  * level of sharing would be another power, and no file system has that at any size that matters.
  */
 import { RepositoryError } from '../../base/errors.ts';
-import type { DirectoryTotals, Entry, FileEntry } from '../../format/tree.ts';
+import type { DirectoryTotals, Entry, FileEntry, TreeChunk } from '../../format/tree.ts';
 import { isLostObject } from '../objects/lost-object.ts';
-import type { TreeReader } from './tree-reader.ts';
 
 /** Entries of all depths in one snapshot: as many as the largest file systems number. */
 export const MOST_ENTRIES = 2 ** 32;
@@ -20,6 +19,11 @@ const FEW_ENTRIES = 100_000;
 /** Of one entry and all below it, as it says itself. */
 export function entriesOf(entry: Entry): number {
   return entry.type === 'directory' ? 1 + entry.totals.entries : 1;
+}
+
+/** Where the parts of a tree are read. */
+export interface TreeChunks {
+  chunk(id: Buffer, signal: AbortSignal): Promise<TreeChunk>;
 }
 
 /** How many entries a walk of one tree may still come by. */
@@ -51,7 +55,7 @@ export class TreeBudget {
  * @throws {RepositoryError} LIMIT_EXCEEDED for a tree that unfolds without end, CORRUPT_DATA when nothing can be read
  */
 export async function treeBudget(
-  reader: TreeReader,
+  reader: TreeChunks,
   directory: Buffer,
   totals: Pick<DirectoryTotals, 'entries'> | undefined,
   signal: AbortSignal,
@@ -61,7 +65,7 @@ export async function treeBudget(
 
 /** The same for a walk that passes over most: nothing is read for it before it has come by many entries. */
 export function lateTreeBudget(
-  reader: TreeReader,
+  reader: TreeChunks,
   directory: Buffer,
   totals: DirectoryTotals | undefined,
   signal: AbortSignal,
@@ -71,7 +75,7 @@ export function lateTreeBudget(
 }
 
 async function mostBelow(
-  reader: TreeReader,
+  reader: TreeChunks,
   directory: Buffer,
   totals: Pick<DirectoryTotals, 'entries'> | undefined,
   signal: AbortSignal,
@@ -88,11 +92,11 @@ async function mostBelow(
 }
 
 class TreeLook {
-  readonly #reader: TreeReader;
+  readonly #reader: TreeChunks;
   readonly #signal: AbortSignal;
   hasLost = false;
 
-  constructor(reader: TreeReader, signal: AbortSignal) {
+  constructor(reader: TreeChunks, signal: AbortSignal) {
     this.#reader = reader;
     this.#signal = signal;
   }

@@ -6,7 +6,8 @@ import { bytesOfText, textOfBytes, type ByteString } from '../../base/byte-path.
 import type { StoredBy } from '../../base/stored-by.ts';
 import type { SourceName } from '../../base/source-names.ts';
 import { whereItLies } from '../../system/where-it-lies.ts';
-import { planRetention, type KeepCount, type RetentionPolicy, type RuleName } from './retention.ts';
+import { planRetention, type KeepCount, type RetentionPolicy } from './retention.ts';
+import type { RuleName } from './retention-groups.ts';
 
 export interface RetentionRules {
   readonly keep_last: number | null;

@@ -1,7 +1,54 @@
 /** Which snapshots retention compares with each other: those of a group. */
 import { storeKey, type StoredBy } from '../../base/stored-by.ts';
-import { refused } from './retention-calendar.ts';
-import type { GroupField, RetentionGroup, RetentionInput } from './retention.ts';
+import { refused, type CalendarUnit } from './retention-calendar.ts';
+
+/** What keeps a snapshot: `newest` is the newest complete one, or the newest of all; `future` one from the future. */
+export type RuleName = 'last' | CalendarUnit | 'within' | 'tag' | 'pinned' | 'future' | 'newest';
+
+export interface RetentionDecision {
+  readonly snapshot: RetentionInput;
+  readonly keep: boolean;
+  /** Why it is kept, for people: `last 3`, `daily 2026-11-20`, `pinned`. Empty when it is removed. */
+  readonly reasons: readonly string[];
+  /** The same for programs: each rule once. */
+  readonly rules: readonly RuleName[];
+}
+
+export type GroupField = 'host' | 'paths' | 'tags' | 'user';
+
+export interface RetentionGroup {
+  /** What the snapshots of the group have in common: only the fields they were grouped by. */
+  readonly key: {
+    readonly host?: string;
+    readonly paths?: readonly string[];
+    readonly tags?: readonly string[];
+    readonly user?: string;
+  };
+  /** Who stored what is in it: write-only keys have groups of their own, whatever the snapshots are grouped by. */
+  readonly storedBy: StoredBy;
+  /** Newest first. */
+  readonly snapshots: readonly RetentionDecision[];
+}
+
+export interface RetentionInput {
+  readonly id: string;
+  /** Rises with each one that was made later, whatever its clock said. */
+  readonly rank: number;
+  /** Milliseconds since 1970. */
+  readonly timeMs: number;
+  readonly host: string;
+  readonly paths: readonly string[];
+  readonly user?: string | undefined;
+  readonly tags: readonly string[];
+  readonly pinned: boolean;
+  /** Some files could not be read. */
+  readonly partial: boolean;
+  /** Id of the snapshot whose tags or pin were changed to make this one. */
+  readonly original?: string | undefined;
+  readonly storedBy: StoredBy;
+  /** When the storage got it; counts beside `timeMs` for what a write-only key stored. */
+  readonly storedMs?: number | undefined;
+}
 
 /** The snapshots of one group. */
 export interface Members {

@@ -19,35 +19,31 @@
  * that only counts the last few, which many false ones would push out, removes none of them.
  */
 import { BugError } from '../../base/errors.ts';
-import { isFull, type StoredBy } from '../../base/stored-by.ts';
-import { groupField, groupSnapshots, newestFirst, onceEach, standsFor } from './retention-groups.ts';
-import { openCalendar, parseKeepDuration, refused, LATEST_TIME_MS } from './retention-calendar.ts';
-import type { Calendar, CalendarUnit, KeepDuration } from './retention-calendar.ts';
-
-export interface RetentionInput {
-  readonly id: string;
-  /** Rises with each one that was made later, whatever its clock said. */
-  readonly rank: number;
-  /** Milliseconds since 1970. */
-  readonly timeMs: number;
-  readonly host: string;
-  readonly paths: readonly string[];
-  readonly user?: string | undefined;
-  readonly tags: readonly string[];
-  readonly pinned: boolean;
-  /** Some files could not be read. */
-  readonly partial: boolean;
-  /** Id of the snapshot whose tags or pin were changed to make this one. */
-  readonly original?: string | undefined;
-  readonly storedBy: StoredBy;
-  /** When the storage got it; counts beside `timeMs` for what a write-only key stored. */
-  readonly storedMs?: number | undefined;
-}
+import { isFull } from '../../base/stored-by.ts';
+import {
+  groupField,
+  groupSnapshots,
+  newestFirst,
+  onceEach,
+  standsFor,
+  type GroupField,
+  type RetentionGroup,
+  type RetentionInput,
+  type RetentionDecision,
+  type RuleName,
+} from './retention-groups.ts';
+import {
+  openCalendar,
+  parseKeepDuration,
+  refused,
+  LATEST_TIME_MS,
+  type Calendar,
+  type CalendarUnit,
+  type KeepDuration,
+} from './retention-calendar.ts';
 
 /** How many to keep; 0 is the same as not stated. */
 export type KeepCount = number | 'all';
-export type GroupField = 'host' | 'paths' | 'tags' | 'user';
-
 export interface RetentionPolicy {
   readonly keepLast?: KeepCount | undefined;
   readonly keepHourly?: KeepCount | undefined;
@@ -69,32 +65,6 @@ export interface RetentionPolicy {
   readonly groupBy?: readonly GroupField[] | undefined;
   /** IANA name of the zone whose calendar counts. Default the system's. */
   readonly timeZone?: string | undefined;
-}
-
-/** What keeps a snapshot: `newest` is the newest complete one, or the newest of all; `future` one from the future. */
-export type RuleName = 'last' | CalendarUnit | 'within' | 'tag' | 'pinned' | 'future' | 'newest';
-
-export interface RetentionDecision {
-  readonly snapshot: RetentionInput;
-  readonly keep: boolean;
-  /** Why it is kept, for people: `last 3`, `daily 2026-11-20`, `pinned`. Empty when it is removed. */
-  readonly reasons: readonly string[];
-  /** The same for programs: each rule once. */
-  readonly rules: readonly RuleName[];
-}
-
-export interface RetentionGroup {
-  /** What the snapshots of the group have in common: only the fields they were grouped by. */
-  readonly key: {
-    readonly host?: string;
-    readonly paths?: readonly string[];
-    readonly tags?: readonly string[];
-    readonly user?: string;
-  };
-  /** Who stored what is in it: write-only keys have groups of their own, whatever the snapshots are grouped by. */
-  readonly storedBy: StoredBy;
-  /** Newest first. */
-  readonly snapshots: readonly RetentionDecision[];
 }
 
 export interface RetentionPlan {

@@ -27,6 +27,7 @@ import { requireVersion } from '../../format/records.ts';
 import { oneAtATime } from '../../system/one-at-a-time.ts';
 import { planTries } from './slot-cost.ts';
 import { grantFor, keyringOfGrant } from './write-only-grant.ts';
+import type { SlotFile } from './slot-file.ts';
 
 const TAG = 16;
 const MAX_LABEL_BYTES = 128;
@@ -37,22 +38,6 @@ export type Secret =
   | { readonly kind: 'recovery'; readonly secret: Buffer }
   | { readonly kind: 'machine'; readonly secret: Buffer }
   | { readonly kind: 'write-only'; readonly secret: Buffer };
-
-/** A slot file as stored. */
-export interface SlotFile {
-  readonly repository: Buffer;
-  readonly slot: string;
-  readonly kind: SlotKind;
-  readonly cost: (Argon2Cost & { readonly salt: Buffer }) | undefined;
-  readonly label: string;
-  readonly createdMs: number;
-  readonly commit: Buffer;
-  readonly nonce: Buffer;
-  readonly public: Buffer;
-  readonly ct: Buffer;
-  /** What the ciphertext is bound to: every field of the file but itself, known or not. */
-  readonly associated: Buffer;
-}
 
 /** What an opened slot gives: the key that opens rings, and the key that authenticates them. */
 export interface OpenSlot {

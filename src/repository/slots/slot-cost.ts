@@ -3,7 +3,7 @@ import { RepositoryError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/units.ts';
 import { DEFAULT_COST, type Argon2Cost } from '../../codec/kdf.ts';
 import { memoryBytes } from '../../system/machine-memory.ts';
-import type { SlotFile } from './key-slots.ts';
+import type { SlotFile } from './slot-file.ts';
 
 /** What more there is was put there by a stranger. */
 export const MOST_SLOTS = 64;

@@ -13,15 +13,14 @@ import { decodeGrant } from '../../../src/format/grant.ts';
 import { OBJECT_TYPES, contextLength, type ObjectType } from '../../../src/format/header.ts';
 import { decodeIndexObject } from '../../../src/format/index-object.ts';
 import { padded } from '../../../src/format/keyring.ts';
+import { decodeLease, encodeLease } from '../../../src/format/lease-record.ts';
 import {
   decodeChainContext,
   decodeConfig,
   decodeHead,
-  decodeLease,
   decodeSnapshot,
   decodeTombstone,
   encodeChainContext,
-  encodeLease,
 } from '../../../src/format/records.ts';
 import { decodeSlot, openRing, type OpenSlot } from '../../../src/repository/slots/key-slots.ts';
 import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects/objects.ts';

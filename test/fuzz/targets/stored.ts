@@ -14,15 +14,14 @@ import {
   encodePackDirectory,
   encodeTail,
 } from '../../../src/format/pack.ts';
+import { decodeLease, encodeLease } from '../../../src/format/lease-record.ts';
 import {
   configMap,
   decodeConfig,
   decodeHead,
-  decodeLease,
   decodeSnapshot,
   decodeTombstone,
   encodeHead,
-  encodeLease,
   encodeSigned,
   encodeSnapshot,
   tombstoneMap,

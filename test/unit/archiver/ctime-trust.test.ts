@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CtimeTrust } from '../../../src/archiver/before/ctime-trust.ts';
-import { statPath, type SourceStat } from '../../../src/archiver/source/stat.ts';
+import { statPath } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
 import { layersOf } from '../../../src/system/mount-table.ts';
+import type { SourceStat } from '../../../src/archiver/source/source-facts.ts';
 
 const EXT4 = 0xef53;
 const EXFAT = 0x2011bab0;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { isUnchangedFile, metadataOf, type Comparing } from '../../../src/archiver/before/source-entry.ts';
-import type { SourceStat } from '../../../src/archiver/source/stat.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
+import type { SourceStat } from '../../../src/archiver/source/source-facts.ts';
 
 const SECOND = 1_000_000_000n;
 const stat: SourceStat = {

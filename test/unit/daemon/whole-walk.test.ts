@@ -5,11 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import {
-  defaultSettings,
-  defaultSource,
-  type SettingsContext,
-} from '../../../src/config/effective-settings.ts';
+import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 import { Backups } from '../../../src/daemon/jobs/backups.ts';
 import { createDestinations } from '../../../src/daemon/places/destinations.ts';
@@ -21,6 +17,7 @@ import { openAgentState } from '../../../src/jobs/open-state.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import { backupOf } from '../jobs/runner-site.ts';
 import { until } from '../watch/watched-source.ts';
+import type { SettingsContext } from '../../../src/config/settings-context.ts';
 
 type End = Extract<JobStatus, 'completed' | 'failed' | 'canceled'>;
 

@@ -3,17 +3,16 @@ import { asByteString } from '../../../src/base/byte-path.ts';
 import { RepositoryError } from '../../../src/base/errors.ts';
 import { encodeCbor, type CborMap } from '../../../src/format/cbor.ts';
 import { decodeKeyring, encodeKeyring, type Keyring } from '../../../src/format/keyring.ts';
+import { decodeLease, encodeLease } from '../../../src/format/lease-record.ts';
 import {
   configMap,
   decodeChainContext,
   decodeConfig,
   decodeHead,
-  decodeLease,
   decodeSnapshot,
   decodeTombstone,
   encodeChainContext,
   encodeHead,
-  encodeLease,
   encodeSigned,
   encodeSnapshot,
   tombstoneMap,

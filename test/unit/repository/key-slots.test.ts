@@ -11,7 +11,6 @@ import {
   sealRing,
   type OpenSlot,
   type Secret,
-  type SlotFile,
 } from '../../../src/repository/slots/key-slots.ts';
 import { planTries } from '../../../src/repository/slots/slot-cost.ts';
 import { memoryBytes } from '../../../src/system/machine-memory.ts';
@@ -26,6 +25,7 @@ import {
   hmac,
 } from '../../support/independent-primitives.ts';
 import { secretBytes } from '../../support/test-keys.ts';
+import type { SlotFile } from '../../../src/repository/slots/slot-file.ts';
 
 const repository = secretBytes('repository', 16);
 const ringAuth = secretBytes('ring authentication');

@@ -4,12 +4,13 @@ import { keyNumber } from '../../support/run-snapshots.ts';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 import { parseKeepDuration } from '../../../src/repository/retention/retention-calendar.ts';
-import { parseGroupBy, planRetention } from '../../../src/repository/retention/retention.ts';
-import type {
-  RetentionInput,
-  RetentionPlan,
-  RetentionPolicy,
+import {
+  parseGroupBy,
+  planRetention,
+  type RetentionPlan,
+  type RetentionPolicy,
 } from '../../../src/repository/retention/retention.ts';
+import type { RetentionInput } from '../../../src/repository/retention/retention-groups.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
-import type { ChangeSink } from '../../../src/watch/change-log.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
 import { FarSource, pauseAfter, pollSaid } from '../../../src/watch/far-source.ts';
 import { removeTree } from '../../support/remove-tree.ts';
+import type { ChangeSink } from '../../../src/watch/change-feed.ts';
 
 let directory: string;
 let source: string;

@@ -7,14 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { HoldfastError } from '../../../src/base/errors.ts';
-import {
-  watchSource,
-  type Changes,
-  type ChangeSummary,
-  type SourceWatcher,
-  type WatchRequest,
-} from '../../../src/watch/source-watcher.ts';
+import { watchSource, type SourceWatcher, type WatchRequest } from '../../../src/watch/source-watcher.ts';
 import { removeTree } from '../../support/remove-tree.ts';
+import type { Changes, ChangeSummary } from '../../../src/watch/change-feed.ts';
 
 export interface WatchedSource extends AsyncDisposable {
   readonly root: string;
