@@ -68,8 +68,6 @@ export const clock: Part = {
       bench.figures[`jobs begun within 45 s, ${way}`] = more;
       await makeTree(guest, PAPERS, seconds > 0 ? 2 : 3, 6);
       await isWhole(bench, agent, await backUp(agent), `the clock ${way}`);
-      const newest = await agent.data<{ snapshots?: { id: string }[] }>('GET', '/snapshots?limit=1');
-      bench.figures[`newest snapshot listed, ${way}`] = JSON.stringify(newest).slice(0, 60);
     }
     const after = await guest.run('systemctl show -p MainPID --value holdfast');
     bench.check('the agent is the one of before', pid === after, `${pid} ${after}`);

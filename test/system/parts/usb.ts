@@ -55,6 +55,8 @@ export const usb: Part = {
     const again = await agent.submit('backup', { source: '/srv/papers', destination: 'stick' });
     const ended = await agent.finished('backup', again.id);
     bench.check('once it is back the next backup completes', ended.status === 'completed', ended);
+    const hit = await agent.finished('backup', id);
+    bench.check('so does the one that was hit', hit.status === 'completed', hit);
     const alike = await restoredAlike(guest, agent, `${ended.snapshot_id}`, '/srv/papers', '-r stick');
     bench.check('and restores to what stood there', alike === '', alike);
     const checked = await agent.try('check -r stick --read-data');
