@@ -21,28 +21,41 @@ export interface SystemNotifierParts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = 'systemd-notify';
-/** Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. */
-const LONGEST_MS = 30_000;
+/**
+ * Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. Twice
+ * as long has to fit into half the time of the watchdog.
+ */
+const LONGEST_MS = 20_000;
 
 /** Never throws and never rejects: what goes wrong is given to `trouble`. */
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
   const { clock, trouble } = parts;
   const watched = watchdogMs(environment);
   const ended = new AbortController();
-  let last: Promise<void> = Promise.resolve();
+  let last: Promise<unknown> = Promise.resolve();
   let watching: Promise<void> | undefined;
 
   /** One after the other, so that they arrive in the order in which they were meant. */
-  const send = async (words: readonly string[]): Promise<void> => {
-    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
-    last = last.then(async () => await notify(words, environment)).catch(trouble);
-    await last;
+  const send = async (words: readonly string[]): Promise<boolean> => {
+    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return true;
+    const sent = last.then(async () => {
+      try {
+        await notify(words, environment);
+        return true;
+      } catch (error) {
+        trouble(error);
+        return false;
+      }
+    });
+    last = sent;
+    return await sent;
   };
   const watch = async (everyMs: number): Promise<void> => {
     try {
       for (;;) {
         await clock.sleep(everyMs, ended.signal);
-        await send(['WATCHDOG=1']);
+        // Without one more try, a single message that is lost on a busy machine would end the agent.
+        if (!(await send(['WATCHDOG=1'])) && !ended.signal.aborted) await send(['WATCHDOG=1']);
       }
     } catch (error) {
       if (!isAbort(error)) trouble(error);

@@ -74,6 +74,23 @@ describe('the messages to systemd', () => {
     expect(await said()).toHaveLength(3);
   });
 
+  test('for the watchdog are sent again when one was not taken', async () => {
+    const clock = manualClock();
+    const losing = `case "$*" in WATCHDOG*) [ -e ${directory}/lost ] || { touch ${directory}/lost; exit 1; };; esac`;
+    const environment = {
+      PATH: await recorder(losing),
+      NOTIFY_SOCKET: '/socket',
+      WATCHDOG_USEC: '120000000',
+    };
+    const trouble = vi.fn();
+    const notifier = createSystemNotifier(environment, { clock, trouble });
+    await notifier.ready('here');
+    await clock.advance(60_000);
+    await vi.waitFor(async () => expect((await said()).at(-1)).toBe('/socket WATCHDOG=1'), 5000);
+    expect(trouble).toHaveBeenCalledOnce();
+    await notifier.close();
+  });
+
   test('for the watchdog are those of the process that is meant', async () => {
     const clock = manualClock();
     const environment = {
