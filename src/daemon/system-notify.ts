@@ -26,36 +26,35 @@ const PROGRAM = 'systemd-notify';
  * as long has to fit into half the time of the watchdog.
  */
 const LONGEST_MS = 20_000;
+/** For a message without which systemd ends the agent: one alone is lost on a busy machine. */
+const TRIES = 2;
 
 /** Never throws and never rejects: what goes wrong is given to `trouble`. */
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
   const { clock, trouble } = parts;
   const watched = watchdogMs(environment);
   const ended = new AbortController();
-  let last: Promise<unknown> = Promise.resolve();
+  let last: Promise<void> = Promise.resolve();
   let watching: Promise<void> | undefined;
 
   /** One after the other, so that they arrive in the order in which they were meant. */
-  const send = async (words: readonly string[]): Promise<boolean> => {
-    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return true;
-    const sent = last.then(async () => {
-      try {
-        await notify(words, environment);
-        return true;
-      } catch (error) {
-        trouble(error);
-        return false;
-      }
+  const send = async (words: readonly string[], tries = 1): Promise<void> => {
+    if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
+    last = last.then(async () => {
+      for (let left = tries - 1; ; left -= 1)
+        try {
+          return await notify(words, environment);
+        } catch (error) {
+          if (left <= 0 || ended.signal.aborted) return trouble(error);
+        }
     });
-    last = sent;
-    return await sent;
+    await last;
   };
   const watch = async (everyMs: number): Promise<void> => {
     try {
       for (;;) {
         await clock.sleep(everyMs, ended.signal);
-        // Without one more try, a single message that is lost on a busy machine would end the agent.
-        if (!(await send(['WATCHDOG=1'])) && !ended.signal.aborted) await send(['WATCHDOG=1']);
+        await send(['WATCHDOG=1'], TRIES);
       }
     } catch (error) {
       if (!isAbort(error)) trouble(error);
@@ -68,7 +67,7 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   };
   return {
     async ready(status) {
-      await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`]);
+      await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`], TRIES);
       // Half the time that systemd allows, as it recommends.
       if (watched !== undefined && !ended.signal.aborted) watching ??= watch(watched / 2);
     },
