@@ -21,8 +21,13 @@ export interface SystemNotifierParts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = 'systemd-notify';
-/** Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. */
-const LONGEST_MS = 30_000;
+/**
+ * Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. Twice
+ * as long has to fit into half the time of the watchdog.
+ */
+const LONGEST_MS = 20_000;
+/** For a message without which systemd ends the agent: one alone is lost on a busy machine. */
+const TRIES = 2;
 
 /** Never throws and never rejects: what goes wrong is given to `trouble`. */
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
@@ -33,16 +38,23 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   let watching: Promise<void> | undefined;
 
   /** One after the other, so that they arrive in the order in which they were meant. */
-  const send = async (words: readonly string[]): Promise<void> => {
+  const send = async (words: readonly string[], tries = 1): Promise<void> => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
-    last = last.then(async () => await notify(words, environment)).catch(trouble);
+    last = last.then(async () => {
+      for (let left = tries - 1; ; left -= 1)
+        try {
+          return await notify(words, environment);
+        } catch (error) {
+          if (left <= 0 || ended.signal.aborted) return trouble(error);
+        }
+    });
     await last;
   };
   const watch = async (everyMs: number): Promise<void> => {
     try {
       for (;;) {
         await clock.sleep(everyMs, ended.signal);
-        await send(['WATCHDOG=1']);
+        await send(['WATCHDOG=1'], TRIES);
       }
     } catch (error) {
       if (!isAbort(error)) trouble(error);
@@ -55,7 +67,7 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   };
   return {
     async ready(status) {
-      await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`]);
+      await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`], TRIES);
       // Half the time that systemd allows, as it recommends.
       if (watched !== undefined && !ended.signal.aborted) watching ??= watch(watched / 2);
     },

@@ -36,7 +36,10 @@ export interface ShownSnapshot {
 }
 
 const PATIENCE_MS = 300_000;
-const POLL_MS = 1_500;
+/** Emulated, a request takes seconds of processor time, which the job would have. */
+const [FIRST_POLL_MS, LONGEST_POLL_MS] = [1_500, 12_000];
+/** A job starts a process of its own, and may wait for the system to answer. */
+const JOB_MS = 900_000;
 
 export class GuestAgent {
   readonly guest: Guest;
@@ -116,14 +119,14 @@ export class GuestAgent {
     return await this.data<ShownJob>('GET', `/${kind}/${id}`);
   }
 
-  async finished(kind: string, id: string, withinMs = PATIENCE_MS): Promise<ShownJob> {
+  async finished(kind: string, id: string, withinMs = JOB_MS): Promise<ShownJob> {
     const untilMs = performance.now() + withinMs;
-    for (;;) {
+    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(LONGEST_POLL_MS, pauseMs * 1.5)) {
       const shown = await this.job(kind, id);
       if (shown.finished_at !== null && shown.status !== 'queued') return shown;
       if (performance.now() > untilMs)
         throw new Error(`${kind} ${id} is still ${JSON.stringify(shown).slice(0, 600)}`);
-      await sleep(POLL_MS);
+      await sleep(pauseMs);
     }
   }
 

@@ -139,7 +139,7 @@ export class Machine {
     await this.control(
       'device_add',
       kind === 'usb'
-        ? { driver: 'usb-storage', id: `dev-${name}`, drive: name, bus: 'usb.0' }
+        ? { driver: 'usb-storage', id: `dev-${name}`, drive: name, serial: name, bus: 'usb.0' }
         : {
             driver: 'virtio-blk-pci',
             id: `dev-${name}`,
@@ -216,7 +216,8 @@ export class Machine {
 
 /** Where the machine finds a disk. */
 export function deviceOf(name: string, kind: 'virtio' | 'usb' = 'virtio'): string {
-  return kind === 'usb' ? '/dev/sda' : `/dev/disk/by-id/virtio-${name}`;
+  // One that comes back has another letter while anybody still has the one of before open.
+  return `/dev/disk/by-id/${kind === 'usb' ? `usb-QEMU_QEMU_HARDDISK_${name}-0:0` : `virtio-${name}`}`;
 }
 
 async function untilRunning(control: JsonLinesSocket): Promise<void> {

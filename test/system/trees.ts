@@ -4,14 +4,15 @@ import type { GuestAgent } from './guest-agent.ts';
 
 /**
  * Writes about `mebibytes` of files: many small ones, some large ones, with owners, modes and times of their own. Another
- * `generation` changes a tenth of them, few enough not to look like an attack, adds some and removes some.
+ * `generation` changes a twentieth of them, others than the one before it, adds some and removes some: six generations within
+ * an hour are fewer than what an agent calls rewritten at once.
  */
 export function treeScript(directory: string, generation: number, mebibytes: number): string {
   return `set -e; mkdir -p ${directory}; cd ${directory}
     for n in $(seq 1 12); do
       d=dir-$n; mkdir -p $d
       for f in $(seq 1 20); do
-        [ $(( (n + f + ${generation}) % 10 )) = 0 ] || [ ! -e $d/file-$f ] || continue
+        [ $(( (n + f + ${generation}) % 20 )) = 0 ] || [ ! -e $d/file-$f ] || continue
         head -c $(( (n * 131 + f * 977 + ${generation} * 37) % 9000 )) /dev/urandom > $d/file-$f
         chmod $(( 4 + f % 3 ))$(( n % 8 ))0 $d/file-$f
         touch -d "2026-0$(( 1 + n % 9 ))-1$(( f % 9 )) 10:1$(( n % 6 )):0$(( f % 9 )).123456789" $d/file-$f

@@ -24,9 +24,6 @@ import {
 const AGENT_DISKS = ['state', ...REPOSITORIES] as const;
 const PATIENCE_MS = 600_000;
 
-/** It stands in the state before the machine begins: the generations of the source came within minutes. */
-const RIGHTLY_SAID = 'files_rewritten';
-
 export interface JobAsked {
   readonly id: string;
   readonly route: '/backup' | '/prune';
@@ -90,14 +87,11 @@ async function untruths(agent: RunningAgent): Promise<readonly string[]> {
   const { data } = await agent.ask('GET', '/status');
   const { headline, statements, checks } = data as {
     headline: { level: string; code: string };
-    statements: readonly { code: string }[];
+    statements: readonly { code: string; level: string }[];
     checks: readonly { name?: string; status?: string }[];
   };
-  const alarming = statements.filter(({ code }) =>
-    /damage|lost|roll|emptied|corrupt|failed|other_repository/.test(code),
-  );
-  const isBad = headline.level === 'bad' && headline.code !== RIGHTLY_SAID;
-  if (!isBad && alarming.length === 0) return [];
+  const alarming = statements.filter(({ code, level }) => level === 'bad' || /failed/.test(code));
+  if (alarming.length === 0) return [];
   return [`"status" says: ${JSON.stringify({ headline, alarming, checks }).slice(0, 1_500)}`];
 }
 

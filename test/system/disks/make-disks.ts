@@ -85,6 +85,8 @@ const agentPlace = await prepareAgent(place, {
 });
 shell(treeScript(FIRST.source, 1, MEBIBYTES));
 const digests: Record<string, string> = { [FIRST.tag]: shell(digestOf(FIRST.source)) };
+// An agent begins with a backup of each source that has none, so that it has to stand there as a whole.
+shell(treeScript(LATER.source, 1, MEBIBYTES));
 const agent = await startAgent(agentPlace);
 const backUp = async (tag: string, to: RepositoryName): Promise<void> => {
   const asked = { source: LATER.source, destination: to, options: { tags: [tag] } };
@@ -92,7 +94,7 @@ const backUp = async (tag: string, to: RepositoryName): Promise<void> => {
 };
 for (let generation = 1; generation <= BACKUPS + 1; generation += 1) {
   const tag = `papers-${generation}`;
-  shell(treeScript(LATER.source, generation, MEBIBYTES));
+  if (generation > 1) shell(treeScript(LATER.source, generation, MEBIBYTES));
   digests[tag] = shell(digestOf(LATER.source));
   // The last one is what the machine backs up.
   if (generation > BACKUPS) break;

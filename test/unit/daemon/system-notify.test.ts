@@ -74,6 +74,25 @@ describe('the messages to systemd', () => {
     expect(await said()).toHaveLength(3);
   });
 
+  test('without which systemd ends the agent are sent again when one was not taken', async () => {
+    const clock = manualClock();
+    const losing = `[ "$1" = STOPPING=1 ] || [ -e ${directory}/lost ] || { touch ${directory}/lost; exit 1; }`;
+    const environment = {
+      PATH: await recorder(losing),
+      NOTIFY_SOCKET: '/socket',
+      WATCHDOG_USEC: '120000000',
+    };
+    const trouble = vi.fn();
+    const notifier = createSystemNotifier(environment, { clock, trouble });
+    await notifier.ready('here');
+    expect(await said()).toHaveLength(1);
+    await rm(join(directory, 'lost'));
+    await clock.advance(60_000);
+    await vi.waitFor(async () => expect((await said()).at(-1)).toBe('/socket WATCHDOG=1'), 5000);
+    expect(trouble).not.toHaveBeenCalled();
+    await notifier.close();
+  });
+
   test('for the watchdog are those of the process that is meant', async () => {
     const clock = manualClock();
     const environment = {
