@@ -195,8 +195,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli/'],
 };
 
-/** Their rooms are kinds of things, not floors. */
-const UNDIVIDED: ReadonlySet<string> = new Set(['partner', 'ui']);
+const UNDIVIDED: ReadonlySet<string> = new Set(['ui']);
 /** Files and rooms in one room. */
 const MOST_ENTRIES = 45;
 
@@ -285,11 +284,11 @@ const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   koffi: 'system/libc.ts',
   'zstd-napi/binding.js': ['codec/zstd-choice.ts', 'codec/zstd-native.ts'],
   '@napi-rs/blake-hash': 'codec/hash.ts',
-  '@node-rs/argon2': ['codec/kdf.ts', 'partner/passwords.ts'],
+  '@node-rs/argon2': ['codec/kdf.ts', 'partner/secrets/passwords.ts'],
   '@parcel/watcher': 'watch/native-watcher.ts',
   nodemailer: 'notify/email.ts',
   'prom-client': ['notify/metrics.ts', 'partner/metrics.ts'],
-  'ipaddr.js': ['partner/http/network.ts', 'partner/webhooks/public-address.ts'],
+  'ipaddr.js': ['partner/request/network.ts', 'partner/webhooks/public-address.ts'],
   pg: 'partner/store/postgres.ts',
 };
 
