@@ -195,7 +195,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['cli/'],
 };
 
-const UNDIVIDED: ReadonlySet<string> = new Set(['ui']);
 /** Files and rooms in one room. */
 const MOST_ENTRIES = 45;
 
@@ -241,7 +240,7 @@ describe('folders', () => {
     for (const file of files)
       for (const name of importsOf(file).filter(isSource)) {
         const [from, to] = [roomOf(file.path), roomOf(name)];
-        if (from === to || folderOf(file.path) !== folderOf(name) || UNDIVIDED.has(folderOf(from))) continue;
+        if (from === to || folderOf(file.path) !== folderOf(name)) continue;
         arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
       }
     expect(arrows.size).toBeGreaterThan(40);
