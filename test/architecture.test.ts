@@ -205,8 +205,6 @@ function circlesOf(arrows: ReadonlyMap<string, ReadonlySet<string>>): readonly s
   return [...left].map(([from, others]) => `${from} -> ${[...others].join(', ')}`);
 }
 
-/** Their rooms are kinds of things, not floors. */
-const UNDIVIDED: ReadonlySet<string> = new Set(['partner', 'ui']);
 /** Files and rooms in one room. */
 const MOST_ENTRIES = 45;
 
@@ -252,7 +250,7 @@ describe('folders', () => {
     for (const file of files)
       for (const name of importsOf(file).filter(isSource)) {
         const [from, to] = [roomOf(file.path), roomOf(name)];
-        if (from === to || folderOf(file.path) !== folderOf(name) || UNDIVIDED.has(folderOf(from))) continue;
+        if (from === to || folderOf(file.path) !== folderOf(name)) continue;
         arrows.set(from, (arrows.get(from) ?? new Set()).add(to));
       }
     expect(arrows.size).toBeGreaterThan(40);
@@ -289,11 +287,11 @@ const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   koffi: 'system/libc.ts',
   'zstd-napi/binding.js': ['codec/zstd-choice.ts', 'codec/zstd-native.ts'],
   '@napi-rs/blake-hash': 'codec/hash.ts',
-  '@node-rs/argon2': ['codec/kdf.ts', 'partner/passwords.ts'],
+  '@node-rs/argon2': ['codec/kdf.ts', 'partner/secrets/passwords.ts'],
   '@parcel/watcher': 'watch/native-watcher.ts',
   nodemailer: 'notify/email.ts',
   'prom-client': ['notify/metrics.ts', 'partner/metrics.ts'],
-  'ipaddr.js': ['partner/http/network.ts', 'partner/webhooks/public-address.ts'],
+  'ipaddr.js': ['partner/request/network.ts', 'partner/webhooks/public-address.ts'],
   pg: 'partner/store/postgres.ts',
 };
 

@@ -14,7 +14,7 @@ import { LANGUAGES, type Language, language, t } from './language/language.ts';
 import { FirstRunPage } from './pages/first-run/first-run-page.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
 import { useTab } from './tab.ts';
-import { hrefOf, leaveBy, type Route, useRoute } from './route.ts';
+import { hrefOf, leaveBy, type Route, useRoute } from './parts/route.ts';
 
 type Page = ComponentType<{ readonly route: Route }>;
 

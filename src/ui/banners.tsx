@@ -8,7 +8,7 @@ import { Problem } from './components/problem.tsx';
 import { Notice } from './components/tag.tsx';
 import { formatTime } from './language/format.ts';
 import { t } from './language/language.ts';
-import { hrefOf } from './route.ts';
+import { hrefOf } from './parts/route.ts';
 
 /** `page`: where they are shown; a banner does not lead to where one is already. */
 export function Banners({ page }: { readonly page: string }): JSX.Element {

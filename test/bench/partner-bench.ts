@@ -15,7 +15,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { systemClock } from '../../src/base/clock.ts';
-import { openPartnerKeys } from '../../src/partner/keys.ts';
+import { openPartnerKeys } from '../../src/partner/secrets/keys.ts';
 import { openPartnerStore, type PartnerStores } from '../../src/partner/store/store.ts';
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../service/bin/holdfast.js');

@@ -1,7 +1,7 @@
 /** What agents ask of the Partner API: reports, plans, orders and the witness of snapshot heads: every reply is judged by docs/api/partner.yaml. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
 import {
   SENT_BACKUP,
   enrolledAgent,

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
-import { keysFrom } from '../../src/partner/keys.ts';
+import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { judgePartner } from '../support/partner-judge.ts';

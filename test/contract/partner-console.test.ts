@@ -1,7 +1,7 @@
 /** What partners do on the settings page: the API key as the contract has it, and all else that the page is for. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../src/partner/console/totp.ts';
-import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
 import type { AuditRecord } from '../../src/partner/store/audit-log.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import {

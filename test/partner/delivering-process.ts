@@ -1,6 +1,6 @@
 /** One instance that delivers, in a process of its own, until it is killed. */
 import { systemClock } from '../../src/base/clock.ts';
-import { createSealing } from '../../src/partner/sealing.ts';
+import { createSealing } from '../../src/partner/secrets/sealing.ts';
 import { openPartnerStore } from '../../src/partner/store/store.ts';
 import { createBell } from '../../src/partner/webhooks/bell.ts';
 import { startDelivering } from '../../src/partner/webhooks/delivering.ts';

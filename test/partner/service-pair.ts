@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { systemClock } from '../../src/base/clock.ts';
-import { openPartnerKeys } from '../../src/partner/keys.ts';
+import { openPartnerKeys } from '../../src/partner/secrets/keys.ts';
 import { parseStoreAddress } from '../../src/partner/store/address.ts';
 import { openStoreDatabase, type StoreDatabase } from '../../src/partner/store/database.ts';
 import { openPartnerStore, type PartnerStores } from '../../src/partner/store/store.ts';

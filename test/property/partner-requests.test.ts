@@ -9,7 +9,7 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listenAt } from '../../src/api/connections/listening.ts';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
-import { keysFrom } from '../../src/partner/keys.ts';
+import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { anyRequestTo } from '../support/arbitrary-requests.ts';
 import { arbitraryValues, known } from '../support/arbitrary-values.ts';

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../src/base/log.ts';
-import { keysFrom } from '../../src/partner/keys.ts';
+import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import { readPartnerSettings } from '../../src/partner/settings.ts';
 import { startPartnerService, type PartnerService } from '../../src/partner/start.ts';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';

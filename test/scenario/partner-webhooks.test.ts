@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/log.ts';
-import { keysFrom } from '../../src/partner/keys.ts';
+import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import { startPartnerService, type PartnerService } from '../../src/partner/start.ts';
 import { idOf, verifiedAt } from '../support/delivery-site.ts';
 import { OWNER, somePartner, storePlace, type StorePlace } from '../support/partner-store-site.ts';

@@ -1,6 +1,6 @@
 /** Lines P01 to P05 and P12 of the security checklist: keys, tenants, bounds, repeated requests, rates, the audit log. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
 import { partnerRoutes } from '../support/partner-judge.ts';
 import {
   enrolledAgent,

@@ -2,7 +2,7 @@
 import { createHash, randomBytes, sign } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { CompactSign, jwtVerify } from 'jose';
-import { keysFrom } from '../../src/partner/keys.ts';
+import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import {
   LAPTOP,
   enrolledAgent,

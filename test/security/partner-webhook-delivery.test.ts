@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
-import { createSealing } from '../../src/partner/sealing.ts';
+import { createSealing } from '../../src/partner/secrets/sealing.ts';
 import { deliverySite, idOf, verifiedAt, type DeliverySite } from '../support/delivery-site.ts';
 import { OWNER, nextDueAt, someCustomer } from '../support/partner-store-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';

@@ -1,8 +1,8 @@
 /** The settings page of a Partner service without a connection, and people who look at it: each with cookies of their own. */
 import { randomBytes } from 'node:crypto';
 import { createPartnerApp, type PartnerApp, type PartnerAppOptions } from '../../src/partner/http/app.ts';
-import { keysFrom, type PartnerKeys } from '../../src/partner/keys.ts';
-import { hashPassword } from '../../src/partner/passwords.ts';
+import { keysFrom, type PartnerKeys } from '../../src/partner/secrets/keys.ts';
+import { hashPassword } from '../../src/partner/secrets/passwords.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { OWNER, storeSite, type StoreSite } from './partner-store-site.ts';

@@ -8,7 +8,7 @@ import { createBell } from '../../src/partner/webhooks/bell.ts';
 import { startDelivering } from '../../src/partner/webhooks/delivering.ts';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import type { TestTarget } from '../../src/partner/webhooks/test-targets.ts';
-import { createSealing } from '../../src/partner/sealing.ts';
+import { createSealing } from '../../src/partner/secrets/sealing.ts';
 import {
   someEndpoint,
   somePartner,

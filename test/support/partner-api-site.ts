@@ -1,9 +1,9 @@
 /** The Partner API over a store with one partner in it. Every reply is judged by docs/api/partner.yaml. */
 import { randomBytes } from 'node:crypto';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
-import type { PartnerLimits } from '../../src/partner/http/limits.ts';
-import { PARTNER_PREFIX } from '../../src/partner/http/prefix.ts';
-import { keysFrom, type PartnerKeys } from '../../src/partner/keys.ts';
+import type { PartnerLimits } from '../../src/partner/request/limits.ts';
+import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { keysFrom, type PartnerKeys } from '../../src/partner/secrets/keys.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { judgePartner } from './partner-judge.ts';
 import { OWNER, somePartner, storeSite, type StoreSite } from './partner-store-site.ts';

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { RequestError } from '../../base/errors.ts';
-import { hashPassword } from '../passwords.ts';
+import { hashPassword } from '../secrets/passwords.ts';
 import type { KnownSession } from '../store/sessions.ts';
 import { Actions } from '../../ui/components/button.tsx';
 import { Table } from '../../ui/components/table.tsx';

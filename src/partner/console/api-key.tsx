@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { PARTNER_PREFIX } from '../http/prefix.ts';
+import { PARTNER_PREFIX } from '../request/prefix.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
 import { Actions } from '../../ui/components/button.tsx';
 import { Secret } from '../../ui/components/secret.tsx';

@@ -2,7 +2,7 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import { isEncoded } from '../../api/wire/query-text.ts';
 import { Type } from '../../base/schema-type.ts';
-import { refuseNul } from '../http/nul.ts';
+import { refuseNul } from '../request/nul.ts';
 
 export interface Form {
   /** Of a field that is there once, without spaces around it; else empty. */

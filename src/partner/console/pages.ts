@@ -2,8 +2,8 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
-import type { PartnerLimits } from '../http/limits.ts';
-import type { PartnerKeys } from '../keys.ts';
+import type { PartnerLimits } from '../request/limits.ts';
+import type { PartnerKeys } from '../secrets/keys.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { TestTarget } from '../webhooks/test-targets.ts';
 import { accountPage } from './account.tsx';

@@ -6,8 +6,8 @@
  */
 import type { RequestLimit } from '../../api/wire/limits.ts';
 import { tooMany } from '../../api/access/rate-limits.ts';
-import type { PartnerLimits } from '../http/limits.ts';
-import { networkOf } from '../http/network.ts';
+import type { PartnerLimits } from '../request/limits.ts';
+import { networkOf } from '../request/network.ts';
 import type { AttemptLimit, AttemptVerdict, SignInLog } from '../store/sign-in-log.ts';
 
 export interface SignInLimit {

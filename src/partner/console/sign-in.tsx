@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
-import { isPassword } from '../passwords.ts';
+import { isPassword } from '../secrets/passwords.ts';
 import type { PartnerLogin } from '../store/partners.ts';
 import { Logo } from '../../ui/components/logo.tsx';
 import type { ConsoleParts } from './pages.ts';

@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { createCallerLog } from './caller-log.ts';
-import { networkOf } from './network.ts';
+import { networkOf } from '../request/network.ts';
 
 export interface AddressLog {
   tryAccept(address: string): RateVerdict;

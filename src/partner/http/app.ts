@@ -14,7 +14,7 @@ import { createRouteTable, type RouteTable } from '../../api/framework/route-tab
 import type { Clock } from '../../base/clock.ts';
 import { consoleRoutes } from '../console/pages.ts';
 import { CONSOLE_PREFIX } from '../console/prefix.ts';
-import type { PartnerKeys } from '../keys.ts';
+import type { PartnerKeys } from '../secrets/keys.ts';
 import { accountRoutes } from '../resources/account.ts';
 import { agentRoutes } from '../resources/agents.ts';
 import { customerRoutes } from '../resources/customers.ts';
@@ -30,9 +30,9 @@ import type { TestTarget } from '../webhooks/test-targets.ts';
 import { createAddressLog } from './address-log.ts';
 import { createCallerLog } from './caller-log.ts';
 import { installHooks } from './hooks.ts';
-import { isAmong, networkOf } from './network.ts';
-import { PARTNER_LIMITS, type PartnerLimits } from './limits.ts';
-import { PARTNER_PREFIX } from './prefix.ts';
+import { isAmong, networkOf } from '../request/network.ts';
+import { PARTNER_LIMITS, type PartnerLimits } from '../request/limits.ts';
+import { PARTNER_PREFIX } from '../request/prefix.ts';
 import { ownDocuments } from './own-documents.ts';
 
 export interface PartnerAppOptions {

@@ -17,11 +17,11 @@ import { isConsolePath } from '../console/prefix.ts';
 import { isAway } from '../store/database.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { AddressLog } from './address-log.ts';
-import { identify, invalidKey, NO_KEY, type Caller, type KeyKind } from './caller.ts';
+import { identify, invalidKey, NO_KEY, type Caller, type KeyKind } from '../request/caller.ts';
 import type { CallerLog } from './caller-log.ts';
 import { beginIdempotent, endIdempotent } from './idempotency.ts';
-import type { PartnerLimits } from './limits.ts';
-import { refuseNul } from './nul.ts';
+import type { PartnerLimits } from '../request/limits.ts';
+import { refuseNul } from '../request/nul.ts';
 
 export interface HookParts {
   readonly clock: Clock;

@@ -12,7 +12,7 @@ import {
 import { pathOf } from '../../api/framework/route-table.ts';
 import type { PartnerIdempotencyKey } from '../store/idempotency.ts';
 import type { PartnerStores } from '../store/store.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../request/caller.ts';
 
 type Stores = Pick<PartnerStores, 'idempotency'>;
 

@@ -8,7 +8,7 @@ import type { ApiApp } from '../../api/framework/route.ts';
 import type { RouteTable } from '../../api/framework/route-table.ts';
 import { policyWithStyle } from '../../api/wire/security-headers.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { PARTNER_PREFIX } from './prefix.ts';
+import { PARTNER_PREFIX } from '../request/prefix.ts';
 
 export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;

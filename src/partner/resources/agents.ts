@@ -2,9 +2,9 @@
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { invalidKey } from '../http/caller.ts';
-import { deviceOf } from '../http/visit.ts';
-import type { SigningKey } from '../keys.ts';
+import { invalidKey } from '../request/caller.ts';
+import { deviceOf } from '../request/visit.ts';
+import type { SigningKey } from '../secrets/keys.ts';
 import { signOrder } from '../signed/order-document.ts';
 import { planRevision, signPlan } from '../signed/plan-document.ts';
 import { publicJwk } from '../signed/signature.ts';

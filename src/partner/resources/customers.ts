@@ -3,7 +3,7 @@ import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { BugError } from '../../base/errors.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Customer } from '../store/customer-view.ts';
 import type { NewCustomer } from '../store/customers.ts';
 import type { PartnerStores } from '../store/store.ts';

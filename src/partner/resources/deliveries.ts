@@ -2,8 +2,8 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { PARTNER_PREFIX } from '../http/prefix.ts';
-import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
+import { PARTNER_PREFIX } from '../request/prefix.ts';
+import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Delivery } from '../store/delivery-view.ts';
 import { EVENT_KINDS } from '../store/events.ts';
 import type { PartnerStores } from '../store/store.ts';

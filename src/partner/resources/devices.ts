@@ -2,7 +2,7 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { actorOf, earlierEffect, partnerOf } from '../http/visit.ts';
+import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Device } from '../store/devices.ts';
 import { ORDER_KINDS, type Order } from '../store/orders.ts';
 import type { PartnerStores } from '../store/store.ts';

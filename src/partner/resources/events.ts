@@ -1,7 +1,7 @@
 /** What happened, newest first: what webhooks carry, whether or not an endpoint asked for it. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { partnerOf } from '../http/visit.ts';
+import { partnerOf } from '../request/visit.ts';
 import { EVENT_KINDS, type PartnerEvent } from '../store/events.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { MaybeText, Time, timestamp } from './values.ts';

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { partnerOf } from '../http/visit.ts';
+import { partnerOf } from '../request/visit.ts';
 import { dayOf } from '../store/metering.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { CSV_TYPE, csvOf } from './csv.ts';

@@ -1,6 +1,6 @@
 /** What a device's customer may have, signed, so that the agent can go by it while the service is out of reach. */
 import { createHash } from 'node:crypto';
-import type { SigningKey } from '../keys.ts';
+import type { SigningKey } from '../secrets/keys.ts';
 import type { DeviceCaller } from '../store/devices.ts';
 import { seconds, sign } from './signature.ts';
 

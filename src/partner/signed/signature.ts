@@ -1,6 +1,6 @@
 /** Documents that the service signs: compact JWS by Ed25519. An agent takes them by the key that its enrollment gave it. */
 import { SignJWT, type JWTPayload } from 'jose';
-import type { SigningKey } from '../keys.ts';
+import type { SigningKey } from '../secrets/keys.ts';
 
 /** One for each kind of document, so that none is taken for another. */
 export type DocumentType = 'holdfast-plan+jwt' | 'holdfast-order+jwt';

@@ -3,7 +3,7 @@
  * worker sends it again with the same id. Nothing is lost, and the receiver knows a repetition by its id.
  */
 import type { ExpressionBuilder } from 'kysely';
-import { isTriedForLong, nextAttemptAt, pauseOf } from '../webhooks/schedule.ts';
+import { isTriedForLong, nextAttemptAt, pauseOf } from './delivery-schedule.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { skipLocked, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { deliveryRows, readDelivery, shownDelivery, type Delivery } from './delivery-view.ts';

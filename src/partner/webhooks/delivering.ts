@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { Secret } from '../../config/secret.ts';
-import type { Sealing } from '../sealing.ts';
+import type { Sealing } from '../secrets/sealing.ts';
 import type { AttemptOutcome, DeliveryClaim, DueEndpoint } from '../store/deliveries.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { attemptDelivery, type AttemptContext, type AttemptResult } from './attempt.ts';

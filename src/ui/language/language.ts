@@ -1,7 +1,7 @@
 /** The language of the reader: chosen on the page, else that of the browser, else English. */
-import { english, type Texts } from './english.ts';
+import { english, type Texts } from './english/english.ts';
 
-export type { Texts } from './english.ts';
+export type { Texts } from './english/english.ts';
 
 export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
 export type Language = keyof typeof LANGUAGES;
@@ -24,7 +24,7 @@ export function preferredLanguage(): Language {
 
 /** Only English is there from the beginning. */
 export async function useLanguage(wanted: Language): Promise<void> {
-  t = wanted === 'en' ? english : (await import('./german.ts')).german;
+  t = wanted === 'en' ? english : (await import('./german/german.ts')).german;
   language = wanted;
   document.documentElement.lang = wanted;
 }

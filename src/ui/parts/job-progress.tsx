@@ -10,7 +10,7 @@ import { Place } from './place.tsx';
 import { Problem } from '../components/problem.tsx';
 import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
 import { t } from '../language/language.ts';
-import { hrefOf } from '../route.ts';
+import { hrefOf } from './route.ts';
 import { waitingWords } from './waiting-words.ts';
 
 function nameOf(job: AnyJob): string {

@@ -1,6 +1,6 @@
 /** The store of the Partner service on its disk, opened without the service. */
 import { systemClock } from '../../../src/base/clock.ts';
-import { openPartnerKeys } from '../../../src/partner/keys.ts';
+import { openPartnerKeys } from '../../../src/partner/secrets/keys.ts';
 import { openPartnerStore } from '../../../src/partner/store/store.ts';
 
 /** Below the state directory that its service is given. */

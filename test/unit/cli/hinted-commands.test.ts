@@ -19,7 +19,7 @@ const root = path.resolve(import.meta.dirname, '..', '..', '..');
 /** Texts with the plain name before a word that is also a command. */
 const PLAIN: Readonly<Record<string, string>> = {
   'cli/doctor/bundle.ts': 'the report goes to who helps, and says by what it was made',
-  'partner/keys.ts': 'no text for people: what keys are derived for',
+  'partner/secrets/keys.ts': 'no text for people: what keys are derived for',
 };
 
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
-import { english } from '../../../src/ui/language/english.ts';
-import { german } from '../../../src/ui/language/german.ts';
+import { english } from '../../../src/ui/language/english/english.ts';
+import { german } from '../../../src/ui/language/german/german.ts';
 import {
   changeWords,
   explained,

@@ -8,7 +8,7 @@ import {
   readPlace,
   readVersionsPlace,
 } from '../../../src/ui/pages/restore/place.ts';
-import { readRoute } from '../../../src/ui/route.ts';
+import { readRoute } from '../../../src/ui/parts/route.ts';
 
 const bytes = { path: '/\u{FFFD}', path_b64: Buffer.from('/\xff', 'latin1').toString('base64') };
 

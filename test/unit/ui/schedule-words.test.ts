@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
-import { english } from '../../../src/ui/language/english.ts';
-import { german } from '../../../src/ui/language/german.ts';
+import { english } from '../../../src/ui/language/english/english.ts';
+import { german } from '../../../src/ui/language/german/german.ts';
 import {
   FREQUENCIES,
   readSchedule,

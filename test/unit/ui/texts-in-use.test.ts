@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { english } from '../../../src/ui/language/english.ts';
+import { english } from '../../../src/ui/language/english/english.ts';
 
 const UI = join(import.meta.dirname, '../../../src/ui');
 const files = readdirSync(UI, { encoding: 'utf8', recursive: true })

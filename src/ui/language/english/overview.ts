@@ -1,5 +1,5 @@
 import type { Statement } from '../../../api/schemas/page/overview.ts';
-import type { Said, Sayings } from '../said.ts';
+import type { Said, Sayings } from './said.ts';
 import { holdfast } from '../../agent/program.ts';
 
 export const overview = {

@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const access: Texts['access'] = {
   what: 'Programme benutzen die Desktop-API mit eigenem Schlüssel und Geheimnis.',

@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const destinations: Texts['destinations'] = {
   about: 'Wohin die Sicherungen gehen. Zwei Ziele sind sicherer als eines; eines davon sollte anderswo sein.',

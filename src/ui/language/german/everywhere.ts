@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const common: Texts['common'] = {
   now: 'jetzt',

@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const jobs: Texts['jobs'] = {
   title: 'Aufträge',

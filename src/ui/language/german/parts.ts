@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 function inGerman(whom: string): string {
   if (whom === 'the store') return 'den Speicher';

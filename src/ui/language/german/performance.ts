@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const performance: Texts['performance'] = {
   about: 'Wie viel vom Rechner und vom Netz Sicherungen brauchen dürfen, und wann sie sich zurückhalten.',

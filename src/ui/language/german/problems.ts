@@ -1,5 +1,5 @@
 import { holdfast } from '../../agent/program.ts';
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const problems: Texts['problems'] = {
   OFFLINE: 'Der Agent antwortet nicht.',

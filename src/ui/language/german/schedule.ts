@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const schedule: Texts['schedule'] = {
   about: 'Wann alles von selbst läuft, und welche Stände bleiben.',

@@ -1,4 +1,4 @@
-import type { Texts } from '../english.ts';
+import type { Texts } from '../english/english.ts';
 
 export const sources: Texts['sources'] = {
   about: 'Was gesichert wird, wie oft, und was davon ausgenommen ist.',

@@ -11,7 +11,7 @@ import { Table } from '../../components/table.tsx';
 import { formatBytes, formatCount, formatMoment } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { snapshotsBefore, snapshotsOfKey } from './snapshots-before.ts';
 
 export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Element {

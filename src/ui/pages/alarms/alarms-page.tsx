@@ -16,7 +16,7 @@ import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { AlarmSnapshots } from './alarm-snapshots.tsx';
 
 export function AlarmsPage({ route: _route }: { readonly route: Route }): JSX.Element {

@@ -16,7 +16,7 @@ import { t } from '../../language/language.ts';
 import { askedOfRows, backUp, type Refusal } from '../../parts/back-up.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 import { Refusals } from '../../parts/refusals.tsx';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
 import { outcomesOf, type SourceOutcome } from './outcome.ts';
 import { ChecksCard } from '../overview/checks-card.tsx';

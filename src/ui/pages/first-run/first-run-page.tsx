@@ -12,13 +12,13 @@ import { shellWord } from '../../components/shell-word.ts';
 import { t } from '../../language/language.ts';
 import { urlOf } from '../../parts/destination-draft.ts';
 import { useDestinationTrial } from '../../parts/destination-trial.ts';
-import { goTo, hrefOf, type Route } from '../../route.ts';
+import { goTo, hrefOf, type Route } from '../../parts/route.ts';
 import { ChoosePlace } from './choose-place.tsx';
 import { ChooseSources } from './choose-sources.tsx';
 import { useEstimates } from './estimates.ts';
 import { FirstBackup } from './first-backup.tsx';
 import { type FirstPlan, outermost, planOf } from './first-plan.ts';
-import { leave } from './first-time.ts';
+import { leave } from '../overview/first-time.ts';
 import { KeepKit } from './keep-kit.tsx';
 import { isStep, type Step, STEPS } from './step-head.tsx';
 

@@ -8,7 +8,7 @@ import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import { ComparisonDialog } from '../../parts/comparison-dialog.tsx';
-import { goTo, hrefOf } from '../../route.ts';
+import { goTo, hrefOf } from '../../parts/route.ts';
 import { isOver } from './job-words.ts';
 
 export interface JobActionsFacts {

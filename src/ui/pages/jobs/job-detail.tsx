@@ -16,7 +16,7 @@ import { Notice, Tag } from '../../components/tag.tsx';
 import { formatCount, formatDuration, formatMoment } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { waitingWords } from '../../parts/waiting-words.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { JobActions } from './job-actions.tsx';
 import { JobProblems } from './job-problems.tsx';
 import { JobProgress } from './job-progress.tsx';

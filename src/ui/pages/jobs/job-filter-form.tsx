@@ -4,7 +4,7 @@ import { useOverview } from '../../agent/overview.ts';
 import { type Choice, Select } from '../../components/field.tsx';
 import { visible } from '../../components/own-text.tsx';
 import { t } from '../../language/language.ts';
-import { goTo, hrefOf } from '../../route.ts';
+import { goTo, hrefOf } from '../../parts/route.ts';
 import { hasFilters, type JobFilters, SPANS, STATUSES, TYPES } from './job-filters.ts';
 
 export function JobFilterForm({ filters }: { readonly filters: JobFilters }): JSX.Element {

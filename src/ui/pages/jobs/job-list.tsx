@@ -8,7 +8,7 @@ import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { JobFilterForm } from './job-filter-form.tsx';
 import { hasFilters, readFilters } from './job-filters.ts';
 import { JobRow } from './job-row.tsx';

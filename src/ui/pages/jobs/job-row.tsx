@@ -7,7 +7,7 @@ import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatDuration } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { waitingWords } from '../../parts/waiting-words.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { JobProgress } from './job-progress.tsx';
 import { JobTitle } from './job-title.tsx';
 import { explained, stateWords, volumeWords } from './job-words.ts';

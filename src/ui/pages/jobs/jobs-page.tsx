@@ -1,6 +1,6 @@
 /** All jobs, or one of them. */
 import type { JSX } from 'preact';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { JobDetail } from './job-detail.tsx';
 import { JobList } from './job-list.tsx';
 

@@ -11,7 +11,7 @@ import { Checkbox, Select, TextField } from '../../components/field.tsx';
 import { visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import { goTo, hrefOf } from '../../route.ts';
+import { goTo, hrefOf } from '../../parts/route.ts';
 
 export type Operation = 'check' | 'prune' | 'drill';
 

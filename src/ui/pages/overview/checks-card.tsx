@@ -6,7 +6,7 @@ import { useOverview } from '../../agent/overview.ts';
 import { Card } from '../../components/card.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { Said } from './said.tsx';
 import { UnreadFiles } from './unread-files.tsx';
 

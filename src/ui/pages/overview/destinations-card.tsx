@@ -10,7 +10,7 @@ import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { agoOf } from './headline.ts';
 import { outcomeOf } from './figures.ts';
 

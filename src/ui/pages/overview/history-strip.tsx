@@ -4,7 +4,7 @@ import { useRef, useState } from 'preact/hooks';
 import type { Run } from '../../../api/schemas/page/overview.ts';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { barHeight, type Outcome, outcomeOf } from './figures.ts';
 
 export function HistoryStrip({

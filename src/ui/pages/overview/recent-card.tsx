@@ -8,7 +8,7 @@ import { type Look, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDuration, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { JobName } from '../../parts/job-progress.tsx';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { type Outcome, outcomeOf } from './figures.ts';
 import { agoOf } from './headline.ts';
 

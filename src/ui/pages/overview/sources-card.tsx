@@ -13,7 +13,7 @@ import { formatAge, formatBytes, formatCount, formatTime } from '../../language/
 import { t } from '../../language/language.ts';
 import { Refusals } from '../../parts/refusals.tsx';
 import { useBackUp } from '../../parts/use-back-up.ts';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { bySource, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.ts';
 import { HistoryStrip } from './history-strip.tsx';

@@ -8,7 +8,7 @@ import { Command } from '../../components/command.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
+import { goTo } from '../../parts/route.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';

@@ -9,7 +9,7 @@ import { Problem } from '../../components/problem.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
+import { goTo } from '../../parts/route.ts';
 import { EntryIcon } from './entry-icon.tsx';
 import { keyOf, parentOf, type PathRef } from './path-ref.ts';
 import { hrefOfPlace, type Place, type Sort } from './place.ts';

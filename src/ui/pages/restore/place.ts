@@ -1,6 +1,6 @@
 /** Where somebody is on the page, as the address has it: what is looked at can be gone back to, and handed on. */
 import type { StoredBy } from '../../../api/schemas/values.ts';
-import { hrefOf, readRoute, type Route } from '../../route.ts';
+import { hrefOf, readRoute, type Route } from '../../parts/route.ts';
 import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
 
 export const SORTS = ['name', 'size', 'modified'] as const;

@@ -12,7 +12,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
+import { goTo } from '../../parts/route.ts';
 import type { PathRef } from './path-ref.ts';
 import { hrefOfRestore } from './place.ts';
 import { commandOfDraft, draftOf, requestOf, type RestoreDraft } from './restore-draft.ts';

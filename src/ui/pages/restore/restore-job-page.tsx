@@ -14,7 +14,7 @@ import { Notice } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
-import { hrefOf } from '../../route.ts';
+import { hrefOf } from '../../parts/route.ts';
 import { JobProblems } from '../jobs/job-problems.tsx';
 import { JobError } from './job-error.tsx';
 import { type PathRef, refOfB64, textRef } from './path-ref.ts';

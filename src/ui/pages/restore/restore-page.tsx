@@ -1,7 +1,7 @@
 /** Getting files back: what there is by time and by folder, what changed in one file, and restoring. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { BrowsePage } from './browse-page.tsx';
 import { readPlace, readVersionsPlace, VERSIONS } from './place.ts';
 import { RestoreJobPage } from './restore-job-page.tsx';

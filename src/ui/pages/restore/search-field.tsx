@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../language/language.ts';
-import { goTo, readRoute } from '../../route.ts';
+import { goTo, readRoute } from '../../parts/route.ts';
 import { hrefOfPlace, type Place, placeOfSearch, readPlace } from './place.ts';
 
 /** Milliseconds from one search to the next, at least: the first letter after a pause is searched for at once. */

@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
+import { goTo } from '../../parts/route.ts';
 import { EntryIcon } from './entry-icon.tsx';
 import { Waiting } from './entry-list.tsx';
 import { parentOf } from './path-ref.ts';

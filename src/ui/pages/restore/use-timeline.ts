@@ -6,7 +6,7 @@ import { useEvents } from '../../agent/events.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { type Asked, asAskError, useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
-import { goTo, readRoute } from '../../route.ts';
+import { goTo, readRoute } from '../../parts/route.ts';
 import { type KnownPlace, knownPlaces } from './known-places.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
 

@@ -16,7 +16,7 @@ import { Table } from '../../components/table.tsx';
 import { type Look, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { goTo } from '../../route.ts';
+import { goTo } from '../../parts/route.ts';
 import { StoredByTag } from '../../parts/stored-by.tsx';
 import { type DistinctVersion, distinctVersions, type Pair, pairOf } from './distinct-versions.ts';
 import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';

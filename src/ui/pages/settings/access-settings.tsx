@@ -11,7 +11,7 @@ import { Command } from '../../components/command.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { CredentialRow } from './credential-row.tsx';
 import { LimitMeter } from './limit-meter.tsx';
 import { NewSecret } from './new-secret.tsx';

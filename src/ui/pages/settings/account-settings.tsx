@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { formatCount, formatSpan } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../parts/route.ts';
 import { LimitMeter } from './limit-meter.tsx';
 import { EnrollCard, PartnerCard } from './partner-card.tsx';
 

@@ -13,7 +13,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { AgentLogCard } from './agent-log.tsx';
 import { WebdavCard } from './webdav-card.tsx';
 

@@ -11,7 +11,7 @@ import { Checkbox, TextField } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import { emptyDraft, freeName } from '../../parts/destination-draft.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { DestinationCard } from './destination-card.tsx';
 import { DestinationEditor } from './destination-editor.tsx';
 import type { KeyPath } from './settings-draft.ts';

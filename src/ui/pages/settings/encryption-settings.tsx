@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.tsx';
 import { shellWord } from '../../components/shell-word.ts';
 import { Facts, Table } from '../../components/table.tsx';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { openedBy } from './opened-by.ts';
 import { PassphraseCheckCard } from './passphrase-check.tsx';
 import { RecoveryKitCard } from './recovery-kit.tsx';

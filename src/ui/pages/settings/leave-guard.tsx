@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../language/language.ts';
-import { goTo, guardLeaving, readRoute } from '../../route.ts';
+import { goTo, guardLeaving, readRoute } from '../../parts/route.ts';
 
 interface Leaving {
   readonly leave: () => void;

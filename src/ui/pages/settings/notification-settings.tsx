@@ -11,7 +11,7 @@ import { Own } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { LinesSetting, NumberSetting, SecretSetting, TextSetting } from './setting-fields.tsx';
 import { isSame, type KeyPath, shownPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';

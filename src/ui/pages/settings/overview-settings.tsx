@@ -9,7 +9,7 @@ import { Own, Path } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatList } from '../../language/format.ts';
 import { t, type Texts } from '../../language/language.ts';
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../parts/route.ts';
 import { calendarSpanWords, scheduleWords } from './setting-words.tsx';
 import { SettingsForm, useDraft } from './settings-form.tsx';
 import {

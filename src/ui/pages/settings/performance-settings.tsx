@@ -8,7 +8,7 @@ import { Checkbox, TextField } from '../../components/field.tsx';
 import { Path } from '../../components/own-text.tsx';
 import { formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../parts/route.ts';
 import { daySections } from './bandwidth-day.ts';
 import { CompressionSetting } from './compression-setting.tsx';
 import { ChoiceSetting, useSetting } from './setting-fields.tsx';

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Path } from '../../components/own-text.tsx';
 import { t } from '../../language/language.ts';
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../parts/route.ts';
 import { RetentionPreview } from './retention-preview.tsx';
 import { ScheduleSetting } from './schedule-field.tsx';
 import { ChoiceSetting, NumberSetting, TextSetting, useSetting } from './setting-fields.tsx';

@@ -1,7 +1,7 @@
 /** The ten pages of settings, and the way between them. */
 import type { ComponentType, JSX } from 'preact';
 import { t, type Texts } from '../../language/language.ts';
-import { hrefOf, type Route } from '../../route.ts';
+import { hrefOf, type Route } from '../../parts/route.ts';
 import { AccessSettings } from './access-settings.tsx';
 import { AccountSettings } from './account-settings.tsx';
 import { AdvancedSettings } from './advanced-settings.tsx';

@@ -12,7 +12,7 @@ import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatList } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { DirectoryChooser } from '../../parts/directory-chooser.tsx';
-import type { Route } from '../../route.ts';
+import type { Route } from '../../parts/route.ts';
 import { scheduleWords } from './setting-words.tsx';
 import type { KeyPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';

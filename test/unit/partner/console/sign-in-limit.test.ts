@@ -5,7 +5,7 @@ import {
   type SignInAttempt,
   type SignInLimit,
 } from '../../../../src/partner/console/sign-in-limit.ts';
-import { PARTNER_LIMITS } from '../../../../src/partner/http/limits.ts';
+import { PARTNER_LIMITS } from '../../../../src/partner/request/limits.ts';
 import { STORE_KINDS, storeSite, type StoreSite } from '../../../support/partner-store-site.ts';
 
 type Attempt = Omit<SignInAttempt, 'address'> & Partial<Pick<SignInAttempt, 'address'>>;

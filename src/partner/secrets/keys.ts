@@ -7,8 +7,8 @@ import {
   randomBytes,
   type KeyObject,
 } from 'node:crypto';
-import { createPrivateFile, readPrivateFile } from '../api/access/private-file.ts';
-import { StateError } from '../base/errors.ts';
+import { createPrivateFile, readPrivateFile } from '../../api/access/private-file.ts';
+import { StateError } from '../../base/errors.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 export interface PartnerKeys {

@@ -1,5 +1,5 @@
 /** What the sentences of the headline are made of, each part in the reader's language already. */
-import type { Statement } from '../../api/schemas/page/overview.ts';
+import type { Statement } from '../../../api/schemas/page/overview.ts';
 
 /** `{}` stands for what the person has named, a path or a file: it is shown as that. */
 export interface Said {

@@ -1,7 +1,7 @@
 /** Passwords of partners: argon2id in its usual text form, with what OWASP asks for. */
 import { hash, verify } from '@node-rs/argon2';
-import { RequestError } from '../base/errors.ts';
-import { isLossy } from '../base/people-text.ts';
+import { RequestError } from '../../base/errors.ts';
+import { isLossy } from '../../base/people-text.ts';
 
 /** NIST SP 800-63B asks for no less where there is no second factor, and for room for sentences. */
 const SHORTEST = 12;

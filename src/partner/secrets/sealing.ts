@@ -1,6 +1,6 @@
 /** Secrets that the service has to read again, sealed before they go into the store: a copy of it alone yields none. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { StateError } from '../base/errors.ts';
+import { StateError } from '../../base/errors.ts';
 
 /** What a sealed text is; of one kind it does not open as another. */
 export type SealedKind = 'webhook secret' | 'second factor';

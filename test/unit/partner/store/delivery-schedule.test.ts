@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ATTEMPT_DELAYS_MS, nextAttemptAt } from '../../../../src/partner/webhooks/schedule.ts';
+import { ATTEMPT_DELAYS_MS, nextAttemptAt } from '../../../../src/partner/store/delivery-schedule.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

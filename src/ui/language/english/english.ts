@@ -1,0 +1,47 @@
+/**
+ * Every text of the page. What differs by number or name is a function. A translation has the same shape, which the
+ * compiler checks; names of products, commands and settings stay as they are.
+ */
+import { access } from './access.ts';
+import { account } from './account.ts';
+import { advanced } from './advanced.ts';
+import { alarms } from './alarms.ts';
+import { app } from './app.ts';
+import { common } from './everywhere.ts';
+import { destinations } from './destinations.ts';
+import { encryption } from './encryption.ts';
+import { firstRun } from './first-run.ts';
+import { jobs } from './jobs.ts';
+import { notifications } from './notifications.ts';
+import { overview } from './overview.ts';
+import { parts } from './parts.ts';
+import { performance } from './performance.ts';
+import { problems } from './problems.ts';
+import { restore } from './restore.ts';
+import { schedule } from './schedule.ts';
+import { settings } from './settings.ts';
+import { sources } from './sources.ts';
+
+export const english = {
+  common,
+  app,
+  firstRun,
+  parts,
+  overview,
+  restore,
+  jobs,
+  alarms,
+  settings,
+  sources,
+  destinations,
+  schedule,
+  performance,
+  notifications,
+  encryption,
+  access,
+  account,
+  advanced,
+  problems,
+};
+
+export type Texts = typeof english;
