@@ -37,17 +37,18 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   let last: Promise<void> = Promise.resolve();
   let watching: Promise<void> | undefined;
 
+  const attempt = async (words: readonly string[], tries: number): Promise<void> => {
+    try {
+      await notify(words, environment);
+    } catch (error) {
+      if (tries > 1 && !ended.signal.aborted) await attempt(words, tries - 1);
+      else trouble(error);
+    }
+  };
   /** One after the other, so that they arrive in the order in which they were meant. */
   const send = async (words: readonly string[], tries = 1): Promise<void> => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
-    last = last.then(async () => {
-      for (let left = tries - 1; ; left -= 1)
-        try {
-          return await notify(words, environment);
-        } catch (error) {
-          if (left <= 0 || ended.signal.aborted) return trouble(error);
-        }
-    });
+    last = last.then(async () => await attempt(words, tries));
     await last;
   };
   const watch = async (everyMs: number): Promise<void> => {
