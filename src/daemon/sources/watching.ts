@@ -215,7 +215,9 @@ function realPath(path: string): string {
  * that left out what its request named: no later run is compared with that.
  */
 function hasLooked(job: Job, { at }: Taken): boolean {
-  return job.status === 'completed' && isWhole(job.spec) && (job.source_read_at ?? at) >= at;
+  if (job.status !== 'completed' || !isWhole(job.spec)) return false;
+  // The engine has a clock of its own to tell it, so that it counts only where there was an earlier attempt.
+  return job.attempt === 1 || (job.source_read_at ?? at) >= at;
 }
 
 /** Whether a backup that changes begin would go nowhere else, and take in no more. */
