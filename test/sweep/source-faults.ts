@@ -209,7 +209,10 @@ async function expectTrue(
   }
   if (entry.type !== 'file') {
     // What took its place before it was read is stored as what it is, and whole.
-    expect([entry.type, problem], what).toEqual([plan === undefined ? 'file' : REPLACEMENTS[plan], undefined]);
+    expect([entry.type, problem], what).toEqual([
+      plan === undefined ? 'file' : REPLACEMENTS[plan],
+      undefined,
+    ]);
     if (entry.type === 'symlink') expect(entry.target, what).toBe('special');
     return;
   }
