@@ -19,8 +19,10 @@ export type OmittedKind =
 export type Omission = OmittedKind & { readonly count: number };
 
 /** The same for everything of one kind. */
-export function omissionKey({ count, ...kind }: OmittedKind & { readonly count?: number }): string {
-  return JSON.stringify(Object.entries(kind).sort());
+export function omissionKey(kind: OmittedKind): string {
+  const name = 'name' in kind ? kind.name : '';
+  const reason = 'reason' in kind ? kind.reason : '';
+  return JSON.stringify([kind.code, name, reason, kind.code === 'words' ? kind.text : '']);
 }
 
 /** For people, and for readers of before the codes. */

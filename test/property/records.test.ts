@@ -35,7 +35,7 @@ const omission: fc.Arbitrary<Omission> = fc.oneof(
   fc.record({ code: fc.constant('xattrs'), reason: text, count }),
   fc.record({ code: fc.constantFrom('trusted_xattrs', 'entries', 'more'), count }),
   fc.record({ code: fc.constant('words'), text: text, count }),
-) as fc.Arbitrary<Omission>;
+);
 const ms = fc.integer({ min: -8.64e15, max: 8.64e15 });
 const names = fc.dictionary(fc.nat(0xffff_ffff).map(String), text, { maxKeys: 4, noNullPrototype: true });
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>

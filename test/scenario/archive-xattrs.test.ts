@@ -85,7 +85,12 @@ test('changes alone are not enough to look at when another user made the last sn
 test('what cannot be read is told of every snapshot that lacks it, and is added once it can be', async () => {
   const { length: entries } = [...(await engine.treeOf((await engine.backup()).snapshot)).keys()];
   disk.refused = ['user.locked'];
-  const locked = { code: 'xattr', name: asByteString('user.locked'), reason: 'EACCES', count: entries } as const;
+  const locked = {
+    code: 'xattr',
+    name: asByteString('user.locked'),
+    reason: 'EACCES',
+    count: entries,
+  } as const;
   const lacking = { omitted: omissions(locked), ofFile: [] };
   expect(await backup({ parent: 'none' })).toMatchObject(lacking);
   expect(await backup({})).toMatchObject({ ...lacking, bytesRead: 0, unchanged: 1 });

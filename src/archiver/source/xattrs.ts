@@ -41,10 +41,7 @@ export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
 }
 
 /** All extended attributes of an entry that can be had; what cannot is told to `omit`. */
-export function capturedXattrs(
-  target: XattrTarget,
-  omit: Omit,
-): readonly Xattr[] | undefined {
+export function capturedXattrs(target: XattrTarget, omit: Omit): readonly Xattr[] | undefined {
   try {
     return sourceXattrs(target, omit);
   } catch (error) {

@@ -57,7 +57,8 @@ describe('a tally', () => {
     const tally = new Tally(SILENT);
     const long = asByteString(`/${'x'.repeat(4_000)}`);
     for (let i = 0; i < 12_000; i += 1) tally.problem(long, 'EACCES', 'denied');
-    for (let i = 0; i < 5_000; i += 1) tally.omit({ code: 'xattr', name: asByteString(`user.${i}`), reason: 'EACCES' });
+    for (let i = 0; i < 5_000; i += 1)
+      tally.omit({ code: 'xattr', name: asByteString(`user.${i}`), reason: 'EACCES' });
     const record = encodeSnapshot({
       tool: '',
       host: '',

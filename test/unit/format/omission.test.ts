@@ -5,7 +5,17 @@ import { omissionText, type Omission } from '../../../src/format/omission.ts';
 import { decodeSnapshot, encodeSnapshot, type SnapshotRecord } from '../../../src/format/records.ts';
 import { uncbor } from '../../support/independent-primitives.ts';
 
-const none = { files: 0, directories: 0, links: 0, others: 0, bytes: 0, new: 0, changed: 0, unchanged: 0, failed: 0 };
+const none = {
+  files: 0,
+  directories: 0,
+  links: 0,
+  others: 0,
+  bytes: 0,
+  new: 0,
+  changed: 0,
+  unchanged: 0,
+  failed: 0,
+};
 const emptySnapshot: SnapshotRecord = {
   tool: 'holdfast',
   host: 'host',
