@@ -12,7 +12,7 @@ export interface ErrorFacts {
   /** What the person should do next, as a sentence. */
   readonly hint?: string;
   /** The end of `message`: what is wrong, without what was tried, for who tells that in other words. */
-  readonly reason?: string;
+  readonly what?: string | undefined;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   readonly retry?: Retry;
   readonly cause?: unknown;
@@ -24,7 +24,7 @@ export abstract class HoldfastError<Code extends string = string> extends Error 
   readonly code: Code;
   readonly op: string;
   readonly hint: string;
-  readonly reason: string | undefined;
+  readonly what: string | undefined;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly retry: Retry;
 
@@ -33,7 +33,7 @@ export abstract class HoldfastError<Code extends string = string> extends Error 
     this.code = code;
     this.op = facts.op ?? '';
     this.hint = facts.hint ?? '';
-    this.reason = facts.reason;
+    this.what = facts.what;
     this.details = facts.details ?? {};
     this.retry = facts.retry ?? 'never';
   }

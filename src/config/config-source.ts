@@ -17,7 +17,7 @@ export interface ConfigState {
   readonly error: {
     readonly message: string;
     /** The same without the place. */
-    readonly reason?: string;
+    readonly what?: string;
     readonly hint: string;
     readonly line: number | null;
     readonly column: number | null;
@@ -283,10 +283,10 @@ function factsOf(error: ConfigError | null): object | null {
   return error && { code: error.code, details: error.details, ...shown(error) };
 }
 
-function shown({ message, reason, hint, problems: [first] }: ConfigError): ConfigState['error'] {
+function shown({ message, what, hint, problems: [first] }: ConfigError): ConfigState['error'] {
   return {
     message,
-    reason: reason ?? message,
+    what: what ?? message,
     hint,
     line: first?.line ?? null,
     column: first?.column ?? null,

@@ -281,7 +281,7 @@ export function failure(
   const reason = `${what}${size}${detail}`;
   return new DestinationError(kind, `Cannot ${op} ${subject}: ${reason}`, {
     op,
-    reason,
+    what: reason,
     hint,
     retry,
     details: {

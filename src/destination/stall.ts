@@ -95,7 +95,7 @@ function stalled(what: string, stallMs: number): DestinationError {
   const reason = `nothing has moved for ${seconds} seconds`;
   return new DestinationError('unreachable', `Cannot ${what}: ${reason}`, {
     op: what,
-    reason,
+    what: reason,
     hint: 'Check the network and whether the server answers others.',
     retry: 'later',
     details: { stalled: true },

@@ -123,7 +123,8 @@ function terminalProgress({
   const draw = () => {
     const time = now();
     if (finished || time - drawnAt < TIMING.redrawMs) return;
-    const waits = waiting()?.text;
+    const wait = waiting();
+    const waits = wait && waitedText(wait);
     if (counters === undefined && waits === undefined) return;
     const shown = counters ?? NOT_BEGUN;
     estimate.observe(time, shown);

@@ -80,7 +80,7 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
           error === null
             ? null
             : {
-                message: redactor.redact(error.reason ?? error.message),
+                message: redactor.redact(error.what ?? error.message),
                 line: error.line,
                 column: error.column,
               },

@@ -58,11 +58,11 @@ export async function openS3Destination(
 /** In place of a sentence about an object that nobody knows of. */
 function openFailure(error: unknown, { url }: S3Store): unknown {
   if (!(error instanceof DestinationError)) return error;
-  const { kind, reason, hint, retry, details } = error;
-  if (reason === undefined) return error;
-  return new DestinationError(kind, `Cannot open ${url}: ${reason}`, {
+  const { kind, what, hint, retry, details } = error;
+  if (what === undefined) return error;
+  return new DestinationError(kind, `Cannot open ${url}: ${what}`, {
     op: 'open',
-    reason,
+    what,
     hint,
     retry,
     details,
