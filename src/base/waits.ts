@@ -94,7 +94,8 @@ function lasts({ since, until, next }: Wait, now: number): number {
 
 function told({ whom, because, since, until, next }: Wait, now: number): OthersWait {
   const left = until === undefined ? null : Math.max(1, Math.ceil((until() - now) / 1000));
-  if (next === 'again') return { code: 'asked_again', params: { whom, because: because ?? null, again_in_seconds: left } };
+  if (next === 'again')
+    return { code: 'asked_again', params: { whom, because: because ?? null, again_in_seconds: left } };
   const silent = Math.round((now - since()) / 1000);
   return { code: 'no_answer', params: { whom, silent_seconds: silent, given_up_in_seconds: left } };
 }
