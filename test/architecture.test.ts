@@ -3,6 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { comparedSentences } from './support/own-sentences.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -365,6 +366,57 @@ const OUTSIDE: readonly {
   { what: 'the console', pattern: /\bconsole\s*\./, files: {} },
 ];
 
+/** File -> how often it compares texts with words in them, and why it may. Nothing goes by a sentence of our own. */
+const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> = {
+  // What others say, where they give no code.
+  'catalog/tables/catalog-database.ts': [1, 'SQLite gives a missing table no code of its own'],
+  'cli/program.ts': [1, 'commander writes its suggestions into the message'],
+  'daemon/places/kit-secrets.ts': [
+    1,
+    'a recovery kit is a sheet for people; the code that stands in it proves itself',
+  ],
+  'db/database.ts': [1, 'SQLite gives a missing table no code of its own'],
+  'destination/azure/azure-failure.ts': [
+    1,
+    'the sentence of the store, with the number of the request behind it',
+  ],
+  'destination/gcs/gcs-failure.ts': [2, 'the library gives no code when there are no credentials'],
+  'destination/http-failure.ts': [2, 'Node gives a connection that ends no code everywhere; words of stores'],
+  'destination/http-site.ts': [1, 'Node gives an answer that breaks off no code'],
+  'destination/rclone/program.ts': [1, 'rclone says its address in its log alone'],
+  'destination/rclone/words.ts': [6, 'rclone passes on what stores say, without codes'],
+  'destination/s3/s3-client.ts': [1, 'the time that a store says, shortened to be shown'],
+  'destination/sftp/answers.ts': [1, 'what a server says, shortened to be shown'],
+  'destination/sftp/connect.ts': [2, 'ssh2 gives no code when no algorithm is common'],
+  'destination/sftp/private-key.ts': [2, 'the text of a key; ssh2 gives no code'],
+  'notify/healthchecks.ts': [1, 'the service answers 200 with words'],
+  'notify/http-post.ts': [2, 'pages of networks that want a sign-in; words of proxies'],
+  'notify/mail-failure.ts': [5, 'commands of SMTP; servers give many refusals one code'],
+  'partner/store/database.ts': [2, 'the driver gives a lost connection no code'],
+  'restorer/target/entry-failure.ts': [2, 'takes a temporary name out of what Node says'],
+  'watch/native-source.ts': [2, 'the watcher gives no code'],
+  'watch/native-watcher.ts': [2, 'the watcher gives no code'],
+  'watch/watch-limit.ts': [2, 'the watcher gives no code'],
+  // What was stored in words before there were codes.
+  'format/omission.ts': [5, 'snapshots that have no codes'],
+  'format/records.ts': [1, 'tombstones that have no field for it'],
+  // No sentences, or nothing that goes by them.
+  'api/access/secret-guard.ts': [1, 'the title of a schema, which is its identity'],
+  'api/wire/api-error.ts': [1, 'a full stop, or none'],
+  'base/errors.ts': [1, 'takes off what it has put there: the name of an object'],
+  'base/program-call.ts': [1, 'a command'],
+  'cli/agent/listing-jobs.ts': [2, 'a full stop'],
+  'cli/backup/archive-progress.ts': [1, 'the code is shown once'],
+  'cli/settings/usable-destination.ts': [1, 'a full stop, or none'],
+  'cli/snapshots/diff.ts': [1, 'an example of a command'],
+  'cli/snapshots/restore-progress.ts': [1, 'the code is shown once'],
+  'config/effective-settings.ts': [1, 'a full stop'],
+  'config/validate.ts': [1, 'the title of a schema, which is its identity'],
+  'partner/http/app.ts': [1, 'a key, beside addresses'],
+  'repository/check/check-returned.ts': [1, 'a kind of object'],
+  'repository/objects/object-name.ts': [1, 'the names of objects, which it defines'],
+};
+
 describe('files', () => {
   test.each(OUTSIDE)('ask for $what only where it is listed', ({ pattern, files: listed }) => {
     const users = files.filter(({ code }) => pattern.test(code)).map((file) => file.path);
@@ -373,6 +425,26 @@ describe('files', () => {
     );
     const others = users.filter((name) => folders?.every((folder) => !name.startsWith(folder)));
     expect(others).toEqual(single?.toSorted());
+  });
+
+  test('decide by codes: no sentence is compared or taken apart but where it is listed', () => {
+    const found = [...comparedSentences(files)].map(([name, all]) => [name, all.length]);
+    const listed = Object.entries(COMPARED).map(([name, [times]]) => [name, times]);
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(listed));
+  });
+
+  test.each([
+    ["if (what.startsWith('extended attribute')) return;"],
+    ["return said === 'It waits for its turn.';"],
+    ['return error.message.includes(`no such place`);'],
+    ["const WAITS = 'It waits for its turn.';\nif (job.said === WAITS) return;"],
+    ['const [, until] = /^Quiet hours until (.+)$/.exec(text) ?? [];'],
+    ["switch (said) { case 'The network is metered.': return; }"],
+    ['if (next.message === before.message) return;'],
+  ])('decide by codes: %s is found', (code) => {
+    expect(comparedSentences([{ path: 'one.ts', code }]).get('one.ts')).toHaveLength(
+      code.includes('error.message') ? 2 : 1,
+    );
   });
 
   test('print only in cli', () => {

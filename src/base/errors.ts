@@ -11,6 +11,8 @@ export interface ErrorFacts {
   readonly op?: string;
   /** What the person should do next, as a sentence. */
   readonly hint?: string;
+  /** The end of `message`: what is wrong, without what was tried, for who tells that in other words. */
+  readonly what?: string | undefined;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   readonly retry?: Retry;
   readonly cause?: unknown;
@@ -22,6 +24,7 @@ export abstract class HoldfastError<Code extends string = string> extends Error 
   readonly code: Code;
   readonly op: string;
   readonly hint: string;
+  readonly what: string | undefined;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly retry: Retry;
 
@@ -30,6 +33,7 @@ export abstract class HoldfastError<Code extends string = string> extends Error 
     this.code = code;
     this.op = facts.op ?? '';
     this.hint = facts.hint ?? '';
+    this.what = facts.what;
     this.details = facts.details ?? {};
     this.retry = facts.retry ?? 'never';
   }
@@ -116,6 +120,14 @@ export class BugError extends HoldfastError {
   constructor(message: string, facts: ErrorFacts = {}) {
     super('BUG', message, facts);
   }
+}
+
+/** What an error says of an object, for who names the object by itself: without the beginning that `corrupt` gives it. */
+export function damageOf(error: unknown, object: string): string {
+  if (!(error instanceof Error)) return String(error);
+  const isItsOwn =
+    error instanceof RepositoryError && error.code === 'CORRUPT_DATA' && error.details['object'] === object;
+  return isItsOwn ? error.message.slice(object.length + 2) : error.message;
 }
 
 /** Damage found in stored bytes: always the same code, with the object named. */

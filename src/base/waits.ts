@@ -6,8 +6,7 @@ import { systemClock } from './clock.ts';
 
 /** All times are those of the monotonic clock, in milliseconds. */
 interface Wait {
-  /** Whom it is waited for: `the store`. */
-  readonly whom: string;
+  readonly whom: Whom;
   /** The name that the other gives its failure, or a word or two; undefined while nothing is said at all. */
   readonly because: string | undefined;
   /** Since when nothing has moved. */
@@ -20,19 +19,44 @@ interface Wait {
 /** One that is over before is worth no word. */
 export const WORTH_TELLING_MS = 4_000;
 
-export interface ToldWait {
-  /** `waiting for the store (SlowDown), again in 16 s`. */
-  readonly text: string;
-  readonly because: string | null;
-  /** Null where it is not asked again by itself. */
-  readonly againInSeconds: number | null;
-}
+/** Whom it is waited for. */
+export type Whom = keyof typeof WHOM;
+
+const WHOM = {
+  store: 'the store',
+  file_system: 'the file system',
+  rclone: 'rclone',
+  other_session: 'a sign of life of another program',
+  other_change: 'another program that changes the repository',
+} as const;
+
+/** A wait that is worth telling. */
+export type OthersWait =
+  | {
+      readonly code: 'asked_again';
+      readonly params: {
+        readonly whom: Whom;
+        /** The name that the other gives its failure, or a word or two. */
+        readonly because: string | null;
+        /** Null where it is not asked again by itself. */
+        readonly again_in_seconds: number | null;
+      };
+    }
+  | {
+      readonly code: 'no_answer';
+      readonly params: {
+        readonly whom: Whom;
+        readonly silent_seconds: number;
+        /** Null where that is open. */
+        readonly given_up_in_seconds: number | null;
+      };
+    };
 
 const waits = new Set<Wait>();
 
 /** Waits until `ms` from now on before it asks again, after failures since then. Call what is returned when that is over. */
 export function waitsToAskAgain(
-  whom: string,
+  whom: Whom,
   because: string | undefined,
   ms: number,
   since = systemClock.monotonic(),
@@ -42,7 +66,7 @@ export function waitsToAskAgain(
 }
 
 /** Waits for an answer since then, for `patienceMs` at most. Call what is returned when it has come. */
-export function waitsForAnswer(whom: string, since: () => number, patienceMs?: () => number): () => void {
+export function waitsForAnswer(whom: Whom, since: () => number, patienceMs?: () => number): () => void {
   const until = patienceMs === undefined ? undefined : () => since() + patienceMs();
   return begin({ whom, because: undefined, since, until, next: 'given up' });
 }
@@ -53,7 +77,7 @@ function begin(wait: Wait): () => void {
 }
 
 /** The wait that is worth telling: the one that goes on for the longest; undefined when all goes on, as far as is known. */
-export function toldWait(now = systemClock.monotonic()): ToldWait | undefined {
+export function toldWait(now = systemClock.monotonic()): OthersWait | undefined {
   let longest: Wait | undefined;
   let most = WORTH_TELLING_MS - 1;
   for (const wait of waits) {
@@ -68,30 +92,31 @@ function lasts({ since, until, next }: Wait, now: number): number {
   return next === 'again' && until !== undefined ? until() - since() : now - since();
 }
 
-function told({ whom, because, since, until, next }: Wait, now: number): ToldWait {
-  const left = until === undefined ? undefined : Math.max(1, Math.ceil((until() - now) / 1000)) * 1000;
-  if (next === 'again') {
-    const reason = because === undefined ? '' : ` (${because})`;
-    const when = left === undefined ? '' : `, again in ${inWords(left)}`;
-    return {
-      text: `waiting for ${whom}${reason}${when}`,
-      because: because ?? null,
-      againInSeconds: left === undefined ? null : left / 1000,
-    };
-  }
-  const silent = inWords(now - since());
-  const end = left === undefined ? '' : `; given up in ${inWords(left)}`;
-  return { text: `waiting for ${whom}: no answer for ${silent}${end}`, because: null, againInSeconds: null };
+function told({ whom, because, since, until, next }: Wait, now: number): OthersWait {
+  const left = until === undefined ? null : Math.max(1, Math.ceil((until() - now) / 1000));
+  if (next === 'again')
+    return { code: 'asked_again', params: { whom, because: because ?? null, again_in_seconds: left } };
+  const silent = Math.round((now - since()) / 1000);
+  return { code: 'no_answer', params: { whom, silent_seconds: silent, given_up_in_seconds: left } };
 }
 
-const MINUTE_MS = 60_000;
+/** `waiting for the store (SlowDown), again in 16 s`, for people. */
+export function waitedText({ code, params }: OthersWait): string {
+  const whom = `waiting for ${WHOM[params.whom]}`;
+  if (code === 'asked_again') {
+    const { because, again_in_seconds: again } = params;
+    return `${whom}${because === null ? '' : ` (${because})`}${again === null ? '' : `, again in ${inWords(again)}`}`;
+  }
+  const { silent_seconds: silent, given_up_in_seconds: left } = params;
+  return `${whom}: no answer for ${inWords(silent)}${left === null ? '' : `; given up in ${inWords(left)}`}`;
+}
 
-function inWords(ms: number): string {
-  return ms < 2 * MINUTE_MS ? `${Math.round(ms / 1000)} s` : `${Math.round(ms / MINUTE_MS)} min`;
+function inWords(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Runs `work`, which shows as a wait while it lasts longer than such things do. */
-export async function toldAsWait<T>(whom: string, work: () => Promise<T>): Promise<T> {
+export async function toldAsWait<T>(whom: Whom, work: () => Promise<T>): Promise<T> {
   const since = systemClock.monotonic();
   const end = waitsForAnswer(whom, () => since);
   try {

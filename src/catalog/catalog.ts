@@ -134,7 +134,7 @@ export class Catalog {
    * @throws {RequestError} SERVICE_UNAVAILABLE
    */
   async newestOf(paths: readonly string[], source: string | undefined): Promise<readonly FoundFile[]> {
-    return (await this.#ask({ kind: 'newest of', paths, source })) as readonly FoundFile[];
+    return (await this.#ask({ kind: 'newest_of', paths, source })) as readonly FoundFile[];
   }
 
   /**
@@ -177,7 +177,7 @@ export class Catalog {
 
   /** @throws {RequestError} BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE */
   async snapshotOfBackup(backupId: string): Promise<CatalogSnapshot> {
-    return (await this.#ask({ kind: 'snapshot of backup', backupId })) as CatalogSnapshot;
+    return (await this.#ask({ kind: 'snapshot_of_backup', backupId })) as CatalogSnapshot;
   }
 
   /** What a prune by these rules would forget. @throws {RequestError} for rules that cannot be understood; SERVICE_UNAVAILABLE */

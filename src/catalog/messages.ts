@@ -62,13 +62,13 @@ export type Question =
   | ({ readonly kind: 'entry' } & EntryRequest)
   | { readonly kind: 'entries'; readonly request: EntriesRequest }
   | { readonly kind: 'search'; readonly request: SearchRequest }
-  | { readonly kind: 'newest of'; readonly paths: readonly string[]; readonly source: string | undefined }
+  | { readonly kind: 'newest_of'; readonly paths: readonly string[]; readonly source: string | undefined }
   | ({ readonly kind: 'states' } & StatesRequest)
   | { readonly kind: 'diff'; readonly request: DiffRequest }
   | { readonly kind: 'snapshots'; readonly request: SnapshotRequest }
   | { readonly kind: 'newest'; readonly request: NewestRequest }
   | { readonly kind: 'snapshot'; readonly id: string }
-  | { readonly kind: 'snapshot of backup'; readonly backupId: string }
+  | { readonly kind: 'snapshot_of_backup'; readonly backupId: string }
   | { readonly kind: 'holdings' }
   | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
   /** Whether there is a catalog that can be asked. */

@@ -38,7 +38,7 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.entries(question.request);
     case 'search':
       return from.search(question.request);
-    case 'newest of':
+    case 'newest_of':
       return from.newestOf(question.paths, question.source);
     case 'states':
       return from.states(question.path, question.source, question.leadsTo);
@@ -50,7 +50,7 @@ function answerTo(from: CatalogReader, question: Question): unknown {
       return from.newest(question.request);
     case 'snapshot':
       return from.snapshot(question.id);
-    case 'snapshot of backup':
+    case 'snapshot_of_backup':
       return from.snapshotOfBackup(question.backupId);
     case 'holdings':
       return from.holdings();

@@ -73,6 +73,7 @@ export function problemsError(
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
   return new ConfigError(code, `${file}, line ${line}, column ${column}: ${message}${more}`, {
     hint,
+    what: `${message}${more}`,
     details: { file, line, column, path },
     problems,
   });

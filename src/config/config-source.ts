@@ -1,4 +1,5 @@
 /** The configuration while the agent runs: follows the file, and keeps the last valid settings through everything. */
+import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import { ConfigError } from './config-error.ts';
@@ -16,6 +17,8 @@ export interface ConfigState {
   /** Why the file is not in force; line and column are null when it is not about its text. */
   readonly error: {
     readonly message: string;
+    /** The same without the place. */
+    readonly what?: string;
     readonly hint: string;
     readonly line: number | null;
     readonly column: number | null;
@@ -265,7 +268,7 @@ export class ConfigSource implements AsyncDisposable {
       this.#idle.abort();
     }
     const settingsChanged = next.settings !== before.settings;
-    if (!settingsChanged && next.error?.message === before.error?.message) return;
+    if (!settingsChanged && isDeepStrictEqual(factsOf(next.error), factsOf(before.error))) return;
     const update = { settings: next.settings, state: this.state, settingsChanged };
     for (const listener of this.#listeners) {
       try {
@@ -277,6 +280,16 @@ export class ConfigSource implements AsyncDisposable {
   }
 }
 
-function shown({ message, hint, problems: [first] }: ConfigError): ConfigState['error'] {
-  return { message, hint, line: first?.line ?? null, column: first?.column ?? null };
+function factsOf(error: ConfigError | null): object | null {
+  return error && { code: error.code, details: error.details, ...shown(error) };
+}
+
+function shown({ message, what, hint, problems: [first] }: ConfigError): ConfigState['error'] {
+  return {
+    message,
+    what: what ?? message,
+    hint,
+    line: first?.line ?? null,
+    column: first?.column ?? null,
+  };
 }

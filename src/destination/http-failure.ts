@@ -278,8 +278,10 @@ export function failure(
   const size = bytes === undefined || what !== TOO_LARGE.what ? '' : ` (${formatBytes(bytes)})`;
   const words = answer?.words?.replace(/[.!]$/, '');
   const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what}${size}${detail}`, {
+  const reason = `${what}${size}${detail}`;
+  return new DestinationError(kind, `Cannot ${op} ${subject}: ${reason}`, {
     op,
+    what: reason,
     hint,
     retry,
     details: {

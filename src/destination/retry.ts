@@ -133,7 +133,7 @@ class Tries {
     this.#silentMs += delayMs;
     onRetry?.(error, delayMs);
     this.#failingSince ??= systemClock.monotonic();
-    const isOverNow = waitsToAskAgain('the store', reasonOf(error), delayMs, this.#failingSince);
+    const isOverNow = waitsToAskAgain('store', reasonOf(error), delayMs, this.#failingSince);
     try {
       await this.#sleep(
         delayMs,

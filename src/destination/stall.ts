@@ -60,7 +60,7 @@ export async function whileMoving<T>(
   };
   let movedAt = systemClock.monotonic();
   const answered = waitsForAnswer(
-    'the store',
+    'store',
     () => movedAt,
     () => allowedMs,
   );
@@ -92,8 +92,10 @@ export async function whileMoving<T>(
 
 function stalled(what: string, stallMs: number): DestinationError {
   const seconds = Math.round(stallMs / 1000);
-  return new DestinationError('unreachable', `Cannot ${what}: nothing has moved for ${seconds} seconds`, {
+  const reason = `nothing has moved for ${seconds} seconds`;
+  return new DestinationError('unreachable', `Cannot ${what}: ${reason}`, {
     op: what,
+    what: reason,
     hint: 'Check the network and whether the server answers others.',
     retry: 'later',
     details: { stalled: true },

@@ -10,6 +10,7 @@ import { requireAnswer, resolveSources, type Sources } from '../archiver/source/
 import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { SourceError } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
+import { omissionText } from '../format/omission.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { packsDamagedText } from '../archiver/before/damaged-parts.ts';
 import { foreignText } from '../repository/foreign-record.ts';
@@ -113,7 +114,7 @@ async function madeNow(
 ): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
   const { counts, errors, errorsMore, omitted } = snapshot.record;
-  for (const what of omitted) parts.report.note(`Not captured: ${what}`);
+  for (const what of omitted) parts.report.note(`Not captured: ${omissionText(what)}`);
   const contentNew = Math.min(bytesNew, bytesRead);
   if (foreign !== undefined) parts.report.note(foreignText(foreign));
   if (packsDamaged > 0) parts.report.note(packsDamagedText(packsDamaged));

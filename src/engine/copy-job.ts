@@ -1,6 +1,7 @@
 /** A backup whose run another destination has already: copied from there, without reading the source. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
+import { omissionText } from '../format/omission.ts';
 import { parseCompression } from '../codec/compress.ts';
 import { copySnapshots, runOf, type CopyObserver, type CopySummary } from '../copier/copy.ts';
 import type { BackupSpec } from '../jobs/job.ts';
@@ -229,7 +230,7 @@ function outcome(
   { parts, name, durationMs }: CopyFacts,
 ): EngineOutcome {
   const { counts, errors, errorsMore, omitted } = made.record;
-  for (const what of omitted) parts.report.note(`Not captured: ${what}`);
+  for (const what of omitted) parts.report.note(`Not captured: ${omissionText(what)}`);
   for (const problem of errors) parts.report.problem(problemOf(problem));
   const bytesNew = Math.min(summary.bytesNew, counts.bytes);
   const moment = finalMoment(made, {

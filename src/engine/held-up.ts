@@ -1,5 +1,6 @@
 /** Tells the daemon while a job waits for what others hold up, and when it goes on. */
-import { tellWaits, toldWait } from '../base/waits.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { tellWaits, toldWait, type OthersWait } from '../base/waits.ts';
 import type { FromEngine } from './protocol.ts';
 
 /** Milliseconds. */
@@ -10,17 +11,14 @@ const REFRESH_MS = 5_000;
 /** Until what is returned is called. */
 export function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => number): () => void {
   const teller = tellWaits();
-  let told: string | null = null;
-  let reason: string | null | undefined;
+  let told: OthersWait | undefined;
   let toldAt = Number.NEGATIVE_INFINITY;
   const look = (): void => {
     const wait = toldWait();
-    const text = wait === undefined ? null : `${wait.text.charAt(0).toUpperCase()}${wait.text.slice(1)}.`;
-    if (text === told) return;
-    const isRefreshed = text !== null && told !== null && wait?.because === reason;
-    if (isRefreshed && now() - toldAt < REFRESH_MS) return;
-    [told, reason, toldAt] = [text, wait?.because, now()];
-    send({ kind: 'held up', waitsFor: text });
+    if (isDeepStrictEqual(wait, told)) return;
+    if (isSame(wait, told) && now() - toldAt < REFRESH_MS) return;
+    [told, toldAt] = [wait, now()];
+    send({ kind: 'held_up', waitsFor: wait ?? null });
   };
   const timer = setInterval(look, LOOK_MS);
   timer.unref();
@@ -28,4 +26,11 @@ export function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => n
     clearInterval(timer);
     teller.end();
   };
+}
+
+/** Whether only times differ. */
+function isSame(wait: OthersWait | undefined, told: OthersWait | undefined): boolean {
+  if (wait?.code === 'asked_again' && told?.code === 'asked_again')
+    return wait.params.whom === told.params.whom && wait.params.because === told.params.because;
+  return wait !== undefined && wait.code === told?.code && wait.params.whom === told.params.whom;
 }

@@ -9,6 +9,7 @@ import type {
   JobResult,
   JobSpec,
   RestorePreview,
+  Wait,
 } from '../jobs/job.ts';
 import type { RetentionRules } from '../repository/retention/forgetting.ts';
 import type { HandedSecret } from '../repository/slots/typed-secret.ts';
@@ -171,8 +172,8 @@ export type FromEngine =
   | { readonly kind: 'sent'; readonly bytes: number }
   | { readonly kind: 'problem'; readonly problem: JobProblem }
   | { readonly kind: 'note'; readonly text: string }
-  /** What others hold up, as a sentence; null once it goes on. */
-  | { readonly kind: 'held up'; readonly waitsFor: string | null }
+  /** What others hold up; null once it goes on. */
+  | { readonly kind: 'held_up'; readonly waitsFor: Wait | null }
   /** A drill is through with one snapshot. */
   | { readonly kind: 'tried'; readonly trial: SnapshotTrial }
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }

@@ -13,7 +13,7 @@ import { readEnrollment, removeEnrollment, replaceEnrollment, type Enrollment } 
 import { Witness, type SnapshotHead } from './heads.ts';
 import { Orders } from './orders.ts';
 import { invalidReply } from './partner-error.ts';
-import { grantedPlan, heldBack, type GrantedPlan } from './plan.ts';
+import { grantedPlan, heldBack, type GrantedPlan, type HeldBack } from './plan.ts';
 import { Reporter } from './reporter.ts';
 import { reportText, resultOf, type StoredNow } from './result.ts';
 import { readPlan, type OrderKind, type PlanDocument } from './signed.ts';
@@ -94,7 +94,7 @@ export class Membership implements AsyncDisposable {
   }
 
   /** Why backups that nobody asked for are not begun; null when they are. */
-  heldBack(): string | null {
+  heldBack(): HeldBack | null {
     const { settings, clock } = this.#parts;
     return heldBack(this.#active?.plan, settings().partner, clock.now());
   }

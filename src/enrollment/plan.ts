@@ -28,19 +28,20 @@ export function refreshAt({ iat, exp }: PlanDocument): number {
   return (exp - (exp - iat) / 4) * 1000;
 }
 
+export type HeldBack = 'account_suspended' | 'trial_over';
+
 /**
- * Why backups that nobody asked for are not begun, in plain words; null when they are. It goes by what the service said
+ * Why backups that nobody asked for are not begun; null when they are. It goes by what the service said
  * last, so that a service out of reach never stops backups.
  */
 export function heldBack(
   document: PlanDocument | undefined,
   { whileSuspended, afterTrial }: Settings['partner'],
   nowMs: number,
-): string | null {
-  if (document?.status === 'suspended' && whileSuspended === 'wait')
-    return 'The account at the partner is suspended.';
+): HeldBack | null {
+  if (document?.status === 'suspended' && whileSuspended === 'wait') return 'account_suspended';
   if (document?.status !== 'trial_expired' || afterTrial === 'run') return null;
   const endedAt = document.trial_ends_at;
   if (endedAt !== null && nowMs < endedAt * 1000 + TRIAL_GRACE_MS) return null;
-  return 'The trial at the partner is over.';
+  return 'trial_over';
 }

@@ -2,7 +2,7 @@
 import { holdfast } from '../base/holdfast-command.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
 import type { Enrollment } from './enrollment-file.ts';
-import { isOver } from './plan.ts';
+import { isOver, type HeldBack } from './plan.ts';
 import type { PlanDocument } from './signed.ts';
 
 export interface KnownEnrollment {
@@ -37,7 +37,7 @@ export function statusOf(
 }
 
 export interface CheckFacts {
-  readonly heldBack: string | null;
+  readonly heldBack: HeldBack | null;
   readonly afterTrial: 'run' | 'wait';
   readonly isUnknownDevice: boolean;
   /** The service remembers more of a repository than this machine has seen, or something else. */
@@ -46,6 +46,11 @@ export interface CheckFacts {
 }
 
 const NAME = 'partner';
+
+const HELD_BACK: Readonly<Record<HeldBack, string>> = {
+  account_suspended: 'The account at the partner is suspended.',
+  trial_over: 'The trial at the partner is over.',
+};
 
 /** Without names and addresses: anybody on the machine may read it. */
 export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly StatusCheck[] {
@@ -61,7 +66,7 @@ export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly
     checks.push({ name: NAME, status: 'error', message });
   }
   if (heldBack !== null) {
-    const message = `${heldBack} Backups by schedule and of changes wait; those that are asked for run.`;
+    const message = `${HELD_BACK[heldBack]} Backups by schedule and of changes wait; those that are asked for run.`;
     checks.push({ name: NAME, status: 'error', message });
   } else if (plan?.status === 'suspended') warn('The account at the partner is suspended; backups go on.');
   else if (plan?.status === 'trial_expired' && afterTrial === 'wait')

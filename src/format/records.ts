@@ -2,6 +2,7 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { corrupt, newerFormat } from '../base/errors.ts';
 import type { SourceName } from '../base/source-names.ts';
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
+import { omissionMap, omissionOf, omissionOfText, omissionText, type Omission } from './omission.ts';
 import {
   CHAIN_CONTEXT_BYTES,
   MAX_SEQ,
@@ -58,8 +59,8 @@ export interface SnapshotRecord {
   readonly errorsMore: number;
   readonly counts: SnapshotCounts;
   readonly owners: Owners;
-  /** What could not be captured at all, in words. */
-  readonly omitted: readonly string[];
+  /** What could not be captured at all. */
+  readonly omitted: readonly Omission[];
   readonly parent?: string | undefined;
   readonly original?: string | undefined;
   /** Of what a write-only key stored and somebody else has stored again: its number, and when the storage got it first. */
@@ -104,9 +105,10 @@ export function encodeSnapshot(record: SnapshotRecord): Buffer {
     errors_more: record.errorsMore,
     counts: { ...record.counts },
     owners: { users: { ...record.owners.users }, groups: { ...record.owners.groups } },
-    omitted: [...record.omitted],
+    omitted: record.omitted.map(omissionText),
     kind: record.kind,
   };
+  if (record.omitted.length > 0) map['omitted_codes'] = record.omitted.map(omissionMap);
   if (record.salt !== undefined) map['salt'] = record.salt;
   if (record.named !== undefined)
     map['named'] = record.named.map(({ name, path }) => ({ name: rawBytes(name), path: rawBytes(path) }));
@@ -153,7 +155,7 @@ export function decodeSnapshot(bytes: Buffer, object: string): SnapshotRecord {
       COUNT_FIELDS.map((field) => [field, counts.integer(field)]),
     ) as unknown as SnapshotCounts,
     owners: { users: nameTable(owners.map('users')), groups: nameTable(owners.map('groups')) },
-    omitted: atMost(map, 'omitted', map.texts('omitted'), MOST_OMITTED),
+    omitted: omissionsOf(map),
     parent: map.has('parent') ? map.bytes('parent', 32).toString('hex') : undefined,
     original: map.has('original') ? map.bytes('original', 32).toString('hex') : undefined,
     writeOnly: map.has('write_only') ? writeOnlyOrigin(map.map('write_only')) : undefined,
@@ -183,7 +185,10 @@ export interface TombstoneRecord {
   readonly names: readonly string[];
   /** Of each name, where it stood in a chain, as far as that is known: what is removed leaves no gap that way. */
   readonly places?: readonly (ChainPlace | undefined)[];
+  /** `damaged`, `repaired` and `compacted` mean what docs/repository-format.md says; everything else is for people. */
   readonly reason: string;
+  /** Id of the snapshot that stands in the place of the one that it names. */
+  readonly replacedBy?: string;
   /** Milliseconds since 1970: of packs by the storage's clock, of snapshots by the machine's. */
   readonly atMs: number;
   /** Epoch of the prune lease, 0 when none was held. */
@@ -204,6 +209,7 @@ export function tombstoneMap(record: TombstoneRecord, chain?: ChainPosition): Cb
     names: record.names.map((name) => Buffer.from(name, 'hex')),
     ...(record.places === undefined ? {} : { places: record.places.map(encodePlace) }),
     reason: record.reason,
+    ...(record.replacedBy === undefined ? {} : { replaced_by: Buffer.from(record.replacedBy, 'hex') }),
     at: record.atMs,
     fence: record.fence,
   };
@@ -239,6 +245,13 @@ export function signedPart(bytes: Buffer, object: string): Omit<Signed<unknown>,
   return { signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
 }
 
+/** How tombstones said it that have no `replaced_by`, and still say it for their readers. */
+export function replacedReason(id: string): string {
+  return `replaced by ${id}`;
+}
+
+const REPLACED = /^replaced by ([0-9a-f]{64})$/;
+
 /** `chain`: the context that it was signed for; undefined for what was signed for none. */
 export type SignedTombstone = Signed<TombstoneRecord> & { readonly chain: Buffer | undefined };
 
@@ -252,11 +265,16 @@ export function decodeTombstone(bytes: Buffer, object: string): SignedTombstone 
     : undefined;
   if (places !== undefined && places.length !== names.length)
     throw corrupt(object, 'it does not give a place for each name');
+  const reason = map.text('reason');
+  const replacedBy = map.has('replaced_by')
+    ? map.bytes('replaced_by', 32).toString('hex')
+    : REPLACED.exec(reason)?.[1];
   const record: TombstoneRecord = {
     kind: oneOf(map, 'kind', ['snapshots', 'packs'] as const),
     names,
     ...(places === undefined ? {} : { places }),
-    reason: map.text('reason'),
+    reason,
+    ...(replacedBy === undefined ? {} : { replacedBy }),
     atMs: map.integer('at'),
     fence: map.integer('fence'),
   };
@@ -345,6 +363,14 @@ export function oneOf<T extends string>(map: RecordReader, field: string, values
   const value = values.find((one) => one === text);
   if (value === undefined) throw corrupt(map.object, `its field "${field}" has an unknown value`);
   return value;
+}
+
+function omissionsOf(map: RecordReader): readonly Omission[] {
+  const texts = atMost(map, 'omitted', map.texts('omitted'), MOST_OMITTED);
+  if (!map.has('omitted_codes')) return texts.map(omissionOfText);
+  const codes = map.maps('omitted_codes', MOST_OMITTED);
+  if (codes.length !== texts.length) throw corrupt(map.object, 'it does not give a code for each omission');
+  return codes.map((one, n) => omissionOf(one, texts[n] ?? ''));
 }
 
 function writeOnlyOrigin(map: RecordReader): NonNullable<SnapshotRecord['writeOnly']> {

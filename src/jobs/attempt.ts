@@ -10,7 +10,8 @@ import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import { inPhase, progressed, waiting, warned, type ProgressNow } from './job-states.ts';
-import type { Job, JobError } from './job.ts';
+import type { Job, JobError, Wait } from './job.ts';
+import { waitText } from './wait-text.ts';
 import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
@@ -57,7 +58,7 @@ export interface AttemptSetup {
   /** A drill is through with one snapshot. */
   readonly tried: (jobId: string, trial: SnapshotTrial) => void;
   /** It begins to wait for what others hold up: in a sentence. */
-  readonly heldUp?: ((jobId: string, waitsFor: string) => void) | undefined;
+  readonly heldUp?: ((jobId: string, text: string) => void) | undefined;
   /** What could not be written down while the job goes on; told once. */
   readonly trouble: (error: unknown) => void;
 }
@@ -267,7 +268,7 @@ export class Attempt {
       case 'tried':
         this.#show(() => this.#setup.tried(this.#id, message.trial));
         return;
-      case 'held up':
+      case 'held_up':
         this.#wait(message.waitsFor);
         return;
       case 'completed':
@@ -280,11 +281,12 @@ export class Attempt {
   }
 
   /** The job says all the time what it waits for; its log, and the agent's, when that begins. */
-  #wait(waitsFor: string | null): void {
+  #wait(waitsFor: Wait | null): void {
     this.#show(() => this.#setup.book.show(this.#id, (record) => waiting(record, waitsFor)));
     if (waitsFor !== null && !this.#isHeldUp) {
-      this.#log('info', waitsFor);
-      this.#setup.heldUp?.(this.#id, waitsFor);
+      const text = waitText(waitsFor);
+      this.#log('info', text);
+      this.#setup.heldUp?.(this.#id, text);
     }
     this.#isHeldUp = waitsFor !== null;
   }

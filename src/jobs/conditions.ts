@@ -1,6 +1,6 @@
-/** Whether a job may run under the circumstances, and in plain words why it waits. */
+/** Whether a job may run under the circumstances, and why it waits. */
 import type { Settings } from '../config/settings.ts';
-import type { Job } from './job.ts';
+import type { Job, Wait } from './job.ts';
 import { DAY_MINUTES, minuteOfDay, parseTimeOfDay, showTimeOfDay } from './local-time.ts';
 import { isPersons } from './queue.ts';
 
@@ -28,16 +28,16 @@ export async function waitingReason(
   { conditions, timeZone, remote, destinationPresent }: ConditionInput,
   circumstances: Circumstances,
   nowMs: number,
-): Promise<string | null> {
-  if (!destinationPresent) return 'The destination is not there: connect or mount it.';
+): Promise<Wait | null> {
+  if (!destinationPresent) return { code: 'destination_absent', params: {} };
   if (isPersons(job.trigger)) return null;
   const quietUntil = quietHoursUntil(conditions.quietHours, nowMs, timeZone);
-  if (quietUntil !== null) return `Quiet hours until ${quietUntil}.`;
+  if (quietUntil !== null) return { code: 'quiet_hours', params: { until: quietUntil } };
   if (conditions.onBattery === 'wait' && (await circumstances.onBattery())) {
-    return 'The computer runs on battery.';
+    return { code: 'on_battery', params: {} };
   }
   if (remote && conditions.onMetered === 'wait' && (await circumstances.onMetered())) {
-    return 'The network is metered.';
+    return { code: 'on_metered', params: {} };
   }
   return null;
 }

@@ -13,7 +13,9 @@ import {
   type JobSpec,
   type JobStatus,
   type JobTrigger,
+  type Wait,
 } from './job.ts';
+import { waitText } from './wait-text.ts';
 
 /** Engine processes that may die in a row without having stored anything new. */
 export const MOST_DEATHS = 3;
@@ -54,7 +56,7 @@ export function newJob(id: string, spec: JobSpec, trigger: JobTrigger, nowMs: nu
     spec,
     trigger,
     attempt: 1,
-    waiting_for: null,
+    ...NOT_WAITING,
     snapshot_id: spec.type === 'restore' ? spec.snapshot_id : null,
     files_done: 0,
     files_skipped: 0,
@@ -81,7 +83,7 @@ export function started({ job, bookkeeping }: JobRecord, nowMs: number): JobReco
     job: {
       ...job,
       status: 'running',
-      waiting_for: null,
+      ...NOT_WAITING,
       error: null,
       warnings_count: 0,
       started_at: job.started_at ?? nowMs,
@@ -90,8 +92,14 @@ export function started({ job, bookkeeping }: JobRecord, nowMs: number): JobReco
   };
 }
 
-export function waiting({ job, bookkeeping }: JobRecord, reason: string | null): JobRecord {
-  return { job: { ...job, waiting_for: reason }, bookkeeping };
+const NOT_WAITING = { waiting_for: null, waits: null } as const;
+
+function waitingFor(wait: Wait | null): Pick<Job, 'waiting_for' | 'waits'> {
+  return wait === null ? NOT_WAITING : { waiting_for: waitText(wait), waits: wait };
+}
+
+export function waiting({ job, bookkeeping }: JobRecord, wait: Wait | null): JobRecord {
+  return { job: { ...job, ...waitingFor(wait) }, bookkeeping };
 }
 
 export function inPhase({ job, bookkeeping }: JobRecord, phase: JobPhase): JobRecord {
@@ -135,7 +143,7 @@ export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcom
       ...job,
       status: 'completed',
       phase: null,
-      waiting_for: null,
+      ...NOT_WAITING,
       result: outcome.result,
       snapshot_id: outcome.snapshotId ?? job.snapshot_id,
       files_done: outcome.files,
@@ -152,7 +160,7 @@ export function completed({ job, bookkeeping }: JobRecord, outcome: EngineOutcom
 
 export function failed({ job, bookkeeping }: JobRecord, error: JobError, nowMs: number): JobRecord {
   return {
-    job: { ...job, status: 'failed', phase: null, waiting_for: null, error, finished_at: nowMs },
+    job: { ...job, status: 'failed', phase: null, ...NOT_WAITING, error, finished_at: nowMs },
     bookkeeping,
   };
 }
@@ -163,14 +171,14 @@ export function cancelRequested({ job, bookkeeping }: JobRecord): JobRecord {
 
 export function canceled({ job, bookkeeping }: JobRecord, nowMs: number): JobRecord {
   return {
-    job: { ...job, status: 'canceled', phase: null, waiting_for: null, finished_at: nowMs },
+    job: { ...job, status: 'canceled', phase: null, ...NOT_WAITING, finished_at: nowMs },
     bookkeeping,
   };
 }
 
 /** The agent stopped it: it goes on later as if nothing had been. */
 export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
-  return { job: { ...job, status: 'queued', phase: null, waiting_for: null }, bookkeeping };
+  return { job: { ...job, status: 'queued', phase: null, ...NOT_WAITING }, bookkeeping };
 }
 
 /** The machine went down under it: another attempt, however often. */
@@ -194,13 +202,13 @@ export function died(record: JobRecord, how: Death, nowMs: number, retryAt: numb
     return failed({ job, bookkeeping: { ...bookkeeping, deaths } }, error, nowMs);
   }
   return {
-    job: { ...job, status: 'queued', phase: null, waiting_for: null, attempt: job.attempt + 1 },
+    job: { ...job, status: 'queued', phase: null, ...NOT_WAITING, attempt: job.attempt + 1 },
     bookkeeping: { ...bookkeeping, deaths, retryAt },
   };
 }
 
 export interface RetryTimes extends Pick<JobBookkeeping, 'retries' | 'failingSince' | 'retryAt'> {
-  readonly reason: string;
+  readonly reason: Wait;
 }
 
 /** It failed for a reason that passes: it waits and tries again. */
@@ -210,7 +218,7 @@ export function retried(
   { reason, ...times }: RetryTimes,
 ): JobRecord {
   return {
-    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1, waiting_for: reason, error },
+    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1, ...waitingFor(reason), error },
     bookkeeping: { ...bookkeeping, ...times, deaths: 0 },
   };
 }

@@ -1,5 +1,6 @@
 /** Jobs as the state database keeps them and the Desktop API shows them. */
 import type { StoredBy } from '../base/stored-by.ts';
+import type { OthersWait } from '../base/waits.ts';
 
 export type JobType = 'backup' | 'restore' | 'check' | 'prune' | 'drill';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
@@ -154,6 +155,31 @@ export interface PreviewItem {
   readonly what: 'overwritten' | 'kept' | 'deleted';
 }
 
+/** What a job waits for. */
+export type Wait =
+  | { readonly code: PlainWait; readonly params: Readonly<Record<string, never>> }
+  | { readonly code: 'quiet_hours'; readonly params: { /** `HH:MM`. */ readonly until: string } }
+  | OthersWait;
+
+export type PlainWait =
+  /** Neither is it there, nor mounted. */
+  | 'destination_absent'
+  | 'on_battery'
+  | 'on_metered'
+  /** For the job of its pass that reads the source. */
+  | 'reader'
+  /** For the same job from before, which is tried again. */
+  | 'earlier'
+  /** For another one at the same source or destination, or for memory. */
+  | 'turn'
+  /** For its next try, after a failure that passes. */
+  | 'destination_unreachable'
+  | 'repository_locked'
+  | 'state_unwritable'
+  /** For the partner. */
+  | 'account_suspended'
+  | 'trial_over';
+
 /** Times are milliseconds since 1970. */
 export interface Job {
   readonly id: string;
@@ -164,8 +190,10 @@ export interface Job {
   readonly spec: JobSpec;
   readonly trigger: JobTrigger;
   readonly attempt: number;
-  /** Why it is not running yet, in plain words; null unless it waits for a condition. */
+  /** Why it is not running yet, in plain words that only people read; null unless it waits for something. */
   readonly waiting_for: string | null;
+  /** The same for programs. Jobs that earlier versions have stored lack it. */
+  readonly waits?: Wait | null;
   /** Of the snapshot made or restored. */
   readonly snapshot_id: string | null;
   /** Regular files in the snapshot, or restored. */

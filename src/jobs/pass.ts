@@ -8,11 +8,8 @@ import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
 import { inPass, isTerminal } from './job-states.ts';
 import type { Noted } from './agent.ts';
-import type { BackupSpec, Job, JobError, JobSpec, JobTrigger } from './job.ts';
+import type { BackupSpec, Job, JobError, JobSpec, JobTrigger, PlainWait } from './job.ts';
 import { isPersons, requireRoom, type JobPlaces, type PlacesOf } from './queue.ts';
-
-/** What a job waits for while another one of its pass reads the source. */
-export const WAITS_FOR_READER = 'It waits for the same backup to another destination, to copy that.';
 
 /** What a job does for its pass. */
 export type PassPart =
@@ -77,7 +74,7 @@ export function interruptedReader(
       other.status === 'queued' &&
       other.started_at !== null &&
       other.error === null &&
-      other.waiting_for === null,
+      (other.waits ?? null) === null,
   );
 }
 
@@ -86,14 +83,15 @@ export function passWait(
   { job, bookkeeping }: JobRecord,
   part: PassPart,
   isRead: (pass: string) => boolean,
-): string | null | undefined {
+): PlainWait | null | undefined {
   const waits =
     part.kind === 'reads' &&
     bookkeeping.pass !== null &&
     bookkeeping.retryAt === null &&
     isRead(bookkeeping.pass);
-  if (waits) return job.waiting_for === null ? WAITS_FOR_READER : undefined;
-  return job.waiting_for === WAITS_FOR_READER ? null : undefined;
+  const said = job.waits?.code ?? null;
+  if (waits) return said === null ? 'reader' : undefined;
+  return said === 'reader' ? null : undefined;
 }
 
 export interface PassRequest {

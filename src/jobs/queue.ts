@@ -4,17 +4,10 @@ import { RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
 import type { Noted } from './agent.ts';
-import type { Job, JobSpec, JobTrigger } from './job.ts';
+import type { Job, JobSpec, JobTrigger, PlainWait } from './job.ts';
 import { isDue } from './retry-delay.ts';
 
 export const MOST_QUEUED = 100;
-
-/** What a job waits for while the same one from before is tried again. */
-export const WAITS_FOR_EARLIER = 'It waits for the same job from before, which is tried again.';
-
-/** What it waits for while another one works at the same place. */
-export const WAITS_FOR_TURN =
-  'It waits for its turn: another job uses the same source or destination, or the memory that there is.';
 
 /** What a job needs for itself alone. */
 export interface JobPlaces {
@@ -103,13 +96,19 @@ export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]
  * What a job is to say that it waits for; undefined when that need not change.
  * @param isBehind whether another job has what it needs
  */
-export function queueWait({ job }: JobRecord, yields: boolean, isBehind: boolean): string | null | undefined {
-  const { waiting_for: said } = job;
-  if (yields) return said === WAITS_FOR_EARLIER ? undefined : WAITS_FOR_EARLIER;
+export function queueWait(
+  { job }: JobRecord,
+  yields: boolean,
+  isBehind: boolean,
+): PlainWait | null | undefined {
+  const said = job.waits?.code ?? null;
+  if (yields) return said === 'earlier' ? undefined : 'earlier';
   // One that has begun waits for what it has said, or goes on next.
   const waits = isBehind && job.started_at === null;
-  if (waits) return said === null || said === WAITS_FOR_EARLIER ? WAITS_FOR_TURN : undefined;
-  return said === WAITS_FOR_EARLIER || said === WAITS_FOR_TURN ? null : undefined;
+  if (waits) return said === null || said === 'earlier' ? 'turn' : undefined;
+  // What an earlier version has stored says it in words alone.
+  const isOld = job.waits === undefined && job.waiting_for !== null && job.started_at === null;
+  return isOld || said === 'earlier' || said === 'turn' ? null : undefined;
 }
 
 /**

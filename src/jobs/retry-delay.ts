@@ -1,6 +1,6 @@
 /** Which failures pass by themselves, and how long to wait. */
 import { randomInt } from 'node:crypto';
-import { STATE_UNWRITABLE, type JobError } from './job.ts';
+import { STATE_UNWRITABLE, type JobError, type PlainWait, type Wait } from './job.ts';
 
 export const RETRY_TIMES = {
   /** After the first failure; each further one waits twice as long. */
@@ -17,11 +17,9 @@ export const RETRY_TIMES = {
 } as const;
 
 /** What a job waits for after an error of this code. */
-const PASSING: Readonly<Record<string, string>> = {
-  DESTINATION_UNREACHABLE: 'The destination cannot be reached; it is tried again.',
-  // The right to prune outlives a process, and a machine whose power went, by five minutes.
-  REPOSITORY_LOCKED:
-    'The repository is locked, by another program or by a run that was broken off; it is tried again.',
+const PASSING: Readonly<Record<string, PlainWait>> = {
+  DESTINATION_UNREACHABLE: 'destination_unreachable',
+  REPOSITORY_LOCKED: 'repository_locked',
 };
 
 /**
@@ -33,15 +31,15 @@ export function passingReason(
   failures: number,
   failingSince: number | null,
   nowMs: number,
-): string | undefined {
+): Wait | undefined {
   const waitedMs = nowMs - (failingSince ?? nowMs);
   const isEnough = waitedMs >= RETRY_TIMES.giveUpMs && failures + 1 >= RETRY_TIMES.giveUpFailures;
-  return isEnough ? undefined : waitsFor(error);
+  const code = isEnough ? undefined : waitsFor(error);
+  return code && { code, params: {} };
 }
 
-function waitsFor({ code, details }: JobError): string | undefined {
-  if (details[STATE_UNWRITABLE] === true)
-    return 'Holdfast cannot write in its state directory; it is tried again.';
+function waitsFor({ code, details }: JobError): PlainWait | undefined {
+  if (details[STATE_UNWRITABLE] === true) return 'state_unwritable';
   return PASSING[code];
 }
 

@@ -5,7 +5,7 @@ import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob, EngineOutcome, SnapshotTrial } from '../engine/protocol.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
-import type { Job } from './job.ts';
+import type { Job, Wait } from './job.ts';
 import type { PassPart } from './pass.ts';
 import type { PlacesOf } from './queue.ts';
 
@@ -23,7 +23,7 @@ export interface RunnerSetup {
   readonly placesOf: PlacesOf;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** What a job waits for; null when it may run. */
-  readonly waitingReason: (job: Job, part: PassPart) => Promise<string | null>;
+  readonly waitingReason: (job: Job, part: PassPart) => Promise<Wait | null>;
   /** What the engine has to be told. A throw fails the job. */
   readonly prepare: (job: Job, part: PassPart, signal: AbortSignal) => Promise<EngineJob>;
   readonly hooksOf: (job: Job) => HookSettings | null;

@@ -1,4 +1,5 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
+import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import { BugError, RequestError } from '../base/errors.ts';
 import { TurnsAt } from '../base/turns.ts';
@@ -8,7 +9,7 @@ import { afterEnd, endLog } from './after-end.ts';
 import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
-import type { BackupSpec, Job, JobSpec, JobTrigger } from './job.ts';
+import type { BackupSpec, Job, JobSpec, JobTrigger, Wait } from './job.ts';
 import { endOfLeft, machineRestarted } from './left-running.ts';
 import { LOOK_AGAIN_MS, untilNextLook } from './next-look.ts';
 import { isOver, readPause, writePause, type Pause } from './pause.ts';
@@ -174,7 +175,8 @@ export class Runner {
       const now = book.record(job.id);
       if (now.job.status !== 'queued' || isTaken(placesOf(now), this.#taken()) || this.#yields(now)) continue;
       if (reason === null) this.#start(now);
-      else if (reason !== now.job.waiting_for) book.show(job.id, (record) => waiting(record, reason));
+      else if (!isDeepStrictEqual(reason, now.job.waits))
+        book.show(job.id, (record) => waiting(record, reason));
     }
     this.#showWaits();
   }
@@ -231,7 +233,7 @@ export class Runner {
     return [...this.#attempts.values()].map(({ places }) => places);
   }
 
-  async #reasonToWait(job: Job, part: PassPart): Promise<string | null> {
+  async #reasonToWait(job: Job, part: PassPart): Promise<Wait | null> {
     try {
       return await this.#setup.waitingReason(job, part);
     } catch (error) {

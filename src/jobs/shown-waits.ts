@@ -24,6 +24,8 @@ export function showWaits(book: JobBook, { partOf, isRead, isBehind }: WaitFacts
     const forOthers = queueWait(queued, yieldsToEarlier(queued, all), isBehind(queued));
     const reason = forReader === undefined ? forOthers : forReader;
     if (reason !== undefined && (left -= 1) >= 0)
-      book.show(queued.job.id, (record) => waiting(record, reason));
+      book.show(queued.job.id, (record) =>
+        waiting(record, reason === null ? null : { code: reason, params: {} }),
+      );
   }
 }

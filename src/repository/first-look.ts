@@ -68,10 +68,10 @@ export class FirstLook {
   #extent: LookExtent | undefined;
   #looking: Promise<Looked> | undefined;
   /** Set for a run that only reads: whether the copies are of what is there, asked about one by one. */
-  #asking: Promise<readonly ListedObject[] | undefined> | 'not yet' | undefined;
+  #asking: Promise<readonly ListedObject[] | undefined> | 'not_yet' | undefined;
   #large: boolean;
   /** Where lists go folder by folder. */
-  #ahead: ListsAhead | 'not yet' | undefined;
+  #ahead: ListsAhead | 'not_yet' | undefined;
 
   /** @param extent undefined: no look, only the copies */
   constructor(inner: Destination, extent: LookExtent | undefined, copies: KeyCopies) {
@@ -87,10 +87,10 @@ export class FirstLook {
     this.end();
     const { flatLists = false } = this.#inner.properties;
     const { complete } = this.#copies.known;
-    if (extent === 'page' && complete && (!flatLists || this.#large)) this.#asking = 'not yet';
+    if (extent === 'page' && complete && (!flatLists || this.#large)) this.#asking = 'not_yet';
     else if (flatLists) this.#extent = extent;
     // Listing everything in one would save nothing there.
-    else if (extent === 'everything') this.#ahead = 'not yet';
+    else if (extent === 'everything') this.#ahead = 'not_yet';
   }
 
   /** From now on every list is asked of the destination. */
@@ -183,7 +183,7 @@ export class FirstLook {
   async #known(prefix: string, signal: AbortSignal): Promise<Iterable<readonly ListedObject[]> | undefined> {
     const begins = ({ key }: ListedObject): boolean => key.startsWith(prefix);
     if (this.#asking !== undefined && KEY_FILE.test(prefix)) {
-      if (this.#asking === 'not yet') this.#asking = stillThere(this.#inner, this.#copies, signal);
+      if (this.#asking === 'not_yet') this.#asking = stillThere(this.#inner, this.#copies, signal);
       const there = await this.#asking;
       return there && pagesOf(there.filter(begins));
     }
@@ -196,7 +196,7 @@ export class FirstLook {
   }
 
   async #listedAhead(prefix: string, signal: AbortSignal): Promise<readonly ListedObject[] | undefined> {
-    if (this.#ahead === 'not yet') this.#ahead = listAhead(this.#inner, signal);
+    if (this.#ahead === 'not_yet') this.#ahead = listAhead(this.#inner, signal);
     const ahead = this.#ahead;
     try {
       return await ahead?.get(prefix);

@@ -3,13 +3,6 @@ import { listNamed } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
-const REPLACED = /^replaced by ([0-9a-f]{64})$/;
-
-/** Why a snapshot is forgotten in whose place another one stands. */
-export function replacedBy(id: string): string {
-  return `replaced by ${id}`;
-}
-
 /** Of tombstones that were put together, so that what they had said of their reasons is gone. */
 export const COMPACTED = 'compacted';
 
@@ -72,9 +65,8 @@ export class ForgottenMeanwhile {
     return this.#unexplained.has(id);
   }
 
-  #takeReason({ kind, names, reason }: TombstoneRecord): void {
+  #takeReason({ kind, names, reason, replacedBy: by }: TombstoneRecord): void {
     if (kind !== 'snapshots') return;
-    const [, by] = REPLACED.exec(reason) ?? [];
     for (const id of names) {
       if (by !== undefined) this.#replacements.set(id, (this.#replacements.get(id) ?? new Set()).add(by));
       else if (reason === COMPACTED) this.#unexplained.add(id);

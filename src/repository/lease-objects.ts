@@ -150,7 +150,7 @@ export async function aliveOf(
   const keyOf = ({ purpose, epoch }: StoredLease): string => leaseKey(purpose, epoch);
   const before = new Set((await listLeases(repository, 'leases/', signal)).map(keyOf));
   for (const lease of left) before.add(keyOf(lease));
-  const isOver = waitsToAskAgain('a sign of life of another program', undefined, LEASE_TIMES.expiry);
+  const isOver = waitsToAskAgain('other_session', undefined, LEASE_TIMES.expiry);
   try {
     await repository.clock.sleep(LEASE_TIMES.expiry, signal);
   } finally {

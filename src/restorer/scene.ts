@@ -1,6 +1,7 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
 import { keptPaths } from './plan/kept-paths.ts';
+import type { StayReason } from './plan/stay-reason.ts';
 import { keepsOwnPlaces, ownPlacesIn } from './target/own-places.ts';
 import { LiftedModes } from './metadata/lifted-modes.ts';
 import type { JobResult } from './content/messages.ts';
@@ -34,7 +35,7 @@ export interface RestoreScene {
   /** Holdfast's own places in the target, as paths below it. */
   readonly ownPlaces: readonly ByteString[];
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
-  readonly keep: (path: ByteString) => string | undefined;
+  readonly keep: (path: ByteString) => StayReason | undefined;
   /** Directories in which files were written. */
   readonly touched: Set<RecordHandle>;
 }
@@ -75,13 +76,10 @@ export function openScene(
     lifted,
     place: target.path,
     ownPlaces,
-    keep: (path) => (own(path) ? OWN : unread(tally.inSnapshot(path)) ? UNREAD : undefined),
+    keep: (path) => (own(path) ? 'own' : unread(tally.inSnapshot(path)) ? 'unread' : undefined),
     touched: new Set(),
   };
 }
-
-const OWN = "Holdfast's own data lie there";
-const UNREAD = 'the backup could not read it, so that it is missing says nothing';
 
 /** The directory of the snapshot that stands at the target. */
 export function topOf({ target, subfolder }: RestoreRequest): ByteString {

@@ -14,7 +14,15 @@ export function wordsOfTimes(times: CronTimes): string {
   if (days === undefined || clock === undefined)
     return `at the times of the cron expression "${times.expression}"`;
   if (times.hours.length < 24) return `${days} at ${clock}`;
-  return days === 'every day' ? clock : `${clock}, ${days}`;
+  return isDaily(times) ? clock : `${clock}, ${days}`;
+}
+
+function isDaily({ dayOfMonth, dayOfWeek, months }: CronTimes): boolean {
+  return months.length === 12 && isAny(dayOfMonth) && isAny(dayOfWeek);
+}
+
+function isAny(field: string): boolean {
+  return field === '*' || field === '?';
 }
 
 function wordsOfMinutes(minutes: readonly number[]): string | undefined {
@@ -33,8 +41,7 @@ function wordsOfClock({ hours, minutes }: CronTimes): string | undefined {
 }
 
 function wordsOfDays({ dayOfMonth, dayOfWeek, months }: CronTimes): string | undefined {
-  const anyDayOfMonth = dayOfMonth === '*' || dayOfMonth === '?';
-  const anyDayOfWeek = dayOfWeek === '*' || dayOfWeek === '?';
+  const [anyDayOfMonth, anyDayOfWeek] = [isAny(dayOfMonth), isAny(dayOfWeek)];
   const inMonths =
     months.length === 12 ? undefined : listed(months.map((month) => MONTHS[month - 1] ?? `${month}`));
   if (anyDayOfMonth && anyDayOfWeek) return inMonths === undefined ? 'every day' : `every day in ${inMonths}`;

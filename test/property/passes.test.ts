@@ -196,7 +196,9 @@ describe('passes', () => {
             return await Promise.resolve(engineJobOf(job));
           },
           waitingReason: async ({ spec }) =>
-            await Promise.resolve(away.has(spec.destination) ? 'It is not there.' : null),
+            await Promise.resolve(
+              away.has(spec.destination) ? { code: 'destination_absent', params: {} } : null,
+            ),
         });
         try {
           const trial = new Trial(site, parts, away);

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asByteString, type ByteString } from '../../src/base/byte-path.ts';
 import { decodeLease, encodeLease } from '../../src/format/lease-record.ts';
+import type { Omission } from '../../src/format/omission.ts';
 import {
   decodeChainContext,
   decodeHead,
@@ -28,6 +29,12 @@ const path: fc.Arbitrary<ByteString> = fc
   .uint8Array({ maxLength: 20 })
   .map((array) => asByteString(Buffer.from(array).toString('latin1')));
 const count = fc.maxSafeNat();
+const omission: fc.Arbitrary<Omission> = fc.oneof(
+  fc.record({ code: fc.constant('xattr'), name: path, reason: text, count }),
+  fc.record({ code: fc.constant('xattrs'), reason: text, count }),
+  fc.record({ code: fc.constantFrom('trusted_xattrs', 'entries', 'more'), count }),
+  fc.record({ code: fc.constant('words'), text: text, count }),
+);
 const ms = fc.integer({ min: -8.64e15, max: 8.64e15 });
 const names = fc.dictionary(fc.nat(0xffff_ffff).map(String), text, { maxKeys: 4, noNullPrototype: true });
 const optional = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
@@ -60,7 +67,7 @@ const snapshot: fc.Arbitrary<SnapshotRecord> = fc.record({
     failed: count,
   }),
   owners: fc.record({ users: names, groups: names }),
-  omitted: fc.array(text, { maxLength: 3 }),
+  omitted: fc.array(omission, { maxLength: 3 }),
   parent: optional(hex(32)),
   original: optional(hex(32)),
   kind: fc.constantFrom('files', 'stream'),

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { asByteString, bytesOfText } from '../../src/base/byte-path.ts';
+import type { Omission } from '../../src/format/omission.ts';
 import type { OnUnreadable, Xattr, XattrTarget } from '../../src/system/xattr.ts';
 import { omissions, openEngine, type Engine } from '../support/engine.ts';
 import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
@@ -38,7 +39,7 @@ afterEach(async () => {
 interface Seen {
   readonly bytesRead: number;
   readonly unchanged: number;
-  readonly omitted: readonly string[];
+  readonly omitted: readonly Omission[];
   /** Names of attributes. */
   readonly ofFile: readonly string[];
   readonly ofDirectory: readonly string[];
@@ -84,7 +85,13 @@ test('changes alone are not enough to look at when another user made the last sn
 test('what cannot be read is told of every snapshot that lacks it, and is added once it can be', async () => {
   const { length: entries } = [...(await engine.treeOf((await engine.backup()).snapshot)).keys()];
   disk.refused = ['user.locked'];
-  const lacking = { omitted: omissions(`extended attribute user.locked: EACCES (${entries})`), ofFile: [] };
+  const locked = {
+    code: 'xattr',
+    name: asByteString('user.locked'),
+    reason: 'EACCES',
+    count: entries,
+  } as const;
+  const lacking = { omitted: omissions(locked), ofFile: [] };
   expect(await backup({ parent: 'none' })).toMatchObject(lacking);
   expect(await backup({})).toMatchObject({ ...lacking, bytesRead: 0, unchanged: 1 });
   for (const directories of [[], [bytesOfText(at('directory'))]])

@@ -42,6 +42,7 @@ export function backupJob(facts: Partial<Backup> = {}, progress: Partial<AnyJob[
     trigger: 'ui',
     attempt: 1,
     waiting_for: null,
+    waits: null,
     created_at: '2026-11-22T10:00:00.000Z',
     started_at: '2026-11-22T10:00:00.000Z',
     finished_at: '2026-11-22T10:00:12.000Z',

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
 import { unlistedXattrs } from '../../src/archiver/source/xattrs.ts';
+import type { Omission } from '../../src/format/omission.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
 import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
@@ -134,9 +135,9 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
 }
 
 /** What a snapshot says that it lacks, on top of what root of a container cannot see. */
-export function omissions(...texts: readonly string[]): readonly string[] {
+export function omissions(...others: readonly Omission[]): readonly Omission[] {
   const unlisted = unlistedXattrs();
-  return unlisted === undefined ? texts : [`${unlisted} (1)`, ...texts];
+  return unlisted === undefined ? others : [{ ...unlisted, count: 1 }, ...others];
 }
 
 /** What `backup` asks for, for tests that call the archiver themselves. */

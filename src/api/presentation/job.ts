@@ -19,6 +19,7 @@ export function jobFields(job: Job, now: number): JobFields {
     trigger: job.trigger,
     attempt: job.attempt,
     waiting_for: job.waiting_for,
+    waits: job.waits == null ? null : { code: job.waits.code, params: { ...job.waits.params } },
     created_at: timestamp(job.created_at),
     started_at: maybeTimestamp(job.started_at),
     finished_at: maybeTimestamp(job.finished_at),

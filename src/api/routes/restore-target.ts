@@ -166,13 +166,14 @@ async function requireWritable(existing: string, target: string): Promise<void> 
 }
 
 function notWritable(existing: string, target: string, cause: unknown): ApiError {
-  const hint =
-    errnoOf(cause) === 'EROFS'
-      ? `If the agent runs as a service, allow it with: ${allowWriteCommand(existing)}`
-      : `Allow it with: sudo setfacl -m ${quoted(`u:${userName()}:rwx`)} ${quoted(existing)}`;
+  const isReadOnly = errnoOf(cause) === 'EROFS';
+  const command = isReadOnly
+    ? allowWriteCommand(existing)
+    : `sudo setfacl -m ${quoted(`u:${userName()}:rwx`)} ${quoted(existing)}`;
+  const hint = `${isReadOnly ? 'If the agent runs as a service, allow' : 'Allow'} it with: ${command}`;
   return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
     hint,
-    details: { reason: 'not_writable', path: target },
+    details: { reason: 'not_writable', path: target, closed: existing, command, read_only: isReadOnly },
     cause,
   });
 }

@@ -31,6 +31,11 @@ export const JobFailure = Type.Object({
   details: Type.Record(Type.String(), Type.Unknown()),
 });
 
+const Waits = Type.Object({
+  code: Type.String(),
+  params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
+});
+
 /** Fields of a job of any type, to be spread into the schema of each. */
 export const JOB_FIELDS = {
   id: Type.String(),
@@ -43,6 +48,7 @@ export const JOB_FIELDS = {
   trigger: Type.Enum(['api', 'schedule', 'watch', 'cli', 'ui']),
   attempt: Type.Integer({ minimum: 1 }),
   waiting_for: Nullable(Type.String()),
+  waits: Nullable(Waits),
   created_at: Time,
   started_at: MaybeTime,
   finished_at: MaybeTime,

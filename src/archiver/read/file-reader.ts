@@ -1,6 +1,7 @@
 import { constants, fstatSync, readSync } from 'node:fs';
 import type { ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
+import type { OmittedKind } from '../../format/omission.ts';
 import type { Chunker } from '../../codec/chunker.ts';
 import { dataExtents } from '../../system/holes.ts';
 import { native } from '../../system/native.ts';
@@ -74,7 +75,7 @@ export class FileReader {
         facts = after;
         continue;
       }
-      const xattrProblems: string[] = [];
+      const xattrProblems: OmittedKind[] = [];
       const xattrs = task.first ? capturedXattrs(fd, (what) => xattrProblems.push(what)) : undefined;
       return {
         content,

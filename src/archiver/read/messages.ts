@@ -2,6 +2,7 @@ import type { ByteString } from '../../base/byte-path.ts';
 import type { Compression } from '../../codec/compress.ts';
 import type { ChunkerParameters } from '../../codec/chunker.ts';
 import type { KeyMaterial } from '../../codec/keys.ts';
+import type { OmittedKind } from '../../format/omission.ts';
 import type { Xattr } from '../../format/tree.ts';
 import type { ChunkTableMemory } from '../../repository/packs/chunk-table.ts';
 import type { CutContent } from './cutter.ts';
@@ -44,7 +45,7 @@ export type FileRead =
       /** Set when the file was not as the walker had seen it. */
       readonly stat: StatFacts | undefined;
       readonly xattrs: readonly Xattr[] | undefined;
-      readonly xattrProblems: readonly string[];
+      readonly xattrProblems: readonly OmittedKind[];
       readonly problem?: undefined;
     }
   | { readonly problem: string; readonly message: string };
@@ -82,7 +83,7 @@ export interface TaskExtras {
   readonly stat: StatFacts | undefined;
   readonly holes: readonly { readonly offset: number; readonly length: number }[];
   readonly xattrs: readonly { readonly name: string; readonly value: Uint8Array }[] | undefined;
-  readonly xattrProblems: readonly string[];
+  readonly xattrProblems: readonly OmittedKind[];
   readonly problem: { readonly code: string; readonly message: string } | undefined;
 }
 

@@ -5,6 +5,7 @@ import {
   type Owners,
   type SnapshotRecord,
 } from '../../format/records.ts';
+import { omissionKey, type Omission, type OmittedKind } from '../../format/omission.ts';
 import type { DirectoryTotals, Entry } from '../../format/tree.ts';
 import { ownerNames, type OwnerNames } from '../../system/owner-names.ts';
 import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
@@ -12,7 +13,7 @@ import type { ArchiveCounters, ArchiveObserver } from './observer.ts';
 /** Limits that keep a snapshot's record readable: it has 16 MiB at most. */
 const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
 const MAX_OMITTED = 1_000;
-const OTHER_KINDS = 'more of other kinds';
+const OTHER_KINDS: OmittedKind = { code: 'more' };
 
 /** As those who store packs count them. */
 export interface UploadedBytes {
@@ -42,8 +43,8 @@ export class Tally {
   bytesInReading = 0;
   bytesRead = 0;
   #problemBytes = 0;
-  readonly #omitted = new Map<string, number>();
-  readonly #omittedBefore = new Map<string, number>();
+  readonly #omitted = new Map<string, Omission>();
+  #omittedBefore: readonly Omission[] = [];
   readonly #users = new Set<number>();
   readonly #groups = new Set<number>();
 
@@ -65,27 +66,26 @@ export class Tally {
   }
 
   /** Something about an entry could not be captured although its content was: counted by kind. */
-  omit(what: string): void {
-    const key = kindAmong(this.#omitted, what);
-    this.#omitted.set(key, (this.#omitted.get(key) ?? 0) + 1);
+  omit(what: OmittedKind): void {
+    const kind = kindAmong(this.#omitted, what);
+    const key = omissionKey(kind);
+    this.#omitted.set(key, { ...kind, count: (this.#omitted.get(key)?.count ?? 0) + 1 });
   }
 
   /** What the parent snapshot lacks, where not everything is looked at: entries that are taken over lack it still. */
-  stillOmit(omitted: readonly string[]): void {
-    for (const text of omitted) {
-      const [, what = text, count = '1'] = /^(.*) \((\d+)\)$/su.exec(text) ?? [];
-      this.#omittedBefore.set(what, Number(count));
-    }
+  stillOmit(omitted: readonly Omission[]): void {
+    this.#omittedBefore = omitted;
   }
 
-  /** With counts; of what the parent lacked the higher one, as it is not known which entries are the same. */
-  get omitted(): string[] {
+  /** Of what the parent lacked the higher count, as it is not known which entries are the same. */
+  get omitted(): Omission[] {
     const all = new Map(this.#omitted);
-    for (const [what, count] of this.#omittedBefore) {
-      const key = kindAmong(all, what);
-      all.set(key, Math.max(all.get(key) ?? 0, count));
+    for (const one of this.#omittedBefore) {
+      const kind = kindAmong(all, one);
+      const key = omissionKey(kind);
+      all.set(key, { ...kind, count: Math.max(all.get(key)?.count ?? 0, one.count) });
     }
-    return [...all].map(([what, count]) => `${what} (${count})`);
+    return [...all.values()];
   }
 
   /** Begins with what the parent snapshot counted: what is visited or gone is taken out by `uncount`. */
@@ -162,6 +162,6 @@ export class Tally {
   }
 }
 
-function kindAmong(known: ReadonlyMap<string, number>, what: string): string {
-  return known.size < MAX_OMITTED || known.has(what) ? what : OTHER_KINDS;
+function kindAmong(known: ReadonlyMap<string, unknown>, what: OmittedKind): OmittedKind {
+  return known.size < MAX_OMITTED || known.has(omissionKey(what)) ? what : OTHER_KINDS;
 }

@@ -5,6 +5,7 @@
 import { constants, readlinkSync } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
+import type { OmittedKind } from '../../format/omission.ts';
 import type { Xattr } from '../../format/tree.ts';
 import { native, type Native } from '../../system/native.ts';
 import { O_PATH } from '../../system/platform.ts';
@@ -139,14 +140,14 @@ export class SourcePlace implements Disposable {
 }
 
 /**
- * All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`, in words.
+ * All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`.
  * @param isLastLook of something else in its place nothing is thrown then, either
  */
 export function placedXattrs(
   place: SourcePlace,
   name: ByteString,
   seen: SourceStat,
-  omit: (what: string) => void,
+  omit: (what: OmittedKind) => void,
   isLastLook = true,
 ): readonly Xattr[] | undefined {
   try {

@@ -1,4 +1,5 @@
 import type { ByteString } from '../../base/byte-path.ts';
+import type { OmittedKind } from '../../format/omission.ts';
 import { MAX_DEPTH, type DirectoryEntry, type Entry, type EntryMetadata } from '../../format/tree.ts';
 import { takeEntry, type TakenEntry } from './entry-rules.ts';
 import { shownPath } from '../../exclude/decision.ts';
@@ -96,7 +97,7 @@ export class EntryTaking {
       for (const source of sourcesBelow(node))
         tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
     if (kind === undefined) {
-      tally.omit('entries of a kind that cannot be stored');
+      tally.omit({ code: 'entries' });
       to.nothing(true);
       return;
     }
@@ -287,8 +288,8 @@ export class EntryTaking {
     isLastLook = true,
   ): EntryMetadata['xattrs'] {
     const { parent, tally } = this.#parts;
-    const omit = (what: string): void => tally.omit(what);
-    const capture = (told: (what: string) => void): EntryMetadata['xattrs'] =>
+    const omit = (what: OmittedKind): void => tally.omit(what);
+    const capture = (told: (what: OmittedKind) => void): EntryMetadata['xattrs'] =>
       placedXattrs(this.#place, name, stat, told, isLastLook);
     if (old === undefined || parent === undefined || !hasXattrsOf(old, path, stat, parent))
       return capture(omit);

@@ -4,6 +4,7 @@ import type { ArchiveSummary } from '../../archiver/archive.ts';
 import type { Estimate } from '../../archiver/estimate.ts';
 import { textOfBytes } from '../../base/byte-path.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
+import { omissionText } from '../../format/omission.ts';
 import { packsDamagedText } from '../../archiver/before/damaged-parts.ts';
 import { isNews } from '../../archiver/source/xattrs.ts';
 import { foreignText } from '../../repository/foreign-record.ts';
@@ -34,7 +35,7 @@ export async function showSummary(
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
   const lacking = summary.snapshot.record.omitted.filter(isNews);
   for (const what of lacking.slice(0, OMITTED_SHOWN))
-    context.stderr.write(`Warning: Not captured: ${printable(what)}\n`);
+    context.stderr.write(`Warning: Not captured: ${printable(omissionText(what))}\n`);
   if (lacking.length > OMITTED_SHOWN)
     context.stderr.write(
       `Warning: Not captured: ${lacking.length - OMITTED_SHOWN} more kinds, all of them with --json\n`,
@@ -65,7 +66,7 @@ function summaryObject({
     files_failed: counts.failed,
     files_before: filesBefore ?? null,
     sources_emptied: emptied.map(({ path }) => textOfBytes(path)),
-    not_captured: snapshot.record.omitted,
+    not_captured: snapshot.record.omitted.map(omissionText),
     sources_left_out: leftOut.map(textOfBytes),
     directories_total: counts.directories,
     bytes_total: counts.bytes,

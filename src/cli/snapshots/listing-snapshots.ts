@@ -2,6 +2,7 @@
 import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { FULL_KEYS, isFull, storedByText, type StoredBy } from '../../base/stored-by.ts';
 import { formatBytes } from '../../base/units.ts';
+import { omissionText } from '../../format/omission.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import { pathFields, type Look } from './listing.ts';
 import { renderTable, type Cell, type Column } from '../terminal/table.ts';
@@ -91,7 +92,7 @@ export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOption
     ...(options.errors
       ? { errors: record.errors.map(({ path, code, message }) => ({ ...pathFields(path), code, message })) }
       : {}),
-    omitted: record.omitted,
+    omitted: record.omitted.map(omissionText),
     ...(record.parent === undefined ? {} : { parent_id: record.parent }),
     ...(record.original === undefined ? {} : { original_id: record.original }),
     stored_by: storedByObject(storedBy),

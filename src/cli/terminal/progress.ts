@@ -6,7 +6,7 @@
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { createEstimate } from '../../base/progress-estimate.ts';
 import type { Estimate } from '../../base/progress-estimate.ts';
-import type { ToldWait } from '../../base/waits.ts';
+import { waitedText, type OthersWait } from '../../base/waits.ts';
 import {
   createStyles,
   jsonLine,
@@ -61,7 +61,7 @@ export interface ProgressOptions {
   /** Calls `tick` every so many milliseconds until the returned function is called. Default: a timer that holds no process open. */
   readonly every?: (ms: number, tick: () => void) => () => void;
   /** What is waited for that others hold up. */
-  readonly waiting?: () => ToldWait | undefined;
+  readonly waiting?: () => OthersWait | undefined;
 }
 
 const TIMING = Object.freeze({
@@ -123,7 +123,8 @@ function terminalProgress({
   const draw = () => {
     const time = now();
     if (finished || time - drawnAt < TIMING.redrawMs) return;
-    const waits = waiting()?.text;
+    const wait = waiting();
+    const waits = wait && waitedText(wait);
     if (counters === undefined && waits === undefined) return;
     const shown = counters ?? NOT_BEGUN;
     estimate.observe(time, shown);
@@ -176,7 +177,7 @@ function terminalProgress({
 
 function plainProgress(options: ProgressOptions): Progress {
   const { stream, verb } = options;
-  const tell = ({ text }: ToldWait): void => writeNote(stream, `${verb}: ${text}`);
+  const tell = (wait: OthersWait): void => writeNote(stream, `${verb}: ${waitedText(wait)}`);
   return sampledProgress(options, TIMING.plainTickMs, tell, (estimate, startedAt) => {
     let writtenAt = startedAt;
     return (time, counters) => {
@@ -190,7 +191,7 @@ function plainProgress(options: ProgressOptions): Progress {
 
 function jsonProgress(options: ProgressOptions): Progress {
   const { stream } = options;
-  const tell = (wait: ToldWait): void => void stream.write(jsonLine(waitObject(wait)));
+  const tell = (wait: OthersWait): void => void stream.write(jsonLine(waitObject(wait)));
   const progress = sampledProgress(options, TIMING.jsonMs, tell, (estimate) => {
     let writtenAt = -Infinity;
     let written: ProgressCounters | undefined;
@@ -208,7 +209,7 @@ function jsonProgress(options: ProgressOptions): Progress {
 function sampledProgress(
   { stream, now, every = unrefTimer, waiting = () => undefined }: ProgressOptions,
   tickMs: number,
-  tell: (wait: ToldWait) => void,
+  tell: (wait: OthersWait) => void,
   createReport: (estimate: Estimate, startedAt: number) => (time: number, counters: ProgressCounters) => void,
 ): Progress {
   const estimate = createEstimate();
@@ -244,8 +245,10 @@ function sampledProgress(
 }
 
 /** For programs, also those commands that show no progress. */
-function waitObject({ text, because, againInSeconds }: ToldWait): object {
-  return { type: 'waiting', text, reason: because, again_in_seconds: againInSeconds };
+function waitObject(wait: OthersWait): object {
+  const { because, again_in_seconds: again } =
+    wait.code === 'asked_again' ? wait.params : { because: null, again_in_seconds: null };
+  return { type: 'waiting', text: waitedText(wait), reason: because, again_in_seconds: again };
 }
 
 function jsonProgressObject(counters: ProgressCounters, estimate: Estimate): object {

@@ -1,5 +1,5 @@
 /** Tells of what a command waits for that shows no progress: whoever waits with it knows that it goes on, and for what. */
-import { tellWaits, toldWait } from '../../base/waits.ts';
+import { tellWaits, toldWait, waitedText } from '../../base/waits.ts';
 import {
   isTerminal,
   printable,
@@ -37,7 +37,8 @@ export function startTellingWaits(
     drawn = '';
   };
   const look = (): void => {
-    const text = teller.isTurn() ? toldWait()?.text : undefined;
+    const wait = teller.isTurn() ? toldWait() : undefined;
+    const text = wait && waitedText(wait);
     if (text === undefined) {
       clear();
       return;
@@ -68,7 +69,8 @@ export function startLoggingWaits(log: (text: string) => void, now: () => number
   const teller = tellWaits();
   let toldAt = Number.NEGATIVE_INFINITY;
   const timer = setInterval(() => {
-    const text = now() - toldAt < LOG_EVERY_MS || !teller.isTurn() ? undefined : toldWait()?.text;
+    const wait = now() - toldAt < LOG_EVERY_MS || !teller.isTurn() ? undefined : toldWait();
+    const text = wait && waitedText(wait);
     if (text === undefined) return;
     toldAt = now();
     log(text);

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Membership } from '../../enrollment/membership.ts';
 import { waitingReason, type Circumstances } from '../../jobs/conditions.ts';
-import type { Job } from '../../jobs/job.ts';
+import type { Job, Wait } from '../../jobs/job.ts';
 import type { PassPart } from '../../jobs/pass.ts';
 import { isPersons } from '../../jobs/queue.ts';
 import { placeOf, type Destinations } from '../places/destinations.ts';
@@ -22,9 +22,9 @@ export async function whyItWaits(
   job: Job,
   part: PassPart,
   { membership, settings, destinations, circumstances, clock }: WaitingParts,
-): Promise<string | null> {
+): Promise<Wait | null> {
   const held = isPersons(job.trigger) || job.type !== 'backup' ? null : membership.heldBack();
-  if (held !== null) return held;
+  if (held !== null) return { code: held, params: {} };
   const { conditions, timeZone } = settings();
   const place = placeOf(destinations, job.spec.destination);
   const remote = isThroughNetwork(job, part, destinations);

@@ -79,7 +79,11 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
         config_error:
           error === null
             ? null
-            : { message: redactor.redact(error.message), line: error.line, column: error.column },
+            : {
+                message: redactor.redact(error.what ?? error.message),
+                line: error.line,
+                column: error.column,
+              },
         addresses: [...parts.addresses()],
       };
     },

@@ -102,7 +102,7 @@ function localDestination(
     try {
       // What a limit holds up waits for nobody.
       if (pace?.limited === true && op === 'store') return await untilAborted(running, signal);
-      return await toldAsWait('the file system', async () => await untilAborted(running, signal));
+      return await toldAsWait('file_system', async () => await untilAborted(running, signal));
     } catch (error) {
       signal.throwIfAborted();
       throw storageError(error, { op, directory: root, ...(key === undefined ? {} : { key }) });

@@ -68,7 +68,7 @@ export async function openDestination(
   const place = parseLocation(location);
   if (place.kind === 'local') {
     const answers = async (): Promise<boolean> => await answersFrom(place.directory, signal);
-    if (!(await toldAsWait('the file system', answers))) throw notAnswering(place.directory);
+    if (!(await toldAsWait('file_system', answers))) throw notAnswering(place.directory);
     return await openLocalDestination(place.directory, options);
   }
   const open = async (): Promise<Destination> => await openRemote(place, options, signal);

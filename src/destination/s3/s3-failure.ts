@@ -214,6 +214,7 @@ export function senseless(
 ): DestinationError {
   return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
     op,
+    what,
     hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
     // What is not there yet may come.
     details: { key, ...(cause === undefined ? { whole: true } : {}) },

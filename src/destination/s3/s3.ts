@@ -58,11 +58,11 @@ export async function openS3Destination(
 /** In place of a sentence about an object that nobody knows of. */
 function openFailure(error: unknown, { url }: S3Store): unknown {
   if (!(error instanceof DestinationError)) return error;
-  const { kind, message, hint, retry, details } = error;
-  const at = message.indexOf(`${url}: `);
-  const reason = at === -1 ? message.slice(message.indexOf(': ') + 2) : message.slice(at + url.length + 2);
-  return new DestinationError(kind, `Cannot open ${url}: ${reason}`, {
+  const { kind, what, hint, retry, details } = error;
+  if (what === undefined) return error;
+  return new DestinationError(kind, `Cannot open ${url}: ${what}`, {
     op: 'open',
+    what,
     hint,
     retry,
     details,

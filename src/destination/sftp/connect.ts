@@ -93,7 +93,7 @@ async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
   };
   const since = systemClock.monotonic();
   const answered = waitsForAnswer(
-    'the store',
+    'store',
     () => since,
     () => readyMs,
   );
@@ -246,7 +246,7 @@ function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Ta
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
-  const sftp = await toldAsWait('the store', async () => await openSession(connection.client, url));
+  const sftp = await toldAsWait('store', async () => await openSession(connection.client, url));
   return { ...connection, sftp };
 }
 

@@ -232,7 +232,7 @@ export class Lane {
         answered = undefined;
       } else {
         if (still === 1) movedAt = systemClock.monotonic() - stalledMs / looks;
-        answered ??= waitsForAnswer('the store', since, () => stalledMs);
+        answered ??= waitsForAnswer('store', since, () => stalledMs);
       }
       if (still >= looks)
         this.#lose(`nothing has moved for ${Math.round(stalledMs / 1000)} s`, undefined, true);

@@ -1,4 +1,4 @@
-import { corrupt } from '../../base/errors.ts';
+import { corrupt, damageOf } from '../../base/errors.ts';
 import { STORED_ZSTD, SegmentDecompressor } from '../../codec/compress.ts';
 import { ChunkHasher, ID_BYTES } from '../../codec/hash.ts';
 import type { ObjectKeys } from '../../codec/keys.ts';
@@ -71,8 +71,8 @@ export class PackExaminer {
     const strangers: Uint8Array[] = [];
     const result = { name, bytes: bytes.length, problems, badChunks, strangers };
     if (sha256(bytes) !== name) problems.push('its bytes do not match its name');
-    const own = this.#attempt(problems, () => this.#ownDirectory(name, bytes));
-    if (own !== undefined) this.#attempt(problems, () => this.#checkPadding(name, bytes, own));
+    const own = this.#attempt(result, () => this.#ownDirectory(name, bytes));
+    if (own !== undefined) this.#attempt(result, () => this.#checkPadding(name, bytes, own));
     // Readers go by the index: what a damaged pack, or another one in its place, says of itself is no help to them.
     const found = problems.length > 0 && known !== undefined ? this.#knownDirectory(known) : own;
     if (found === undefined) return { ...result, self: undefined };
@@ -81,7 +81,7 @@ export class PackExaminer {
     let chunk = 0;
     for (const [number, segment] of directory.segments.entries()) {
       const { offset, storedLength, rawLength, compression } = segment;
-      const raw = this.#attempt(problems, () => {
+      const raw = this.#attempt(result, () => {
         const sealed = bytes.subarray(offset, offset + storedLength);
         const stored = seal.open(number, sealed, `pack ${name}`, { rawLength, compression });
         return this.#decompressed(name, number, stored, rawLength, compression);
@@ -163,11 +163,11 @@ export class PackExaminer {
     return hashers;
   }
 
-  #attempt<T>(problems: string[], work: () => T): T | undefined {
+  #attempt<T>({ name, problems }: { name: string; problems: string[] }, work: () => T): T | undefined {
     try {
       return work();
     } catch (error) {
-      problems.push(error instanceof Error ? error.message : String(error));
+      problems.push(damageOf(error, `pack ${name}`));
       return undefined;
     }
   }

@@ -1,6 +1,7 @@
-import { RepositoryError } from '../../base/errors.ts';
+import { RepositoryError, damageOf } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
+import { readObjectName } from '../objects/object-name.ts';
 
 /** `error`: something is lost or untrustworthy. `warning`: something is not as it should be, and nothing is lost by it. */
 export type Severity = 'error' | 'warning' | 'note';
@@ -125,8 +126,7 @@ export class Findings {
     const draft = this.#drafts.get(object) ?? new FindingDraft(severity, object);
     this.#drafts.set(object, draft);
     if (RANK[severity] < RANK[draft.severity]) draft.severity = severity;
-    // Messages of errors name the object first, which the report does by itself.
-    draft.because(reason.startsWith(`${object}: `) ? reason.slice(object.length + 2) : reason);
+    draft.because(reason);
     this.#observer.finding(object, reason);
     return draft;
   }
@@ -134,7 +134,8 @@ export class Findings {
   /** Adds what an error about one object says. */
   addError(object: string, error: unknown): FindingDraft {
     const isPlanted = error instanceof RepositoryError && error.details['planted'] === true;
-    const reason = error instanceof Error ? error.message : String(error);
+    // The report names the object by itself.
+    const reason = damageOf(error, object);
     if (isPlanted) return this.addPlanted(object, reason);
     const draft = this.add('error', object, reason);
     const generation = error instanceof RepositoryError ? error.details['generation'] : undefined;
@@ -196,5 +197,6 @@ export class Findings {
 }
 
 function packWithError({ severity, object }: FindingDraft): string | undefined {
-  return severity === 'error' ? /^pack ([0-9a-f]{64})$/.exec(object)?.[1] : undefined;
+  const named = readObjectName(object);
+  return severity === 'error' && named?.kind === 'pack' ? named.name : undefined;
 }

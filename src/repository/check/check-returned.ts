@@ -2,6 +2,7 @@ import { isRetired } from '../../format/keyring.ts';
 import { headPlace } from '../chain.ts';
 import type { CheckedIndex } from './check-index.ts';
 import type { Repository } from '../repository.ts';
+import { readObjectName } from '../objects/object-name.ts';
 import type { SnapshotList } from '../snapshots.ts';
 import { chainView } from '../chain-view.ts';
 import { highestNumbers } from '../chains/verify-chains.ts';
@@ -24,7 +25,7 @@ export function needlessUnderRetired(
     // The one in force is not under such a generation.
     if (config !== undefined) return true;
     if (object.startsWith('leases/')) return true;
-    const [kind, name = ''] = object.split(/ (?=[0-9a-f]+$)/);
+    const { kind, name = '' } = readObjectName(object) ?? {};
     if (kind === 'tombstone' || kind === 'snapshot') return tombstones.snapshots.has(name);
     return kind === 'index object' || (kind === 'pack' && !claims.has(name));
   };

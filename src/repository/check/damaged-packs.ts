@@ -4,6 +4,7 @@ import { isDamage, type ChunkIndex } from '../chunk-index.ts';
 import { openSession } from '../take-lease.ts';
 import { listNamed, packKey } from '../objects/listing.ts';
 import { markPacks } from '../mark-packs.ts';
+import { readObjectName } from '../objects/object-name.ts';
 import { sha256 } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
 import { listSnapshots } from '../snapshots.ts';
@@ -63,9 +64,9 @@ export function packOfError(error: unknown, index: ChunkIndex): string | undefin
   if (!(error instanceof RepositoryError || error instanceof DestinationError)) return undefined;
   const { object, key } = error.details;
   const [, inKey] = /^packs\/[0-9a-f]{2}\/([0-9a-f]{64})$/.exec(String(key)) ?? [];
-  const [, kind, id] = /^(pack|tree) ([0-9a-f]+)$/.exec(String(object)) ?? [];
-  if (kind !== 'tree') return inKey ?? id;
-  const found = index.table.find(Buffer.from(id ?? '', 'hex'));
+  const named = readObjectName(String(object));
+  if (named?.kind !== 'tree') return inKey ?? (named?.kind === 'pack' ? named.name : undefined);
+  const found = index.table.find(Buffer.from(named.name, 'hex'));
   return found && index.packs[found.pack]?.name;
 }
 

@@ -130,11 +130,7 @@ async function nextTurn(repository: Repository, run: RekeyRun, signal: AbortSign
     } catch (error) {
       if (!(error instanceof RepositoryError) || error.code !== 'REPOSITORY_LOCKED') throw error;
     }
-    const isOver = waitsToAskAgain(
-      'another program that changes the repository',
-      undefined,
-      REKEY_LIMITS.wait,
-    );
+    const isOver = waitsToAskAgain('other_change', undefined, REKEY_LIMITS.wait);
     try {
       await repository.clock.sleep(REKEY_LIMITS.wait, signal);
     } finally {

@@ -1,9 +1,9 @@
 /** A snapshot that is stored again, with other tags or under newer keys, in the place of the one that stands. */
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
-import type { SnapshotRecord, TombstoneRecord } from '../../format/records.ts';
+import { replacedReason, type SnapshotRecord, type TombstoneRecord } from '../../format/records.ts';
 import { leaveCopiedIdentity } from '../chain.ts';
-import { ForgottenMeanwhile, replacedBy } from '../forgotten-meanwhile.ts';
+import { ForgottenMeanwhile } from '../forgotten-meanwhile.ts';
 import { LEASE_TIMES, lateSignal } from '../lease-objects.ts';
 import { putTombstone } from '../put-tombstone.ts';
 import type { Repository } from '../repository.ts';
@@ -52,7 +52,8 @@ export async function replaceSnapshot(
     kind: 'snapshots',
     names: [old.id],
     places: [old.chain],
-    reason: replacedBy(stored.id),
+    reason: replacedReason(stored.id),
+    replacedBy: stored.id,
     atMs: repository.clock.now(),
     fence,
   };

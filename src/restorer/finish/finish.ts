@@ -13,6 +13,7 @@ import type { OpenDirectories } from '../target/open-directories.ts';
 import { removeTree } from '../target/remove-tree.ts';
 import type { RestoreObserver } from '../request/request.ts';
 import type { RestorePlan } from '../plan/restore-plan.ts';
+import { stayText, type StayReason } from '../plan/stay-reason.ts';
 import { isAbandoned, isOfRun } from '../target/temporary-names.ts';
 import { STATE, removeQuietly } from '../target/unfinished-files.ts';
 
@@ -47,7 +48,7 @@ export function reportPlan({
 export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
-  readonly keep: (path: ByteString) => string | undefined;
+  readonly keep: (path: ByteString) => StayReason | undefined;
   /** Directories in which something was made or changed. */
   readonly touched: ReadonlySet<RecordHandle>;
   readonly lastSync: LastSync;
@@ -186,7 +187,7 @@ function stays(
 ): boolean {
   const why = keep(path) ?? reasonToStay(directories.at(parent), name, selection);
   if (why === undefined) return false;
-  tally.omissions.note('deletion', why, () => path);
+  tally.omissions.note('deletion', stayText(why), () => path);
   return true;
 }
 

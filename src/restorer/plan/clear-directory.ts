@@ -4,11 +4,12 @@ import { reasonToStay } from './extra-entries.ts';
 import type { RestoreRequest } from '../request/request.ts';
 import type { Standing } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
+import { stayText, type StayReason } from './stay-reason.ts';
 import { pathInVisit, type Visit } from './visit.ts';
 
 export interface ClearingParts {
   readonly request: RestoreRequest;
-  readonly keep: (path: ByteString) => string | undefined;
+  readonly keep: (path: ByteString) => StayReason | undefined;
 }
 
 /**
@@ -28,7 +29,7 @@ export function clearDirectory(
     const path = pathInVisit(visit, name);
     const why = visit.extra?.stay ?? keep(path) ?? reasonToStay(directory, name, visit.selection);
     if (why === undefined) return 'clear';
-    throw new EntryFailure('IN_THE_WAY', `a directory has its name and stays, because ${why}`);
+    throw new EntryFailure('IN_THE_WAY', `a directory has its name and stays, because ${stayText(why)}`);
   }
   const inTheWay = directory.openDirectory(name);
   const isEmpty = inTheWay.names().length === 0;

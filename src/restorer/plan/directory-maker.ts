@@ -6,6 +6,7 @@ import { errnoOf } from '../../base/errors.ts';
 import { EntryFailure, entryFailure, requirePossible } from '../target/entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
 import { ExtraNames } from './extra-entries.ts';
+import type { StayReason } from './stay-reason.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
 import { hasDefaultAcl } from '../metadata/metadata.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
@@ -84,11 +85,11 @@ export class DirectoryMaker {
 
   /** Looks at the target. */
   begin(root: Visit): void {
-    this.#arrive(root, this.#parts.place === '/' ? ROOT_DIRECTORY : undefined);
+    this.#arrive(root, this.#parts.place === '/' ? 'root_directory' : undefined);
   }
 
   /** Looks at a directory that stood before. @param extraStays why nothing that is extra in it is removed, if so */
-  #arrive(visit: Visit, extraStays: string | undefined): void {
+  #arrive(visit: Visit, extraStays: StayReason | undefined): void {
     const { request, directories } = this.#parts;
     if (directories === undefined) return;
     const directory = directories.at(visit.handle);
@@ -232,11 +233,11 @@ export class DirectoryMaker {
     visit: Visit,
     { name, totals }: DirectoryEntry,
     parent: TargetDirectory | undefined,
-  ): string | undefined {
+  ): StayReason | undefined {
     const { above, selection } = visit;
     if (!this.#parts.request.deleteExtra || !selection.selected) return undefined;
-    const mounted = above?.extra?.stay === MOUNTED_SINCE || parent?.isMountPoint(name) === true;
-    return mounted && !(totals.entries > 0 && this.#isAskedFor(visit)) ? MOUNTED_SINCE : undefined;
+    const mounted = above?.extra?.stay === 'mounted_since' || parent?.isMountPoint(name) === true;
+    return mounted && !(totals.entries > 0 && this.#isAskedFor(visit)) ? 'mounted_since' : undefined;
   }
 
   #isAskedFor(visit: Visit): boolean {
@@ -250,6 +251,3 @@ export class DirectoryMaker {
     return selection.selected && overwrite !== 'never' && (overwrite !== 'if_newer' || isNewer);
   }
 }
-
-const ROOT_DIRECTORY = 'nothing is removed from the root directory itself';
-const MOUNTED_SINCE = 'a file system is mounted there that the backup may not have seen';

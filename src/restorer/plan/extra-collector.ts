@@ -2,6 +2,7 @@ import type { ByteString } from '../../base/byte-path.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { entryFailure } from '../target/entry-failure.ts';
 import type { ExtraEntry } from './extra-entries.ts';
+import { stayText } from './stay-reason.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 
@@ -41,7 +42,8 @@ export class ExtraCollector {
         if (extra.stay === undefined) {
           this.#parts.open(visit);
           this.entries.push({ parent: handle, name, selection });
-        } else this.#parts.tally.omissions.note('deletion', extra.stay, () => pathInVisit(visit, name));
+        } else
+          this.#parts.tally.omissions.note('deletion', stayText(extra.stay), () => pathInVisit(visit, name));
       }
     } catch (error) {
       const { code, message } = entryFailure(error);

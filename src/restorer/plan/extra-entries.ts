@@ -6,6 +6,7 @@ import type { RecordHandle } from '../target/entry-records.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
 import { isDirectory } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
+import type { StayReason } from './stay-reason.ts';
 
 /** An entry that is to be removed. */
 export interface ExtraEntry {
@@ -20,11 +21,11 @@ type Find = (name: ByteString) => EntryStat | undefined;
 /** The names in a directory that no entry of the snapshot has claimed yet. */
 export class ExtraNames {
   /** Why none of them is removed; undefined when they may be. */
-  readonly stay: string | undefined;
+  readonly stay: StayReason | undefined;
   readonly #names: Set<ByteString>;
   readonly #claimed = new Set<string>();
 
-  constructor(names: readonly ByteString[], stay: string | undefined) {
+  constructor(names: readonly ByteString[], stay: StayReason | undefined) {
     this.#names = new Set(names);
     this.stay = stay;
   }
@@ -72,7 +73,7 @@ export function reasonToStay(
   parent: TargetDirectory,
   name: ByteString,
   selection: SelectedDirectory,
-): string | undefined {
+): StayReason | undefined {
   const levels: Level[] = [{ directory: parent, names: [name], selection }];
   try {
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
@@ -85,12 +86,12 @@ export function reasonToStay(
       const found = level.directory.find(next);
       if (found === undefined) continue;
       if (!isDirectory(found)) {
-        if (!level.selection.takes(next)) return LEFT_OUT;
+        if (!level.selection.takes(next)) return 'left_out';
         continue;
       }
       const below = level.selection.enter(next);
-      if (below === undefined) return LEFT_OUT;
-      if (level.directory.isMountPoint(next)) return MOUNTED;
+      if (below === undefined) return 'left_out';
+      if (level.directory.isMountPoint(next)) return 'mounted';
       if (levels.length > MOST_LEVELS)
         throw new EntryFailure('TOO_DEEP', 'its directories are nested too deeply');
       levels.push(levelOf(level.directory.openDirectory(next), below));
@@ -100,9 +101,6 @@ export function reasonToStay(
     for (const { directory } of levels) if (directory !== parent) directory.close();
   }
 }
-
-const LEFT_OUT = 'something in it is left out of this restore';
-const MOUNTED = 'another file system is mounted there';
 
 function levelOf(directory: TargetDirectory, selection: SelectedDirectory): Level {
   try {

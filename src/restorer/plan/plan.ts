@@ -20,6 +20,7 @@ import { beginsUnread, isLostPart, readPart } from './read-part.ts';
 import type { PlannedAction, RestoreObserver, RestoreRequest } from '../request/request.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
+import type { StayReason } from './stay-reason.ts';
 import { actionOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { TargetLook } from './target-look.ts';
@@ -42,7 +43,7 @@ export interface PlanParts {
   /** Where the target really lies. */
   readonly place: ByteString;
   /** Why nothing at or below a path is removed; undefined when it may be. */
-  readonly keep: (path: ByteString) => string | undefined;
+  readonly keep: (path: ByteString) => StayReason | undefined;
   /** Told of every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }

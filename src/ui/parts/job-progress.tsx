@@ -113,7 +113,7 @@ export function JobProgress({
         ))}
         {job.waiting_for === null ? null : (
           <span>
-            <Own>{waitingWords(job.waiting_for)}</Own>
+            <Own>{waitingWords(job)}</Own>
           </span>
         )}
       </p>

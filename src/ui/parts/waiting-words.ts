@@ -1,28 +1,29 @@
-/** Why a job waits, in the reader's language where the sentence is known, else as the agent says it. */
+/** Why a job waits, in the reader's language where the code is known, else as the agent says it. */
+import type { JobFields } from '../../api/schemas/job.ts';
 import { t } from '../language/language.ts';
 
-export function waitingWords(reason: string): string {
-  const { waits } = t.parts.job;
-  for (const [pattern, name] of WAITS) {
-    const match = pattern.exec(reason);
-    if (match !== null) return waits[name](match[1] ?? '', match[2] ?? '', match[3] ?? '');
-  }
-  return reason;
+export function waitingWords({ waits, waiting_for: said }: Pick<JobFields, 'waits' | 'waiting_for'>): string {
+  return (waits === null ? undefined : wordsOf(waits)) ?? said ?? '';
 }
 
-const WAITS: readonly (readonly [RegExp, keyof typeof t.parts.job.waits])[] = [
-  [/^The destination is not there/, 'absent'],
-  [/^Quiet hours until (\d\d:\d\d)/, 'quiet'],
-  [/^The computer runs on battery/, 'battery'],
-  [/^The network is metered/, 'metered'],
-  [/^It waits for the same backup to another destination/, 'reader'],
-  [/^It waits for the same job from before/, 'earlier'],
-  [/^It waits for its turn/, 'turn'],
-  [/^The destination cannot be reached/, 'unreachable'],
-  [/^The repository is locked/, 'locked'],
-  [/^Waiting for (the store|the file system|rclone) \((.+)\), again in (\d+ (?:s|min))\./, 'again'],
-  [/^Waiting for (the store|the file system|rclone): no answer for (\d+ (?:s|min))/, 'silent'],
-  [/^Holdfast cannot write in its state directory/, 'unwritable'],
-  [/^The trial at the partner is over/, 'trialOver'],
-  [/^The account at the partner is suspended/, 'suspended'],
-];
+function wordsOf({ code, params }: NonNullable<JobFields['waits']>): string | undefined {
+  const { plainWaits, waits } = t.parts.job;
+  if (Object.hasOwn(plainWaits, code)) return plainWaits[code as keyof typeof plainWaits];
+  const whom = whomOf(params['whom']);
+  if (code === 'quiet_hours' && typeof params['until'] === 'string') return waits.quiet(params['until']);
+  const { again_in_seconds: again, silent_seconds: silent, because } = params;
+  if (code === 'asked_again' && whom !== undefined && typeof again === 'number')
+    return waits.again(whom, typeof because === 'string' ? because : '', inWords(again));
+  if (code === 'no_answer' && whom !== undefined && typeof silent === 'number')
+    return waits.silent(whom, inWords(silent));
+  return undefined;
+}
+
+function whomOf(code: unknown): string | undefined {
+  const { whom } = t.parts.job;
+  return typeof code === 'string' && Object.hasOwn(whom, code) ? whom[code as keyof typeof whom] : undefined;
+}
+
+function inWords(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+}

@@ -150,6 +150,6 @@ describe('a file whose extended attributes cannot be listed', () => {
 
     expect(reading.tally.problems).toEqual([]);
     expect(reading.entries.get(file)).toMatchObject({ size: 8, xattrs: undefined });
-    expect(reading.tally.omitted).toEqual(['extended attributes: E2BIG (1)']);
+    expect(reading.tally.omitted).toEqual([{ code: 'xattrs', reason: 'E2BIG', count: 1 }]);
   });
 });

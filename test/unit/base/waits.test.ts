@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { tellWaits, toldWait, waitsForAnswer, waitsToAskAgain } from '../../../src/base/waits.ts';
+import { tellWaits, toldWait, waitedText, waitsForAnswer, waitsToAskAgain } from '../../../src/base/waits.ts';
 
 let now: number;
 let ends: (() => void)[];
@@ -16,27 +16,32 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+function text(): string | undefined {
+  const wait = toldWait();
+  return wait && waitedText(wait);
+}
+
 describe('a wait is told', () => {
   test('when it is long, from its beginning on, and until it is over', () => {
-    const end = waitsToAskAgain('the store', 'SlowDown', 16_000);
+    const end = waitsToAskAgain('store', 'SlowDown', 16_000);
     expect(toldWait()).toEqual({
-      text: 'waiting for the store (SlowDown), again in 16 s',
-      because: 'SlowDown',
-      againInSeconds: 16,
+      code: 'asked_again',
+      params: { whom: 'store', because: 'SlowDown', again_in_seconds: 16 },
     });
+    expect(text()).toBe('waiting for the store (SlowDown), again in 16 s');
     now += 10_500;
-    expect(toldWait()?.text).toBe('waiting for the store (SlowDown), again in 6 s');
+    expect(text()).toBe('waiting for the store (SlowDown), again in 6 s');
     end();
     expect(toldWait()).toBeUndefined();
   });
 
   test('when it is short, and one of several in a row', () => {
     const since = now;
-    ends.push(waitsToAskAgain('the store', 'SlowDown', 1_000));
+    ends.push(waitsToAskAgain('store', 'SlowDown', 1_000));
     expect(toldWait()).toBeUndefined();
     now += 3_500;
-    ends.push(waitsToAskAgain('the store', 'SlowDown', 1_000, since));
-    expect(toldWait()?.text).toBe('waiting for the store (SlowDown), again in 1 s');
+    ends.push(waitsToAskAgain('store', 'SlowDown', 1_000, since));
+    expect(text()).toBe('waiting for the store (SlowDown), again in 1 s');
   });
 
   test('when nobody has answered for some seconds, with the time after which it is given up', () => {
@@ -51,14 +56,14 @@ describe('a wait is told', () => {
     now += 3_900;
     expect(toldWait()).toBeUndefined();
     now += 100;
-    expect(toldWait()?.text).toBe('waiting for rclone: no answer for 4 s; given up in 56 s');
+    expect(text()).toBe('waiting for rclone: no answer for 4 s; given up in 56 s');
     movedAt = now;
     expect(toldWait()).toBeUndefined();
   });
 
   test('of several the longest', () => {
-    ends.push(waitsToAskAgain('the store', 'SlowDown', 6_000), waitsToAskAgain('the store', 'Busy', 300_000));
-    expect(toldWait()?.text).toBe('waiting for the store (Busy), again in 5 min');
+    ends.push(waitsToAskAgain('store', 'SlowDown', 6_000), waitsToAskAgain('store', 'Busy', 300_000));
+    expect(text()).toBe('waiting for the store (Busy), again in 5 min');
   });
 });
 

@@ -332,10 +332,10 @@ describe('as JSON', () => {
 
 describe('what is waited for', () => {
   const wait = {
-    text: 'waiting for the store (SlowDown), again in 16 s',
-    because: 'SlowDown',
-    againInSeconds: 16,
-  };
+    code: 'asked_again',
+    params: { whom: 'store', because: 'SlowDown', again_in_seconds: 16 },
+  } as const;
+  const text = 'waiting for the store (SlowDown), again in 16 s';
 
   function waitingIn(mode: ProgressMode) {
     const clock = createHandClock();
@@ -358,7 +358,7 @@ describe('what is waited for', () => {
   it('stands in place of the path on a terminal, also before anything is counted', () => {
     const { clock, terminal, progress, goOn } = waitingIn('terminal');
     clock.pass(300);
-    expect(terminal.screen().join('\n')).toContain(wait.text);
+    expect(terminal.screen().join('\n')).toContain(text);
     progress.update(counters({ currentPath: '/home/ann/notes.txt' }));
     clock.pass(300);
     expect(terminal.screen().join('\n')).not.toContain('notes.txt');
@@ -372,7 +372,7 @@ describe('what is waited for', () => {
     const { clock, written, progress } = waitingIn('plain');
     clock.pass(21_500);
     progress.finish();
-    expect(written).toEqual(Array.from({ length: 3 }, () => `Backing up: ${wait.text}\n`));
+    expect(written).toEqual(Array.from({ length: 3 }, () => `Backing up: ${text}\n`));
   });
 
   it('is an object for programs', () => {
@@ -380,7 +380,7 @@ describe('what is waited for', () => {
     clock.pass(600);
     progress.finish();
     expect(written.map((line) => JSON.parse(line) as unknown)).toEqual([
-      { type: 'waiting', text: wait.text, reason: 'SlowDown', again_in_seconds: 16 },
+      { type: 'waiting', text, reason: 'SlowDown', again_in_seconds: 16 },
     ]);
   });
 });

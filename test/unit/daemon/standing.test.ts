@@ -51,7 +51,7 @@ function job(how: 'completes' | 'fails' | 'waits', path: string, at: number, des
   const error = { code: 'DESTINATION_AUTH_FAILED', message: 'x', details: {} };
   if (how === 'completes') database.jobs.insert(completed(started(queued, at), OUTCOME, at));
   else if (how === 'fails') database.jobs.insert(failed(started(queued, at), error, at));
-  else database.jobs.insert(waiting(queued, 'The computer runs on battery.'));
+  else database.jobs.insert(waiting(queued, { code: 'on_battery', params: {} }));
 }
 
 /** A backup that ends at that time, of a source that was read at another. */

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { toldWait } from '../../../src/base/waits.ts';
+import { toldWait, waitedText } from '../../../src/base/waits.ts';
 import { openDestination, type OpenOptions } from '../../../src/destination/open/open.ts';
 import { startSilentServer } from '../../support/silent-server.ts';
 
@@ -40,7 +40,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
 
 /** What is said so many milliseconds from now if nothing comes until then. */
 function toldAfter(ms: number): string | undefined {
-  return toldWait(systemClock.monotonic() + ms)?.text;
+  const wait = toldWait(systemClock.monotonic() + ms);
+  return wait && waitedText(wait);
 }
 
 describe.each(Object.entries(KINDS))('%s', (_, { url, options }) => {

@@ -43,14 +43,14 @@ describe('backups that nobody asked for', () => {
 
   test('go on while it is suspended, unless the settings say otherwise', () => {
     expect(heldBack(suspended, DEFAULTS, 0)).toBeNull();
-    expect(heldBack(suspended, { ...DEFAULTS, whileSuspended: 'wait' }, 0)).toContain('suspended');
+    expect(heldBack(suspended, { ...DEFAULTS, whileSuspended: 'wait' }, 0)).toBe('account_suspended');
   });
 
   test('wait from a week after the trial, unless the settings say otherwise', () => {
     const wait = endedAt * 1000 + TRIAL_GRACE_MS;
     expect(heldBack(over, DEFAULTS, wait - 1)).toBeNull();
-    expect(heldBack(over, DEFAULTS, wait)).toContain('trial');
+    expect(heldBack(over, DEFAULTS, wait)).toBe('trial_over');
     expect(heldBack(over, { ...DEFAULTS, afterTrial: 'run' }, wait)).toBeNull();
-    expect(heldBack({ ...over, trial_ends_at: null }, DEFAULTS, 0)).toContain('trial');
+    expect(heldBack({ ...over, trial_ends_at: null }, DEFAULTS, 0)).toBe('trial_over');
   });
 });

@@ -49,7 +49,7 @@ const snapshot: SnapshotRecord = {
     failed: 8,
   },
   owners: { users: { '0': 'root', __proto__x: 'y' }, groups: {} },
-  omitted: ['x'],
+  omitted: [{ code: 'words', text: 'x', count: 2 }],
   parent: 'ab'.repeat(32),
   original: 'cd'.repeat(32),
   kind: 'stream',
@@ -95,6 +95,13 @@ describe('records', () => {
     expect(decodeChainContext(encodeChainContext(position))).toEqual(position);
     const tombstone = { kind: 'packs', names: ['0e'.repeat(32)], reason: 'r', atMs: 1, fence: 2 } as const;
     expect(decodeTombstone(encodeSigned(tombstoneMap(tombstone), sign), 't').record).toEqual(tombstone);
+    const replaced = { ...tombstone, replacedBy: '1a'.repeat(32) };
+    expect(decodeTombstone(encodeSigned(tombstoneMap(replaced), sign), 't').record).toEqual(replaced);
+    const inWords = { ...tombstone, reason: `replaced by ${'1b'.repeat(32)}` };
+    expect(decodeTombstone(encodeSigned(tombstoneMap(inWords), sign), 't').record).toEqual({
+      ...inWords,
+      replacedBy: '1b'.repeat(32),
+    });
     const placed = { ...tombstone, places: [{ writer: '0f'.repeat(16), seq: 7 }] };
     expect(decodeTombstone(encodeSigned(tombstoneMap(placed), sign), 't').record).toEqual(placed);
     for (const places of [[], [...placed.places, undefined], [{ writer: '0f'.repeat(16), seq: 2 ** 60 }]])
@@ -126,7 +133,7 @@ describe('records', () => {
 
   it('are damage without any of their fields', () => {
     const map = uncbor(encodeSnapshot(snapshot)) as CborMap;
-    const optional = new Set(['salt', 'parent', 'original']);
+    const optional = new Set(['salt', 'parent', 'original', 'omitted_codes']);
     for (const field of Object.keys(map)) {
       const rest = Object.fromEntries(Object.entries(map).filter(([name]) => name !== field));
       expect(
@@ -134,7 +141,7 @@ describe('records', () => {
         field,
       ).toBe(optional.has(field) ? 'read' : 'CORRUPT_DATA');
     }
-    expect(Object.keys(map)).toHaveLength(21);
+    expect(Object.keys(map)).toHaveLength(22);
   });
 
   it('are damage with values that mean nothing', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { NOTHING_TO_COPY } from '../../../src/engine/protocol.ts';
-import { WAITS_FOR_READER, type PassPart } from '../../../src/jobs/pass.ts';
+import type { PassPart } from '../../../src/jobs/pass.ts';
 import type { Job, JobTrigger } from '../../../src/jobs/job.ts';
 import { MOST_DEATHS } from '../../../src/jobs/job-states.ts';
 import { MOST_QUEUED, placesByName } from '../../../src/jobs/queue.ts';
@@ -29,7 +29,7 @@ async function begin(setup: Partial<RunnerSetup> = {}): Promise<RunnerSite> {
       return await Promise.resolve(engineJobOf(job));
     },
     waitingReason: async ({ spec }) =>
-      await Promise.resolve(away.has(spec.destination) ? 'It is not there.' : null),
+      await Promise.resolve(away.has(spec.destination) ? { code: 'destination_absent', params: {} } : null),
     ...setup,
   });
   return site;
@@ -63,7 +63,7 @@ describe('a pass', () => {
     const ids = await pass(here, ['a', 'b', 'c']);
     const [a = '', b = '', c = ''] = ids;
     expect(statuses(here, ids)).toEqual(['running', 'queued', 'queued']);
-    expect([b, c].map((id) => here.job(id).waiting_for)).toEqual([WAITS_FOR_READER, WAITS_FOR_READER]);
+    expect([b, c].map((id) => here.job(id).waits?.code)).toEqual(['reader', 'reader']);
     expect(parts.get(a)).toMatchObject({ kind: 'reads', waiting: [{ id: b }, { id: c }] });
     here.engines.of(a).complete();
     await settle();
@@ -84,13 +84,13 @@ describe('a pass', () => {
     const here = await begin();
     away.add('a');
     const [a = '', b = '', c = ''] = await pass(here, ['a', 'b', 'c']);
-    expect(here.job(a).waiting_for).toBe('It is not there.');
+    expect(here.job(a).waits?.code).toBe('destination_absent');
     here.engines.of(b).complete();
     await settle();
     here.engines.of(c).complete();
     await settle();
     expect(statuses(here, [a, b, c])).toEqual(['queued', 'completed', 'completed']);
-    expect(here.job(a).waiting_for).toBe('It is not there.');
+    expect(here.job(a).waits?.code).toBe('destination_absent');
     away.clear();
     here.runner.look();
     await settle();
@@ -104,7 +104,7 @@ describe('a pass', () => {
     here.engines.of(a).fail('DESTINATION_UNREACHABLE');
     await settle();
     expect(statuses(here, [a, b, c])).toEqual(['queued', 'running', 'queued']);
-    expect(here.job(c).waiting_for).toBe(WAITS_FOR_READER);
+    expect(here.job(c).waits?.code).toBe('reader');
     expect(here.job(a).waiting_for).toContain('cannot be reached');
     here.engines.of(b).complete();
     await settle();

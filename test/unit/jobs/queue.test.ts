@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RestoreSpec } from '../../../src/jobs/job.ts';
-import { MOST_QUEUED, WAITS_FOR_EARLIER } from '../../../src/jobs/queue.ts';
+import { MOST_QUEUED } from '../../../src/jobs/queue.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, runnerSite, type RunnerSite } from './runner-site.ts';
@@ -114,7 +114,7 @@ describe('the queue', () => {
       expect(runner.submit(backupOf('/a'), change % 2 === 0 ? 'watch' : 'schedule').id).toBe(second);
     }
     expect(book.queued().map(({ job: { id } }) => id)).toEqual([first, second]);
-    expect(job(second)).toMatchObject({ started_at: null, waiting_for: WAITS_FOR_EARLIER });
+    expect(job(second)).toMatchObject({ started_at: null, waits: { code: 'earlier' } });
     // What somebody asks for has its own turn.
     const { id: asked } = runner.submit(backupOf('/a'), 'api');
     await settle();

@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { StateError } from '../../../src/base/errors.ts';
-import type { Job } from '../../../src/jobs/job.ts';
-import { WAITS_FOR_TURN } from '../../../src/jobs/queue.ts';
+import type { Job, Wait } from '../../../src/jobs/job.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
 import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
 import { settle } from '../../support/manual-clock.ts';
@@ -58,13 +57,17 @@ describe('a job', () => {
     const { id } = runner.submit(backupOf('/home'), 'api');
     await settle();
     const first = 'Waiting for the store (SlowDown), again in 16 s.';
-    engines.of(id).say({ kind: 'held up', waitsFor: first });
-    expect(job(id)).toMatchObject({ status: 'running', waiting_for: first });
-    engines.of(id).say({ kind: 'held up', waitsFor: 'Waiting for the store (SlowDown), again in 11 s.' });
+    const waits = (seconds: number): Wait => ({
+      code: 'asked_again',
+      params: { whom: 'store', because: 'SlowDown', again_in_seconds: seconds },
+    });
+    engines.of(id).say({ kind: 'held_up', waitsFor: waits(16) });
+    expect(job(id)).toMatchObject({ status: 'running', waiting_for: first, waits: waits(16) });
+    engines.of(id).say({ kind: 'held_up', waitsFor: waits(11) });
     expect(job(id).waiting_for).toContain('11 s');
-    engines.of(id).say({ kind: 'held up', waitsFor: null });
+    engines.of(id).say({ kind: 'held_up', waitsFor: null });
     expect(job(id).waiting_for).toBeNull();
-    engines.of(id).say({ kind: 'held up', waitsFor: first });
+    engines.of(id).say({ kind: 'held_up', waitsFor: waits(16) });
     engines.of(id).complete({});
     await settle();
     expect(job(id)).toMatchObject({ status: 'completed', waiting_for: null });
@@ -432,11 +435,11 @@ describe('what passes by itself', () => {
   });
 
   it('shows what a job waits for, and starts it when that has passed', async () => {
-    let reason: string | null = 'The computer runs on battery.';
+    let reason: Wait | null = { code: 'on_battery', params: {} };
     const { runner, job, pass } = await begin({ waitingReason: async () => await Promise.resolve(reason) });
     const { id } = runner.submit(backupOf('/a'), 'schedule');
     await settle();
-    expect(job(id)).toMatchObject({ status: 'queued', waiting_for: reason });
+    expect(job(id)).toMatchObject({ status: 'queued', waits: reason });
     reason = null;
     await pass(30_000);
     expect(job(id)).toMatchObject({ status: 'running', waiting_for: null });
@@ -506,7 +509,7 @@ describe('the runner', () => {
     const second = runner.submit(backupOf('/b', 'two'), 'watch');
     await settle();
     expect(job(first.id).status).toBe('running');
-    expect(job(second.id)).toMatchObject({ status: 'queued', waiting_for: WAITS_FOR_TURN });
+    expect(job(second.id)).toMatchObject({ status: 'queued', waits: { code: 'turn' } });
     const asked = runner.submit(backupOf('/c', 'three'), 'api');
     await settle();
     expect(job(asked.id).status).toBe('running');
@@ -681,7 +684,7 @@ describe('hooks', () => {
     if (slow === undefined || quick === undefined || last === undefined) throw new Error('no job');
     while (here.engines.running.length === 0) await delay(5);
     expect(here.engines.of(quick).isRunning).toBe(true);
-    await until(here, last, ({ waiting_for }) => waiting_for === WAITS_FOR_TURN);
+    await until(here, last, ({ waits }) => waits?.code === 'turn');
     // Its command is done by now, and nobody else works there meanwhile.
     await delay(500);
     expect(here.engines.running).toHaveLength(1);

@@ -23,6 +23,7 @@ function job(
     trigger: 'ui',
     attempt: 1,
     waiting_for: null,
+    waits: null,
     created_at: `2026-11-22T12:00:00.00${id}Z`,
     started_at: null,
     finished_at: null,

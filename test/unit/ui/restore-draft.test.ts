@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textRef } from '../../../src/ui/pages/restore/path-ref.ts';
-import {
-  commandInMessage,
-  commandOfDraft,
-  draftOf,
-  requestOf,
-} from '../../../src/ui/pages/restore/restore-draft.ts';
+import { commandOfDraft, draftOf, requestOf } from '../../../src/ui/pages/restore/restore-draft.ts';
 
 const snapshot = '0123456789abcdef0123';
 const bytes = { path: '/\u{FFFD}', path_b64: Buffer.from('/\xff', 'latin1').toString('base64') };
@@ -56,13 +51,5 @@ describe('a restore that is put together', () => {
     expect(requestOf({ ...draft, what: 'all' }, false)).not.toHaveProperty('paths');
     const root = draftOf(snapshot, [], textRef('/'));
     expect(requestOf(root, false)).not.toHaveProperty('paths');
-  });
-});
-
-describe('commandInMessage', () => {
-  it('finds what a refusal tells to type', () => {
-    const message = "The agent may not write to /mnt. Allow it with: sudo setfacl -m u:hf:rwx '/mnt'";
-    expect(commandInMessage(message)).toBe("sudo setfacl -m u:hf:rwx '/mnt'");
-    expect(commandInMessage('Choose another directory.')).toBeUndefined();
   });
 });

@@ -1,11 +1,12 @@
 import { render } from 'preact-render-to-string';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import type { JobFields } from '../../../src/api/schemas/job.ts';
 import type { PlanDocument } from '../../../src/enrollment/signed.ts';
 import { heldBack } from '../../../src/enrollment/plan.ts';
 import { waitingReason } from '../../../src/jobs/conditions.ts';
-import { WAITS_FOR_READER } from '../../../src/jobs/pass.ts';
-import { WAITS_FOR_EARLIER } from '../../../src/jobs/queue.ts';
+import type { PlainWait, Wait } from '../../../src/jobs/job.ts';
 import { passingReason } from '../../../src/jobs/retry-delay.ts';
+import { waitText } from '../../../src/jobs/wait-text.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
 import { german } from '../../../src/ui/language/german/german.ts';
 import { useLanguage } from '../../../src/ui/language/language.ts';
@@ -42,37 +43,57 @@ describe('why a job waits', () => {
     onMetered: async () => await Promise.resolve(onMetered),
   });
 
-  test('is known in other words for each sentence that the agent says', async () => {
+  const passing = (code: string): Wait | null =>
+    passingReason({ code, message: '', details: {} }, 0, null, noon) ?? null;
+  const waiting = (wait: Wait | null): Pick<JobFields, 'waits' | 'waiting_for'> => ({
+    waits: wait,
+    waiting_for: wait === null ? null : waitText(wait),
+  });
+
+  test('is known in the words of the page for each reason that the agent has', async () => {
     const quiet = { ...input, conditions: { ...input.conditions, quietHours: '11:00-13:30' } };
+    const plain = (code: PlainWait): Wait => ({ code, params: {} });
+    const settings = { afterTrial: 'wait', whileSuspended: 'wait' } as const;
+    const held = (status: 'suspended' | 'trial_expired'): Wait | null => {
+      const code = heldBack({ ...plan, status }, settings, noon);
+      return code && plain(code);
+    };
+    const again = { whom: 'store', because: 'SlowDown', again_in_seconds: 16 } as const;
+    const silent = { whom: 'file_system', silent_seconds: 200, given_up_in_seconds: null } as const;
     const said = [
       await waitingReason(job, { ...input, destinationPresent: false }, circumstances(false, false), noon),
       await waitingReason(job, quiet, circumstances(false, false), noon),
       await waitingReason(job, input, circumstances(true, false), noon),
       await waitingReason(job, input, circumstances(false, true), noon),
-      WAITS_FOR_READER,
-      WAITS_FOR_EARLIER,
-      passingReason({ code: 'DESTINATION_UNREACHABLE', message: '', details: {} }, 0, null, noon) ?? null,
-      passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? null,
-      heldBack({ ...plan, status: 'suspended' }, { afterTrial: 'wait', whileSuspended: 'wait' }, noon),
-      heldBack({ ...plan, status: 'trial_expired' }, { afterTrial: 'wait', whileSuspended: 'wait' }, noon),
-    ];
-    for (const reason of said) {
-      expect(reason).not.toBeNull();
-      expect(Object.values(english.parts.job.waits).map((words) => words('13:30', '', ''))).toContain(
-        waitingWords(reason ?? ''),
-      );
-    }
-    expect(new Set(said.map((reason) => waitingWords(reason ?? ''))).size).toBe(said.length);
+      plain('reader'),
+      plain('earlier'),
+      plain('turn'),
+      plain('state_unwritable'),
+      passing('DESTINATION_UNREACHABLE'),
+      passing('REPOSITORY_LOCKED'),
+      held('suspended'),
+      held('trial_expired'),
+      { code: 'asked_again', params: again },
+      { code: 'no_answer', params: silent },
+    ] as const;
+    const words = said.map((wait) => waitingWords({ ...waiting(wait), waiting_for: 'UNKNOWN' }));
+    expect(words).not.toContain('UNKNOWN');
+    expect(new Set(words).size).toBe(said.length);
+    expect(words).toContain('Quiet hours: it starts at 13:30.');
+    expect(words).toContain('Waiting for the store (SlowDown), again in 16 s.');
+    expect(words).toContain('Waiting for the file system: no answer for 3 min.');
   });
 
   test('is not another program alone where a run was broken off, as by a power cut', () => {
-    const said = passingReason({ code: 'REPOSITORY_LOCKED', message: '', details: {} }, 0, null, noon) ?? '';
-    for (const words of [said, waitingWords(said), english.problems['REPOSITORY_LOCKED']])
+    const said = waiting(passing('REPOSITORY_LOCKED'));
+    for (const words of [said.waiting_for, waitingWords(said), english.problems['REPOSITORY_LOCKED']])
       expect(words).toContain('broken off');
   });
 
   test('is what the agent says where it is not known', () => {
-    expect(waitingWords('The moon is full.')).toBe('The moon is full.');
+    const said = { waits: { code: 'full_moon', params: {} }, waiting_for: 'The moon is full.' };
+    expect(waitingWords(said)).toBe('The moon is full.');
+    expect(waitingWords({ ...said, waits: null })).toBe('The moon is full.');
   });
 });
 
@@ -80,9 +101,13 @@ test('where a job is followed, why it waits is said in the language of the reade
   vi.stubGlobal('document', { documentElement: {} });
   await useLanguage('de');
   try {
-    const job = backupJob({ status: 'queued', waiting_for: 'The computer runs on battery.' });
+    const job = backupJob({
+      status: 'queued',
+      waiting_for: 'The computer runs on battery.',
+      waits: { code: 'on_battery', params: {} },
+    });
     const shown = render(<JobProgress job={job} />);
-    expect(shown).toContain(german.parts.job.waits.battery());
+    expect(shown).toContain(german.parts.job.plainWaits.on_battery);
     expect(shown).not.toContain('battery');
   } finally {
     await useLanguage('en');

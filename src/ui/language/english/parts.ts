@@ -26,24 +26,34 @@ export const parts = {
     rate: (size: string) => `${size}/s`,
     left: (time: string) => `about ${time} left`,
     cancel: (name: string) => `Cancel: ${name}`,
-    waits: {
-      absent: () => 'The destination is not there. Connect or mount it; the job then starts by itself.',
-      quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
-      battery: () => 'The computer runs on battery. It starts when there is power.',
-      metered: () => 'The network is metered. It starts on another one.',
-      reader: () =>
-        'The same backup is being made to another destination; it is copied from there afterwards.',
-      turn: () => 'Another job uses the same folder or the same place for backups. It starts after that one.',
-      earlier: () => 'The same job from before is being tried again. It starts after that one.',
-      unreachable: () => 'The destination cannot be reached. It is tried again by itself.',
-      locked: () =>
+    plainWaits: {
+      destination_absent: 'The destination is not there. Connect or mount it; the job then starts by itself.',
+      on_battery: 'The computer runs on battery. It starts when there is power.',
+      on_metered: 'The network is metered. It starts on another one.',
+      reader: 'The same backup is being made to another destination; it is copied from there afterwards.',
+      turn: 'Another job uses the same folder or the same place for backups. It starts after that one.',
+      earlier: 'The same job from before is being tried again. It starts after that one.',
+      destination_unreachable: 'The destination cannot be reached. It is tried again by itself.',
+      repository_locked:
         'The repository is locked, by another program or by a run that was broken off. It is tried again by itself.',
-      again: (whom: string, why: string, time: string) => `Waiting for ${whom} (${why}), again in ${time}.`,
-      silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
-      unwritable: () =>
+      state_unwritable:
         'Holdfast cannot write in its state directory: its disk is full or takes no writes. It is tried again by itself.',
-      trialOver: () => 'The trial at the partner is over. Only what you start yourself is backed up.',
-      suspended: () => 'The account at the partner is suspended. Only what you start yourself is backed up.',
+      trial_over: 'The trial at the partner is over. Only what you start yourself is backed up.',
+      account_suspended:
+        'The account at the partner is suspended. Only what you start yourself is backed up.',
+    },
+    waits: {
+      quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
+      again: (whom: string, why: string, time: string) =>
+        `Waiting for ${whom}${why === '' ? '' : ` (${why})`}, again in ${time}.`,
+      silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
+    },
+    whom: {
+      store: 'the store',
+      file_system: 'the file system',
+      rclone: 'rclone',
+      other_session: 'a sign of life of another program',
+      other_change: 'another program that changes the repository',
     },
   },
   comparison: {

@@ -141,6 +141,9 @@ export const restore = {
   deleteExtraWarning:
     'Files that came later, and those that the backup leaves out, are deleted for good. The next step shows which.',
   lookingAtIt: 'Comparing the snapshot with what is there. Nothing is written yet.',
+  mayNotWrite: (path: string) => `The agent may not write to ${path}.`,
+  allowWriting: 'Allow it with:',
+  allowService: 'If the agent runs as a service, allow it with:',
   waitsForOthers: 'Waiting until other jobs are done.',
   wouldDoNothing: 'Nothing would be written: everything is there already.',
   wouldWrite: (size: string) => `${size} would be written.`,

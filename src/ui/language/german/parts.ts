@@ -1,10 +1,5 @@
 import type { Texts } from '../english/english.ts';
 
-function inGerman(whom: string): string {
-  if (whom === 'the store') return 'den Speicher';
-  return whom === 'the file system' ? 'das Dateisystem' : whom;
-}
-
 export const parts: Texts['parts'] = {
   writeOnlyKey: (number, label) =>
     label === '' ? `Nur-schreiben-Schlüssel ${number}` : `Nur-schreiben-Schlüssel ${number} (${label})`,
@@ -33,26 +28,33 @@ export const parts: Texts['parts'] = {
     rate: (size) => `${size}/s`,
     left: (time) => `noch etwa ${time}`,
     cancel: (name) => `Abbrechen: ${name}`,
-    waits: {
-      absent: () =>
+    plainWaits: {
+      destination_absent:
         'Das Ziel ist nicht da. Schließen Sie es an oder hängen Sie es ein; der Auftrag beginnt dann von selbst.',
-      quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
-      battery: () => 'Der Rechner läuft mit Akku. Er beginnt, sobald Strom da ist.',
-      metered: () => 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
-      reader: () =>
-        'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
-      turn: () =>
-        'Ein anderer Auftrag benutzt denselben Ordner oder denselben Sicherungsort. Er beginnt danach.',
-      earlier: () => 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
-      unreachable: () => 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
-      locked: () =>
+      on_battery: 'Der Rechner läuft mit Akku. Er beginnt, sobald Strom da ist.',
+      on_metered: 'Das Netz wird nach Menge abgerechnet. Er beginnt in einem anderen.',
+      reader: 'Dieselbe Sicherung entsteht gerade an einem anderen Ziel und wird danach von dort kopiert.',
+      turn: 'Ein anderer Auftrag benutzt denselben Ordner oder denselben Sicherungsort. Er beginnt danach.',
+      earlier: 'Derselbe Auftrag von vorher wird noch einmal versucht. Er beginnt danach.',
+      destination_unreachable: 'Das Ziel ist nicht zu erreichen. Es wird von selbst wieder versucht.',
+      repository_locked:
         'Das Repository ist gesperrt, von einem anderen Programm oder von einem abgebrochenen Lauf. Es wird von selbst wieder versucht.',
-      again: (whom, why, time) => `Wartet auf ${inGerman(whom)} (${why}), wieder in ${time}.`,
-      silent: (whom, time) => `Wartet auf ${inGerman(whom)}: seit ${time} keine Antwort.`,
-      unwritable: () =>
+      state_unwritable:
         'Holdfast kann in seinem Zustandsverzeichnis nicht schreiben: Die Platte ist voll oder schreibgeschützt. Es wird von selbst wieder versucht.',
-      trialOver: () => 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
-      suspended: () => 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
+      trial_over: 'Die Probe beim Partner ist vorbei. Gesichert wird nur, was Sie selbst anstoßen.',
+      account_suspended: 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
+    },
+    waits: {
+      quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
+      again: (whom, why, time) => `Wartet auf ${whom}${why === '' ? '' : ` (${why})`}, wieder in ${time}.`,
+      silent: (whom, time) => `Wartet auf ${whom}: seit ${time} keine Antwort.`,
+    },
+    whom: {
+      store: 'den Speicher',
+      file_system: 'das Dateisystem',
+      rclone: 'rclone',
+      other_session: 'ein Lebenszeichen eines anderen Programms',
+      other_change: 'ein anderes Programm, das das Repository ändert',
     },
   },
   comparison: {

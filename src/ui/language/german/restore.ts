@@ -149,6 +149,9 @@ export const restore: Texts['restore'] = {
   deleteExtraWarning:
     'Dateien, die nach diesem Stand dazukamen, und solche, die die Sicherung auslässt, werden endgültig gelöscht. Der nächste Schritt zeigt, welche.',
   lookingAtIt: 'Der Stand wird mit dem verglichen, was da ist. Noch wird nichts geschrieben.',
+  mayNotWrite: (path) => `Der Agent darf in ${path} nicht schreiben.`,
+  allowWriting: 'Erlauben Sie es ihm so:',
+  allowService: 'Läuft der Agent als Dienst, erlauben Sie es ihm so:',
   waitsForOthers: 'Wartet, bis andere Aufträge erledigt sind.',
   wouldDoNothing: 'Es würde nichts geschrieben: Alles ist schon da.',
   wouldWrite: (size) => `${size} würden geschrieben.`,

@@ -80,7 +80,7 @@ function State({
       </p>
       {job.status === 'queued' && reason !== null ? (
         <p>
-          <Own>{waitingWords(reason)}</Own>
+          <Own>{waitingWords(job)}</Own>
         </p>
       ) : null}
       {job.status === 'running' ? <JobProgress job={job} /> : null}

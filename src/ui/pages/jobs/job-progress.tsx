@@ -20,7 +20,7 @@ export function JobProgress({ job }: { readonly job: AnyJob }): JSX.Element {
       <p class="quiet small-text">{progressWords(job)}</p>
       {job.waiting_for === null ? null : (
         <p class="small-text" role="status">
-          <Own>{waitingWords(job.waiting_for)}</Own>
+          <Own>{waitingWords(job)}</Own>
         </p>
       )}
       {path === null ? null : (

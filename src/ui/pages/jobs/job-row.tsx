@@ -47,7 +47,7 @@ function Outcome({ job }: { readonly job: AnyJob }): JSX.Element | null {
   if (status === 'queued')
     return reason === null ? null : (
       <p class="small-text">
-        <Own>{waitingWords(reason)}</Own>
+        <Own>{waitingWords(job)}</Own>
       </p>
     );
   if (status === 'failed' && error !== null)

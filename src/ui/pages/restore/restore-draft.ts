@@ -100,8 +100,3 @@ export function commandOfDraft(draft: RestoreDraft, destination: string | undefi
     destination,
   });
 }
-
-/** What a refusal tells to type, at its end: the part behind `with: `. */
-export function commandInMessage(message: string): string | undefined {
-  return /\bwith: (sudo \S.*)$/.exec(message)?.[1];
-}

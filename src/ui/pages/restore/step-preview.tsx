@@ -67,8 +67,8 @@ function Attempt({
   return <Result preview={preview} />;
 }
 
-function waitsFor({ waiting_for: reason }: Restore): string {
-  return reason === null ? t.restore.waitsForOthers : waitingWords(reason);
+function waitsFor(job: Restore): string {
+  return job.waiting_for === null ? t.restore.waitsForOthers : waitingWords(job);
 }
 
 const LOOKS: Readonly<Record<RestorePreview['items'][number]['what'], Look>> = {

@@ -8,7 +8,7 @@ import { Own } from '../../components/own-text.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import { DirectoryChooser } from '../../parts/directory-chooser.tsx';
-import { commandInMessage, OVERWRITE_MODES, type RestoreDraft } from './restore-draft.ts';
+import { OVERWRITE_MODES, type RestoreDraft } from './restore-draft.ts';
 
 export function WhereStep({
   draft,
@@ -104,19 +104,24 @@ export function WhereStep({
 }
 
 /** Why it cannot go there, and the command that would allow it. */
-function Refusal({ error: { message } }: { readonly error: AskError }): JSX.Element {
-  const command = commandInMessage(message);
+function Refusal({ error: { message, details } }: { readonly error: AskError }): JSX.Element {
+  const { closed, command, read_only: isReadOnly } = details;
+  if (typeof closed !== 'string' || typeof command !== 'string')
+    return (
+      <Notice look="bad" urgent>
+        <Own>{message}</Own>
+      </Notice>
+    );
   return (
     <Notice look="bad" urgent>
       <div>
         <p>
-          <Own>{command === undefined ? message : message.slice(0, message.length - command.length)}</Own>
+          {t.restore.mayNotWrite(closed)}{' '}
+          {isReadOnly === true ? t.restore.allowService : t.restore.allowWriting}
         </p>
-        {command === undefined ? null : (
-          <pre>
-            <Own>{command}</Own>
-          </pre>
-        )}
+        <pre>
+          <Own>{command}</Own>
+        </pre>
       </div>
     </Notice>
   );

@@ -75,7 +75,7 @@ function ConfigurationCard({ about }: { readonly about: About }): JSX.Element {
               {error.line === null ? null : (
                 <strong>{advanced.configAt(String(error.line), String(error.column ?? 1))} </strong>
               )}
-              <Own>{withoutPlace(error)}</Own>
+              <Own>{error.message}</Own>
             </p>
           </div>
         </Notice>
@@ -83,11 +83,6 @@ function ConfigurationCard({ about }: { readonly about: About }): JSX.Element {
       <p>{advanced.configWhat}</p>
     </Card>
   );
-}
-
-/** The message begins with file, line and column, which stand before it here in the reader's language. */
-function withoutPlace({ line, message }: NonNullable<About['config_error']>): string {
-  return line === null ? message : message.replace(/^.*?, line \d+(?:, column \d+)?: /s, '');
 }
 
 function AboutCard({ about }: { readonly about: Asked<About> }): JSX.Element {

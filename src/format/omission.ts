@@ -1,0 +1,110 @@
+/** What of entries could not be captured although they are in a snapshot: by kind, counted. */
+import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import type { CborMap, RecordReader } from './cbor.ts';
+
+export type OmittedKind =
+  /** One extended attribute. `reason`: errno name. */
+  | { readonly code: 'xattr'; readonly name: ByteString; readonly reason: string }
+  /** All extended attributes: they cannot be listed. */
+  | { readonly code: 'xattrs'; readonly reason: string }
+  /** What only root can list, and of root only who has CAP_SYS_ADMIN. */
+  | { readonly code: 'trusted_xattrs' }
+  /** Entries that are no files, directories, links, devices, pipes or sockets. */
+  | { readonly code: 'entries' }
+  /** Kinds beyond those that are listed. */
+  | { readonly code: 'more' }
+  /** What another version says in words alone, or with a code that this one does not know. */
+  | { readonly code: 'words'; readonly text: string };
+
+export type Omission = OmittedKind & { readonly count: number };
+
+/** The same for everything of one kind. */
+export function omissionKey(kind: OmittedKind): string {
+  const name = 'name' in kind ? kind.name : '';
+  const reason = 'reason' in kind ? kind.reason : '';
+  return JSON.stringify([kind.code, name, reason, kind.code === 'words' ? kind.text : '']);
+}
+
+/** For people, and for readers of before the codes. */
+export function omissionText(omission: Omission): string {
+  return `${kindText(omission)} (${omission.count})`;
+}
+
+function kindText(kind: OmittedKind): string {
+  switch (kind.code) {
+    case 'xattr':
+      return `extended attribute ${textOfBytes(kind.name).toWellFormed()}: ${kind.reason}`;
+    case 'xattrs':
+      return `extended attributes: ${kind.reason}`;
+    case 'trusted_xattrs':
+      return TRUSTED;
+    case 'entries':
+      return ENTRIES;
+    case 'more':
+      return MORE;
+    case 'words':
+      return kind.text;
+  }
+}
+
+const TRUSTED = 'extended attributes trusted.*: CAP_SYS_ADMIN is missing';
+const ENTRIES = 'entries of a kind that cannot be stored';
+const MORE = 'more of other kinds';
+
+/** The field of a record that has the codes; the texts of the same, in the same order, are in `omitted`. */
+export function omissionMap(omission: Omission): CborMap {
+  const { code, count } = omission;
+  return {
+    code,
+    count,
+    ...('name' in omission ? { name: Buffer.from(omission.name, 'latin1') } : {}),
+    ...('reason' in omission ? { reason: omission.reason } : {}),
+  };
+}
+
+/** @param text what stands in the same place of `omitted` */
+export function omissionOf(map: RecordReader, text: string): Omission {
+  const count = map.integer('count');
+  switch (map.text('code')) {
+    case 'xattr':
+      return {
+        code: 'xattr',
+        name: asByteString(map.bytes('name').toString('latin1')),
+        reason: map.text('reason'),
+        count,
+      };
+    case 'xattrs':
+      return { code: 'xattrs', reason: map.text('reason'), count };
+    case 'trusted_xattrs':
+      return { code: 'trusted_xattrs', count };
+    case 'entries':
+      return { code: 'entries', count };
+    case 'more':
+      return { code: 'more', count };
+    default:
+      return { code: 'words', text: counted(text).what, count };
+  }
+}
+
+/** Of snapshots that have texts alone, as all have that were stored before there were codes. */
+export function omissionOfText(text: string): Omission {
+  const { what, count } = counted(text);
+  if (what === TRUSTED) return { code: 'trusted_xattrs', count };
+  if (what === ENTRIES) return { code: 'entries', count };
+  if (what === MORE) return { code: 'more', count };
+  const [, all] = /^extended attributes: (.*)$/su.exec(what) ?? [];
+  if (all !== undefined) return { code: 'xattrs', reason: all, count };
+  const [, name, reason] = /^extended attribute (.*): (.*)$/su.exec(what) ?? [];
+  if (name === undefined || reason === undefined) return { code: 'words', text: what, count };
+  return { code: 'xattr', name: nameOfText(name), reason, count };
+}
+
+function counted(text: string): { readonly what: string; readonly count: number } {
+  const [, what = text, digits = '1'] = /^(.*) \((\d{1,16})\)$/su.exec(text) ?? [];
+  return { what, count: Number(digits) };
+}
+
+/** Names stood there byte by byte. */
+function nameOfText(text: string): ByteString {
+  return /^[\0-\u00ff]*$/.test(text) ? asByteString(text) : bytesOfText(text);
+}

@@ -1,0 +1,28 @@
+/** What a job waits for, in words: those of the API, of logs and of the command line. The page has its own. */
+import { waitedText } from '../base/waits.ts';
+import type { Wait } from './job.ts';
+
+export function waitText(wait: Wait): string {
+  if (wait.code === 'asked_again' || wait.code === 'no_answer') {
+    const text = waitedText(wait);
+    return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  }
+  if (wait.code === 'quiet_hours') return `Quiet hours until ${wait.params.until}.`;
+  return TEXTS[wait.code];
+}
+
+const TEXTS: Readonly<Record<Exclude<Wait['code'], 'asked_again' | 'no_answer' | 'quiet_hours'>, string>> = {
+  destination_absent: 'The destination is not there: connect or mount it.',
+  on_battery: 'The computer runs on battery.',
+  on_metered: 'The network is metered.',
+  reader: 'It waits for the same backup to another destination, to copy that.',
+  earlier: 'It waits for the same job from before, which is tried again.',
+  turn: 'It waits for its turn: another job uses the same source or destination, or the memory that there is.',
+  destination_unreachable: 'The destination cannot be reached; it is tried again.',
+  // The right to prune outlives a process, and a machine whose power went, by five minutes.
+  repository_locked:
+    'The repository is locked, by another program or by a run that was broken off; it is tried again.',
+  state_unwritable: 'Holdfast cannot write in its state directory; it is tried again.',
+  account_suspended: 'The account at the partner is suspended.',
+  trial_over: 'The trial at the partner is over.',
+};
