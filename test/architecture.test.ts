@@ -394,8 +394,6 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'notify/mail-failure.ts': [5, 'commands of SMTP; servers give many refusals one code'],
   'partner/store/database.ts': [2, 'the driver gives a lost connection no code'],
   'restorer/target/entry-failure.ts': [2, 'takes a temporary name out of what Node says'],
-  'watch/native-source.ts': [2, 'the watcher gives no code'],
-  'watch/native-watcher.ts': [2, 'the watcher gives no code'],
   'watch/watch-limit.ts': [2, 'the watcher gives no code'],
   // What was stored in words before there were codes.
   'format/omission.ts': [5, 'snapshots that have no codes'],

@@ -38,7 +38,7 @@ import { protectRoutes } from './page/protect-routes.ts';
 import { createPageSessions, type PageSessions } from './access/page-sessions.ts';
 import { installHooks } from './framework/plugin-order.ts';
 import { createRateLimits, quotaHeaders } from './access/rate-limits.ts';
-import type { ResourceParts } from './routes/resource-parts.ts';
+import type { ResourceParts, SettingsFile } from './routes/resource-parts.ts';
 import { restoreRoutes } from './routes/restore-routes.ts';
 import { type ApiApp, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
 import { createRouteTable, type RouteTable } from './framework/route-table.ts';
@@ -48,7 +48,6 @@ import { statusRoutes } from './routes/status-routes.ts';
 import { openApiKeys } from './access/token-key.ts';
 import { createTokens } from './access/tokens.ts';
 import { createWebdav, type Webdav } from './webdav/webdav.ts';
-import type { SettingsFile } from './routes/settings-file.ts';
 
 export interface ApiServerOptions {
   readonly agent: Agent;

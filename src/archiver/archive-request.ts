@@ -1,3 +1,4 @@
+/** What a run of the archiver is asked for. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { SourceName } from '../base/source-names.ts';
 import type { Compression } from '../codec/compress.ts';

@@ -38,7 +38,7 @@ import { TreeStore } from './store/tree-store.ts';
 import { TreeNotAsKnown, walk, walkLater } from './walk/walk.ts';
 import type { WalkParts } from './walk/walk-parts.ts';
 import { whatIsThere } from './before/what-is-there.ts';
-import type { SourceStat } from './source/source-facts.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 
 export interface ArchiveSummary {
@@ -250,7 +250,7 @@ async function walkSources(request: ArchiveRequest, context: WalkContext): Promi
     tally,
     signal,
     files: new FileSaver(batcher, tally, contentOf, noted?.note),
-    unchanged: (path: ByteString, stat: SourceStat) =>
+    unchanged: (path: ByteString, stat: EntryStat) =>
       request.parent === 'none' ? undefined : noted?.unchanged(path, stat, contentOf),
     seen: (path: ByteString) => request.scout?.take(path),
     isOwnRepository: isAtWorkIn(session),

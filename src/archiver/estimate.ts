@@ -12,7 +12,7 @@ import { looksUnchanged } from './before/source-entry.ts';
 import { NOTHING_UPLOADED, Tally } from './report/tally.ts';
 import { walk } from './walk/walk.ts';
 import { whatIsThere } from './before/what-is-there.ts';
-import type { SourceStat } from './source/source-facts.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 
 /** What a backup would do, from a walk alone: no file is opened and nothing is stored. */
@@ -58,7 +58,7 @@ export async function estimate(
     tally,
     signal,
     files: { save, keep: () => {} },
-    unchanged: (path: ByteString, stat: SourceStat) =>
+    unchanged: (path: ByteString, stat: EntryStat) =>
       request.parent === 'none'
         ? undefined
         : noted?.unchanged(path, stat, (ids) => ({ content: ids, indirect: false })),

@@ -8,7 +8,7 @@ import { errnoOf } from '../base/errors.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { ChangedPaths } from './protocol.ts';
 import type { LastWalk } from './walk-memory.ts';
-import type { SourceStat } from '../archiver/source/source-facts.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 
 export interface ChangeRequest {
   readonly changes: ChangedPaths | null;
@@ -63,7 +63,7 @@ function realised(path: ByteString, { named, real }: ChangeRequest['source']): B
 /** Whether an inode with several names changed since the parent was made: its other names are not told of. */
 function touchesHardLinks(paths: readonly ByteString[], { record }: Snapshot): boolean {
   const isSettled = settledBefore(record.startedMs);
-  const isTouched = (stat: SourceStat | undefined): boolean =>
+  const isTouched = (stat: EntryStat | undefined): boolean =>
     stat !== undefined && kindOf(stat) !== 'directory' && stat.nlink > 1 && !isSettled(stat.ctimeNs);
   let entries = 0;
   for (const path of paths) {

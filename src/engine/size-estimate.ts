@@ -16,7 +16,7 @@ import { errnoOf } from '../base/errors.ts';
 import { excludeOf } from './exclude-rules.ts';
 import { LeftOutList, type LeftOutEntry } from './left-out-list.ts';
 import type { EstimateOrder, SourceEstimate } from './protocol.ts';
-import type { SourceStat } from '../archiver/source/source-facts.ts';
+import type { EntryStat } from '../system/entry-stat.ts';
 
 /** Of the directories directly below. */
 const MOST_SHOWN = 20;
@@ -169,7 +169,7 @@ class Counting {
 
   #list(
     path: ByteString,
-    use: (names: readonly ByteString[], statOf: (name: ByteString) => SourceStat | undefined) => void,
+    use: (names: readonly ByteString[], statOf: (name: ByteString) => EntryStat | undefined) => void,
     trouble: 'counts' | 'unheard' = 'counts',
   ): void {
     const listed = this.#look(() => openDirectory(path), trouble);
@@ -183,7 +183,7 @@ class Counting {
 
   #leave(
     path: ByteString,
-    stat: SourceStat,
+    stat: EntryStat,
     decision: Exclude<Decision, { readonly excluded: false; readonly descend: true }>,
     directory: ByteString | undefined,
   ): void {
@@ -194,7 +194,7 @@ class Counting {
     else if (decision.excluded) this.#leftOut.weighLater({ path, device: stat.dev, item });
   }
 
-  #add({ size }: SourceStat, subtotal: Subtotal | undefined): void {
+  #add({ size }: EntryStat, subtotal: Subtotal | undefined): void {
     this.#files += 1;
     this.#bytes += size;
     if (subtotal === undefined) return;
@@ -232,7 +232,7 @@ class Counting {
   }
 }
 
-function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
+function plainKind(stat: EntryStat): 'file' | 'directory' | 'other' {
   const kind = kindOf(stat);
   return kind === 'file' || kind === 'directory' ? kind : 'other';
 }

@@ -211,8 +211,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
         }
         this.#subscriptions.push(end);
       } catch (error) {
-        const vanished = error instanceof Error && error.message.includes('No such file or directory');
-        if (!vanished || attempt === ATTEMPTS) throw error;
+        // Mostly a directory has gone since it was seen. The watcher gives no code, and a limit is not raised by trying again.
+        if (attempt === ATTEMPTS || isWatchLimit(watchError(root, error))) throw error;
         continue;
       }
       this.#directories += scan.marks.size - scan.unreadable.length;

@@ -17,13 +17,14 @@ import { decodePackDirectory, decodeTail } from '../../src/format/pack.ts';
 import { decodeLease } from '../../src/format/lease-record.ts';
 import { decodeConfig, decodeHead, decodeSnapshot, decodeTombstone } from '../../src/format/records.ts';
 import { decodeTreeChunk } from '../../src/format/tree-decode.ts';
-import { decodeSlot, openRing, type OpenSlot } from '../../src/repository/slots/key-slots.ts';
+import { openRing, type OpenSlot } from '../../src/repository/slots/key-slots.ts';
 import { compressRecord, decompressRecord, openObject } from '../../src/repository/objects/objects.ts';
 import { readTreeChunk } from '../support/independent-tree.ts';
 import { uncbor } from '../support/independent-primitives.ts';
 import type { FormatVectors } from '../support/format-vectors.ts';
 import { exampleBytesOf, workedExample, type ExampleObject } from '../support/worked-example.ts';
 import { testKeys, secretBytes } from '../support/test-keys.ts';
+import { decodeSlot } from '../../src/repository/slots/slot-file.ts';
 
 interface Parser {
   readonly name: string;

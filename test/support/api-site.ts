@@ -26,7 +26,7 @@ import { testInsight } from './page-insight.ts';
 import { testPageSettings } from './page-settings.ts';
 import { testProtectParts } from './protect-parts.ts';
 import { testSettingsFile } from './settings-file.ts';
-import type { SettingsFile } from '../../src/api/routes/settings-file.ts';
+import type { SettingsFile } from '../../src/api/routes/resource-parts.ts';
 
 export interface ApiReply {
   readonly status: number;

@@ -13,7 +13,7 @@ import type { Entry, FileEntry } from '../../src/format/tree.ts';
 import { ChunkTable } from '../../src/repository/packs/chunk-table.ts';
 import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
 import { secretBytes, testKeys } from './test-keys.ts';
-import type { SourceStat } from '../../src/archiver/source/source-facts.ts';
+import type { EntryStat } from '../../src/system/entry-stat.ts';
 
 const keys = testKeys();
 const idKey = keys.idKey('data', { plain: false });
@@ -64,7 +64,7 @@ export class Reading {
   jobs = 0;
 
   /** What the walk does with a file: it looks at it and has it read later. */
-  walk(path: string, change: (stat: SourceStat) => SourceStat = (stat) => stat): void {
+  walk(path: string, change: (stat: EntryStat) => EntryStat = (stat) => stat): void {
     const bytes = bytesOfText(path);
     const stat = statPath(bytes);
     if (stat === undefined) throw new Error(`${path} is not there`);

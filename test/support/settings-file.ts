@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { checkEdit, editConfig } from '../../src/config/config-edit.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { errnoOf } from '../../src/base/errors.ts';
-import type { SettingsFile } from '../../src/api/routes/settings-file.ts';
+import type { SettingsFile } from '../../src/api/routes/resource-parts.ts';
 
 /** `config.json` in the state directory. */
 export function testSettingsFile(stateDirectory: string): SettingsFile {

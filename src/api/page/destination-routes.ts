@@ -15,7 +15,7 @@ import {
 import { presentOf, refusal } from '../routes/settings-routes.ts';
 import type { DestinationWish, FilledDestination, ProtectParts } from './protect-parts.ts';
 import { requireDestinationUnguarded } from '../access/secret-guard.ts';
-import type { SettingsFile } from '../routes/settings-file.ts';
+import type { SettingsFile } from '../routes/resource-parts.ts';
 
 /** Milliseconds that a destination may take to be tried out. */
 const TEST_MS = 60_000;

@@ -19,7 +19,7 @@ import {
 } from '../schemas/page/settings.ts';
 import type { IsFresh } from '../access/secret-guard.ts';
 import { asAnswer, changesTo, presentOf, refusal } from '../routes/settings-routes.ts';
-import type { SettingsFile } from '../routes/settings-file.ts';
+import type { SettingsFile } from '../routes/resource-parts.ts';
 
 export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
 

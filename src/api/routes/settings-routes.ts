@@ -11,11 +11,10 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { closingSignal, untilClosedOr } from '../connections/closing.ts';
 import { badField } from './request-values.ts';
-import type { ResourceParts } from './resource-parts.ts';
+import type { ResourceParts, SettingsFile } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { requireUnguardedByPage, type IsFresh } from '../access/secret-guard.ts';
 import { requireUnguarded } from '../access/settings-guard.ts';
-import type { SettingsFile } from './settings-file.ts';
 
 /** Names and kinds are those of the configuration file, whose own schema says all of them. */
 const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });

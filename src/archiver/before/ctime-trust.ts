@@ -12,7 +12,7 @@ import type { ArchiveObserver } from '../report/observer.ts';
 import { KEEP_INODES } from '../source/same-entry.ts';
 import { closeSource, openSource } from '../source/open.ts';
 import { kindOf, openDirectory } from '../source/stat.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** They have none and show another time in its place, or are images, which are replaced as a whole. */
 const KEEP_NONE: ReadonlySet<number> = new Set([
@@ -57,7 +57,7 @@ interface Seen {
 }
 
 /** What of an entry counts. */
-type Looked = Pick<SourceStat, 'mode' | 'dev' | 'mtimeNs' | 'ctimeNs'>;
+type Looked = Pick<EntryStat, 'mode' | 'dev' | 'mtimeNs' | 'ctimeNs'>;
 
 /** What is found out in one run, by device. */
 export class CtimeTrust {

@@ -6,9 +6,9 @@ import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import type { ChangeSet } from './change-set.ts';
 import type { Parent } from './parent.ts';
 import { statPath } from '../source/stat.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
-type DirectoryTimes = Pick<SourceStat, 'ino' | 'mtimeNs' | 'ctimeNs'>;
+type DirectoryTimes = Pick<EntryStat, 'ino' | 'mtimeNs' | 'ctimeNs'>;
 
 export interface KnownTree {
   /** Id of the snapshot. */

@@ -9,7 +9,7 @@ import type { Repository } from '../../repository/repository.ts';
 import type { CtimeTrust } from './ctime-trust.ts';
 import { settledBefore, type IsSettled } from './settled.ts';
 import { storedNumber } from '../source/stat.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Turns what the readers found of a file's content into the content field of its entry. */
 export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };
@@ -64,7 +64,7 @@ export class NotedFiles {
    * The content of a file that is as it was when it was noted; undefined where any of it is not stored any more.
    * @param contentOf has the lists of a large file stored again
    */
-  unchanged(path: ByteString, stat: SourceStat, contentOf: ContentOf): UnchangedContent | undefined {
+  unchanged(path: ByteString, stat: EntryStat, contentOf: ContentOf): UnchangedContent | undefined {
     const noted = this.#repository.ledger.content(this.#digestOf(path, stat));
     if (noted === undefined || !this.#ctimes.vouchesFor(path, stat)) return undefined;
     const { ids, holes } = noted;
@@ -75,12 +75,12 @@ export class NotedFiles {
   }
 
   /** To be called with what was read of a file that did not change meanwhile. */
-  readonly note = (path: ByteString, stat: SourceStat, content: NotedContent): void => {
+  readonly note = (path: ByteString, stat: EntryStat, content: NotedContent): void => {
     if (!this.#isSettled(stat.ctimeNs) || content.ids.length > MOST_IDS * ID) return;
     this.#repository.ledger.noteContent(this.#digestOf(path, stat), content);
   };
 
-  #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: SourceStat): Buffer {
+  #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: EntryStat): Buffer {
     const facts = [size, mtimeNs, ctimeNs, storedNumber(ino), nlink];
     // A file of several names is read by one of them. Devices may have other numbers since the last start.
     return nlink > 1 ? this.#digests.of('', [...facts, dev]) : this.#digests.of(path, facts);

@@ -3,7 +3,7 @@ import type { Entry, EntryMetadata, FileEntry } from '../../format/tree.ts';
 import type { Parent } from './parent.ts';
 import type { SourcePlace } from '../source/place.ts';
 import { storedNumber, type SourceKind } from '../source/stat.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** The parent's entries, walked along with the sorted names of the directory. */
 export class OldEntries {
@@ -35,7 +35,7 @@ export class OldEntries {
 export type Comparing = Pick<Parent, 'isSettled' | 'ctimes'>;
 
 /** Same size, mtime, ctime and inode as in the parent; it is read all the same where these are not to be trusted. */
-export function looksUnchanged(old: FileEntry, stat: SourceStat): boolean {
+export function looksUnchanged(old: FileEntry, stat: EntryStat): boolean {
   return (
     old.size === stat.size &&
     old.mtimeNs === stat.mtimeNs &&
@@ -50,7 +50,7 @@ export function looksUnchanged(old: FileEntry, stat: SourceStat): boolean {
 export function isUnchangedFile(
   old: FileEntry,
   path: ByteString,
-  stat: SourceStat,
+  stat: EntryStat,
   { isSettled, ctimes }: Comparing,
 ): boolean {
   return looksUnchanged(old, stat) && isSettled(stat.ctimeNs) && ctimes.vouchesFor(path, stat);
@@ -60,7 +60,7 @@ export function isUnchangedFile(
 export function hasXattrsOf(
   old: Entry,
   path: ByteString,
-  stat: SourceStat,
+  stat: EntryStat,
   { isSettled, ctimes }: Comparing,
 ): boolean {
   return (
@@ -72,7 +72,7 @@ export function hasXattrsOf(
 }
 
 /** What every kind of entry has. */
-export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
+export function metadataOf(name: ByteString, stat: EntryStat): EntryMetadata {
   return {
     name,
     mode: stat.mode & 0o7777,
@@ -89,7 +89,7 @@ export function metadataOf(name: ByteString, stat: SourceStat): EntryMetadata {
 }
 
 /** Of a directory whose owner or mode was another by the time that it was opened: what is in it is as closed as it is then. */
-export function asClosedAs({ mode, uid, gid }: SourceStat, met: EntryMetadata): EntryMetadata {
+export function asClosedAs({ mode, uid, gid }: EntryStat, met: EntryMetadata): EntryMetadata {
   const permissions = mode & 0o7777;
   if (permissions === met.mode && uid === met.uid && gid === met.gid) return met;
   return { ...met, mode: permissions, uid, gid };
@@ -120,7 +120,7 @@ function sameXattrs(old: EntryMetadata['xattrs'] = [], now: EntryMetadata['xattr
 export function specialEntry(
   kind: Exclude<SourceKind, 'file' | 'directory'>,
   place: SourcePlace,
-  stat: SourceStat,
+  stat: EntryStat,
   metadata: EntryMetadata,
 ): Entry {
   switch (kind) {

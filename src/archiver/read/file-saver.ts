@@ -11,7 +11,7 @@ import { SourcePlace } from '../source/place.ts';
 import { kindOf, storedNumber } from '../source/stat.ts';
 import type { Tally } from '../report/tally.ts';
 import { metadataOf } from '../before/source-entry.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Files from this size on are cut into spans that different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;
@@ -26,18 +26,18 @@ const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
 export interface FileToSave {
   readonly path: ByteString;
   readonly name: ByteString;
-  readonly stat: SourceStat;
+  readonly stat: EntryStat;
   /** The directory it lies in, as that was met; undefined where nobody has looked. */
-  readonly directory: SourceStat | undefined;
+  readonly directory: EntryStat | undefined;
   /** The parent's version, when there is one. */
   readonly old: FileEntry | undefined;
   /** Told of what is no file and stands in its place by now; it settles the entry. Without it that is a problem. */
-  readonly became?: (other: SourceStat, done: PendingEntry) => void;
+  readonly became?: (other: EntryStat, done: PendingEntry) => void;
 }
 
 export type WasRead = (
   path: ByteString,
-  stat: SourceStat,
+  stat: EntryStat,
   content: { readonly ids: Buffer; readonly holes: readonly Hole[] },
 ) => void;
 
@@ -213,9 +213,9 @@ export class FileSaver {
 
 /** Something that is no file stands in the place of the one that was to be read. */
 class OtherKind {
-  readonly stat: SourceStat;
+  readonly stat: EntryStat;
 
-  constructor(stat: SourceStat) {
+  constructor(stat: EntryStat) {
     this.stat = stat;
   }
 }
@@ -270,7 +270,7 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
 function replacement(
   { path, name, directory, became }: FileToSave,
   outcomes: readonly ReadOutcome[],
-): SourceStat | undefined {
+): EntryStat | undefined {
   const isReplaced = outcomes.some(({ extras }) => isNotAsMet(extras?.problem));
   if (!isReplaced || !opensWithoutLinks(path)) return undefined;
   try {

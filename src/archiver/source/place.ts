@@ -15,7 +15,7 @@ import { isNotAsMet, isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, openSource } from './open.ts';
 import { statPath } from './stat.ts';
 import { capturedXattrs, unreadXattrs } from './xattrs.ts';
-import type { SourceStat } from './source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Opened to hold it: that takes no right to read, as a look at a path takes none. */
 const HELD =
@@ -27,14 +27,14 @@ const DOT = asByteString('.');
 
 export class SourcePlace implements Disposable {
   readonly path: ByteString;
-  readonly #seen: SourceStat | undefined;
+  readonly #seen: EntryStat | undefined;
   #fd: number | undefined;
   #lent: number | undefined;
   /** Why nothing in it can be looked at: it is not asked again for each name. */
   #refusal: unknown;
 
   /** @param seen the directory as it was met from the one above; undefined where nobody has looked */
-  constructor(path: ByteString, seen: SourceStat | undefined) {
+  constructor(path: ByteString, seen: EntryStat | undefined) {
     this.path = path;
     this.#seen = seen;
   }
@@ -43,7 +43,7 @@ export class SourcePlace implements Disposable {
    * Undefined when there is no such entry; links are not followed.
    * @throws a system error; REPLACED where another directory stands in the place of the one that was met
    */
-  stat(name: ByteString): SourceStat | undefined {
+  stat(name: ByteString): EntryStat | undefined {
     const path = joinBytes(this.path, name);
     refuseHung(path);
     if (native !== null) return native.findEntry(this.#open(native), name);
@@ -56,7 +56,7 @@ export class SourcePlace implements Disposable {
    * The directory as it is now.
    * @throws as `stat` does for whatever is in it
    */
-  itself(): SourceStat {
+  itself(): EntryStat {
     refuseHung(this.path);
     if (native !== null) return native.fstat(this.#open(native));
     const stat = statPath(this.path);
@@ -66,7 +66,7 @@ export class SourcePlace implements Disposable {
   }
 
   /** Where the link leads that was looked at. */
-  linkTarget(name: ByteString, seen: SourceStat): ByteString {
+  linkTarget(name: ByteString, seen: EntryStat): ByteString {
     const path = joinBytes(this.path, name);
     if (native === null) return asByteString(readlinkSync(fsPath(path), 'latin1'));
     const calls = native;
@@ -78,7 +78,7 @@ export class SourcePlace implements Disposable {
   /** The extended attributes of the entry that was looked at. */
   xattrs(
     name: ByteString,
-    seen: SourceStat,
+    seen: EntryStat,
     read: (target: XattrTarget) => readonly Xattr[] | undefined,
   ): readonly Xattr[] | undefined {
     if (native === null) return undefined;
@@ -126,7 +126,7 @@ export class SourcePlace implements Disposable {
   }
 
   /** @param act gets undefined where entries cannot be held: then they are found below the directory by name */
-  #withEntry<T>(calls: Native, name: ByteString, seen: SourceStat, act: (fd: number | undefined) => T): T {
+  #withEntry<T>(calls: Native, name: ByteString, seen: EntryStat, act: (fd: number | undefined) => T): T {
     const directory = this.#open(calls);
     if (process.platform !== 'linux') return act(undefined);
     const fd = calls.openat(directory, name, O_PATH | constants.O_NOFOLLOW);
@@ -146,7 +146,7 @@ export class SourcePlace implements Disposable {
 export function placedXattrs(
   place: SourcePlace,
   name: ByteString,
-  seen: SourceStat,
+  seen: EntryStat,
   omit: (what: OmittedKind) => void,
   isLastLook = true,
 ): readonly Xattr[] | undefined {

@@ -2,7 +2,7 @@
 import { constants, statfsSync } from 'node:fs';
 import type { ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import type { SourceStat } from './source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** The problem of a file in whose place another one is: it is worth another look. */
 export const REPLACED_CODE = 'REPLACED';
@@ -25,7 +25,7 @@ export const KEEP_INODES: ReadonlySet<number> = new Set([
   0x72b6, // JFFS2
 ]);
 
-type Identity = Pick<SourceStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
+type Identity = Pick<EntryStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
 
 /**
  * The same by device, inode and kind: a number that was given back may be that of something else at once. Something else stands for it where inodes are numbers of the moment (FAT, FUSE, some networks

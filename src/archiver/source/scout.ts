@@ -3,7 +3,7 @@ import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { kindOf, openDirectory, statPath, type ListedDirectory } from './stat.ts';
 import { putTime, timeAt, timeColumns } from './time-columns.ts';
-import type { SourceStat } from './source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Entries held at most, about 170 bytes each. */
 const MAX_ENTRIES = 200_000;
@@ -91,7 +91,7 @@ export class Scout {
 
 /** The stats of a directory in columns: less than half the memory of as many objects. */
 interface Seen {
-  readonly itself: SourceStat;
+  readonly itself: EntryStat;
   readonly names: readonly ByteString[];
   /** Eight an entry: mode (0 for one that vanished), links, uid, gid, size, blocks, major, minor. */
   readonly numbers: Float64Array;
@@ -103,7 +103,7 @@ interface Seen {
 
 const NUMBERS = 8;
 
-function pack({ numbers, identities, times }: Seen, i: number, stat: SourceStat): void {
+function pack({ numbers, identities, times }: Seen, i: number, stat: EntryStat): void {
   const { mode, nlink, uid, gid, size, blocks, dev, ino, rdevMajor, rdevMinor } = stat;
   numbers.set([mode, nlink, uid, gid, size, blocks, rdevMajor, rdevMinor], i * NUMBERS);
   identities[i * 2] = dev;
@@ -113,7 +113,7 @@ function pack({ numbers, identities, times }: Seen, i: number, stat: SourceStat)
 }
 
 /** Looks entries up by name; the walker asks in order, so the next one is nearly always it. */
-function unpacker({ names, numbers, identities, times }: Seen): (name: ByteString) => SourceStat | undefined {
+function unpacker({ names, numbers, identities, times }: Seen): (name: ByteString) => EntryStat | undefined {
   let next = 0;
   return (name) => {
     const i = names[next] === name ? next : names.indexOf(name);

@@ -7,17 +7,17 @@ import { O_PATH } from '../../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
 import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './open.ts';
-import type { SourceStat } from './source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
 export interface ListedDirectory {
   /** The directory that was opened. */
-  readonly itself: SourceStat;
+  readonly itself: EntryStat;
   readonly names: readonly ByteString[];
   /** Open until `close`; undefined where it was listed by path, or before. */
   readonly fd: number | undefined;
   /** Undefined when the entry has vanished. Throws a system error for anything else. */
-  stat(name: ByteString): SourceStat | undefined;
+  stat(name: ByteString): EntryStat | undefined;
   close(): void;
 }
 
@@ -29,16 +29,16 @@ export interface ListedDirectory {
 export function openDirectory(
   path: ByteString,
   cutShort?: (error: Error) => void,
-  seen?: SourceStat,
+  seen?: EntryStat,
 ): ListedDirectory {
   refuseHung(path);
   const calls = native;
   if (calls === null) {
-    const look = (): SourceStat => fromNode(lstatSync(fsPath(path), { bigint: true }));
+    const look = (): EntryStat => fromNode(lstatSync(fsPath(path), { bigint: true }));
     const list = (): ByteString[] => readdirSync(fsPath(path), 'latin1').map(asByteString);
     const { itself, names } = steadyNames(look(), look, list);
     if (seen !== undefined && itself.ino !== seen.ino) throw replacedError(path);
-    const stat = (name: ByteString): SourceStat | undefined => statPath(joinBytes(path, name));
+    const stat = (name: ByteString): EntryStat | undefined => statPath(joinBytes(path, name));
     return { itself, names, fd: undefined, stat, close: () => {} };
   }
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -46,10 +46,10 @@ export function openDirectory(
   try {
     const opened = calls.fstat(fd);
     if (seen !== undefined && !isSameOrAsOpen(fd, opened, seen)) throw replacedError(path);
-    const look = (): SourceStat => calls.fstat(fd);
+    const look = (): EntryStat => calls.fstat(fd);
     const list: ListNames = (tell) => calls.listDirectory(fd, tell);
     const { itself, names } = steadyNames(opened, look, list, cutShort);
-    const stat = (name: ByteString): SourceStat | undefined => {
+    const stat = (name: ByteString): EntryStat | undefined => {
       if (hungMounts().length > 0) refuseHung(joinBytes(path, name));
       return calls.findEntry(fd, name);
     };
@@ -86,8 +86,8 @@ type ListNames = (cutShort?: (error: Error) => void) => ByteString[];
  * is replaced by another may be among neither the names before nor those after it. Where it never rests, all names count.
  */
 function steadyNames(
-  opened: SourceStat,
-  look: () => SourceStat,
+  opened: EntryStat,
+  look: () => EntryStat,
   list: ListNames,
   cutShort?: (error: Error) => void,
 ): Pick<ListedDirectory, 'itself' | 'names'> {
@@ -109,7 +109,7 @@ function steadyNames(
 }
 
 /** Nothing came, went or was replaced in a directory between the two looks. */
-export function standsAs(before: SourceStat, now: SourceStat): boolean {
+export function standsAs(before: EntryStat, now: EntryStat): boolean {
   return before.mtimeNs === now.mtimeNs && before.ctimeNs === now.ctimeNs;
 }
 
@@ -119,7 +119,7 @@ function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
 }
 
 /** Undefined when there is nothing at the path. No link is followed where the system can do that, on the way to it either. */
-export function statPath(path: ByteString): SourceStat | undefined {
+export function statPath(path: ByteString): EntryStat | undefined {
   refuseHung(path);
   if (isLongPath(path))
     return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
@@ -130,7 +130,7 @@ export function statPath(path: ByteString): SourceStat | undefined {
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 
-function statHeld(calls: Native, path: ByteString): SourceStat | undefined {
+function statHeld(calls: Native, path: ByteString): EntryStat | undefined {
   let fd: number;
   try {
     fd = openSource(path, O_PATH | constants.O_NOFOLLOW);
@@ -146,7 +146,7 @@ function statHeld(calls: Native, path: ByteString): SourceStat | undefined {
 }
 
 /** Node gives numbers of 64 bits as signed ones, the C library as they are. */
-function fromNode(stat: BigIntStats): SourceStat {
+function fromNode(stat: BigIntStats): EntryStat {
   const { major, minor } = splitDeviceNumber(stat.rdev);
   return {
     mode: Number(stat.mode),
@@ -198,6 +198,6 @@ const KINDS: Readonly<Record<number, SourceKind>> = {
 };
 
 /** Undefined for kinds that the format does not know (doors, ports). */
-export function kindOf(stat: Pick<SourceStat, 'mode'>): SourceKind | undefined {
+export function kindOf(stat: Pick<EntryStat, 'mode'>): SourceKind | undefined {
   return KINDS[stat.mode & TYPE_MASK];
 }

@@ -1,14 +1,14 @@
 import { BugError } from '../../base/errors.ts';
 import { encodeDirectory } from '../../format/tree-split.ts';
 import { totalsOf, type DirectoryTotals, type Entry } from '../../format/tree.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** A stored directory: what its entry in the parent needs. */
 export interface StoredDirectory {
   readonly id: Buffer;
   readonly totals: DirectoryTotals;
   /** As it was when it was opened; undefined where that was not needed. */
-  readonly opened?: SourceStat | undefined;
+  readonly opened?: EntryStat | undefined;
 }
 
 /** Where an entry goes of which it is found out what it is. */

@@ -11,7 +11,7 @@ import { OldEntries } from '../before/source-entry.ts';
 import { rulesDiffer, unstoredRules } from './rule-files.ts';
 import { namesWithSources, sourcesFrom, type SourceNode } from '../source/source-tree.ts';
 import type { Descent, Visit, WalkParts } from './walk-parts.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Looks at the entries of one directory. */
 export class DirectoryStep {
@@ -30,7 +30,7 @@ export class DirectoryStep {
   }
 
   /** The directory as it was when its names were read; undefined where they were not. */
-  get opened(): SourceStat | undefined {
+  get opened(): EntryStat | undefined {
     return this.#taking.opened;
   }
 

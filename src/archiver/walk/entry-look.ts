@@ -7,11 +7,11 @@ import { isHung } from '../source/hung-mounts.ts';
 import { isReplaced } from '../source/same-entry.ts';
 import { sourcesFrom, type SourceNode } from '../source/source-tree.ts';
 import type { Tally } from '../report/tally.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 export interface EntryToLookAt {
   readonly path: ByteString;
-  readonly look: () => SourceStat | undefined;
+  readonly look: () => EntryStat | undefined;
   /** The rules of its directory; undefined where it is looked for whatever they say. */
   readonly scope?: DirectoryScope | undefined;
   /** Set where it is or leads to sources, which are looked for whether or not the directory has them. */
@@ -19,7 +19,7 @@ export interface EntryToLookAt {
 }
 
 /** Undefined when it is gone, or cannot be looked at. */
-export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally): SourceStat | undefined {
+export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally): EntryStat | undefined {
   try {
     const stat = look();
     if (stat === undefined) tellGone(path, node, tally);

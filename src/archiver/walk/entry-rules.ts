@@ -8,7 +8,7 @@ import type { Decision } from '../../exclude/decision.ts';
 import type { DirectoryScope, Excluder } from '../../exclude/excluder.ts';
 import type { SourceKind } from '../source/stat.ts';
 import type { SourceNode } from '../source/source-tree.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** What holds for the entries of a directory. */
 export interface RulesInside {
@@ -30,7 +30,7 @@ export interface FoundEntry {
   readonly name: ByteString;
   readonly path: ByteString;
   readonly kind: SourceKind;
-  readonly stat: SourceStat;
+  readonly stat: EntryStat;
   /** The entry is a source, or leads to some. */
   readonly node: SourceNode | undefined;
 }

@@ -27,7 +27,7 @@ import {
 } from '../before/source-entry.ts';
 import { sourcesBelow } from '../source/source-tree.ts';
 import type { Descent, MetName, Visit, WalkParts } from './walk-parts.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 /**
  * What becomes of the entries of one directory: taken over from the parent, handed to the readers, to be walked, or stored as
@@ -42,7 +42,7 @@ export class EntryTaking {
   /** Directories of the parent that are gone on with, or passed over. */
   readonly met = new Set<Entry>();
   /** The directory as it was when its names were read; undefined where they were not. */
-  opened: SourceStat | undefined;
+  opened: EntryStat | undefined;
   rulesChanged: boolean;
 
   constructor(visit: Visit, parts: WalkParts, place: SourcePlace) {
@@ -55,7 +55,7 @@ export class EntryTaking {
   lookAndTake(
     met: MetName,
     to: EntryPlace,
-    look = (): SourceStat | undefined => this.#place.stat(met.name),
+    look = (): EntryStat | undefined => this.#place.stat(met.name),
     looks = 0,
   ): void {
     const { path, node } = met;
@@ -67,7 +67,7 @@ export class EntryTaking {
   }
 
   /** What is there by the name when what had been met there is not any more. Returns what of it is to be walked. */
-  #lookAgain(met: MetName, before: SourceStat, done: PendingEntry): Descent | undefined {
+  #lookAgain(met: MetName, before: EntryStat, done: PendingEntry): Descent | undefined {
     try {
       this.#lookOnceMore(met, before, placeExpected(done), 0);
       return this.below.pop();
@@ -77,8 +77,8 @@ export class EntryTaking {
   }
 
   /** That a disk was taken away is told: what is there instead of it has mostly nothing in it. */
-  #lookOnceMore(met: MetName, before: SourceStat, to: EntryPlace, looks: number): void {
-    const look = (): SourceStat | undefined => {
+  #lookOnceMore(met: MetName, before: EntryStat, to: EntryPlace, looks: number): void {
+    const look = (): EntryStat | undefined => {
       const stat = this.#place.stat(met.name);
       const { dev } = this.#place.itself();
       if (stat !== undefined && before.dev !== dev && stat.dev === dev)
@@ -88,7 +88,7 @@ export class EntryTaking {
     this.lookAndTake(met, to, look, looks);
   }
 
-  #take(met: MetName, stat: SourceStat, to: EntryPlace, looks: number): void {
+  #take(met: MetName, stat: EntryStat, to: EntryPlace, looks: number): void {
     const { name, path, old, node, scope } = met;
     const { tally, excluderFor } = this.#parts;
     const { excluder } = this.#visit.inside;
@@ -116,7 +116,7 @@ export class EntryTaking {
     else this.#other(met, stat, kind, to, looks);
   }
 
-  #file(met: MetName, stat: SourceStat, to: EntryPlace): void {
+  #file(met: MetName, stat: EntryStat, to: EntryPlace): void {
     const { name, path, old, node } = met;
     if (node?.whole === true) this.#sourceCompleted(path, old, 1);
     const { parent, files } = this.#parts;
@@ -133,12 +133,12 @@ export class EntryTaking {
       return;
     }
     const directory = this.opened ?? this.#visit.stat;
-    const became = (other: SourceStat, done: PendingEntry): void => this.#fileBecame(met, other, done);
+    const became = (other: EntryStat, done: PendingEntry): void => this.#fileBecame(met, other, done);
     files.save({ path, name, stat, directory, old: before, became }, to.expect());
   }
 
   /** Something that is no file took the place of one by the time that it was read. */
-  #fileBecame(met: MetName, stat: SourceStat, done: PendingEntry): void {
+  #fileBecame(met: MetName, stat: EntryStat, done: PendingEntry): void {
     try {
       this.#take(met, stat, placeExpected(done), 0);
       this.#parts.later.push(...this.below.splice(0));
@@ -149,7 +149,7 @@ export class EntryTaking {
 
   #directory(
     met: MetName,
-    stat: SourceStat,
+    stat: EntryStat,
     { descend, inside }: TakenEntry,
     to: EntryPlace,
     looks: number,
@@ -210,7 +210,7 @@ export class EntryTaking {
 
   #other(
     met: MetName,
-    stat: SourceStat,
+    stat: EntryStat,
     kind: Exclude<SourceKind, 'file' | 'directory'>,
     to: EntryPlace,
     looks: number,
@@ -258,7 +258,7 @@ export class EntryTaking {
   /** Undefined where something else stands there by now, which is worth another look. */
   #steadyMetadata(
     { name, path }: MetName,
-    stat: SourceStat,
+    stat: EntryStat,
     old: Entry | undefined,
     looks: number,
   ): EntryMetadata | undefined {
@@ -273,7 +273,7 @@ export class EntryTaking {
   #metadata(
     name: ByteString,
     path: ByteString,
-    stat: SourceStat,
+    stat: EntryStat,
     old: Entry | undefined,
     isLastLook = true,
   ): EntryMetadata {
@@ -283,7 +283,7 @@ export class EntryTaking {
   #xattrs(
     name: ByteString,
     path: ByteString,
-    stat: SourceStat,
+    stat: EntryStat,
     old: Entry | undefined,
     isLastLook = true,
   ): EntryMetadata['xattrs'] {

@@ -7,7 +7,7 @@ import { kindOf, openDirectory, statPath } from '../source/stat.ts';
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { ScanSetup } from './size-scan.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 interface OpenDirectory {
   readonly path: ByteString;
@@ -58,12 +58,12 @@ function scanSource(root: ByteString): void {
   }
 }
 
-function add({ size }: SourceStat): void {
+function add({ size }: EntryStat): void {
   totals.files += 1;
   totals.bytes += size;
 }
 
-function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
+function plainKind(stat: EntryStat): 'file' | 'directory' | 'other' {
   const kind = kindOf(stat);
   return kind === 'file' || kind === 'directory' ? kind : 'other';
 }

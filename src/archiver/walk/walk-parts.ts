@@ -13,7 +13,7 @@ import type { SourceOutcomes } from '../report/source-outcomes.ts';
 import type { ListedDirectory } from '../source/stat.ts';
 import type { SourceNode } from '../source/source-tree.ts';
 import type { Tally } from '../report/tally.ts';
-import type { SourceStat } from '../source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 export interface WalkParts {
   readonly parent: Parent | undefined;
@@ -26,7 +26,7 @@ export interface WalkParts {
   readonly ruleFiles: ReadonlySet<ByteString>;
   readonly files: Pick<FileSaver, 'save' | 'keep'>;
   /** Where there is no parent: the content of a file that has not changed since it was noted. */
-  readonly unchanged?: (path: ByteString, stat: SourceStat) => UnchangedContent | undefined;
+  readonly unchanged?: (path: ByteString, stat: EntryStat) => UnchangedContent | undefined;
   readonly tally: Tally;
   readonly outcomes: SourceOutcomes;
   /** A look at the directory that was taken earlier in this run, if any. */
@@ -48,7 +48,7 @@ export interface Visit {
   readonly depth: number;
   readonly old: DirectoryEntry | undefined;
   readonly oldRoot: Buffer | undefined;
-  readonly stat: SourceStat | undefined;
+  readonly stat: EntryStat | undefined;
   readonly inside: RulesInside;
   /** A file with exclude rules has changed further up: other entries than before may be left out here. */
   readonly rulesChanged: boolean;

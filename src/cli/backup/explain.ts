@@ -30,7 +30,7 @@ import {
 import { printable } from '../terminal/terminal.ts';
 import { isWithin } from './pattern-for.ts';
 import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
-import type { SourceStat } from '../../archiver/source/source-facts.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 
 interface ExplainOptions extends RepositoryOptions, OutputOptions, GivenExcludes {
   readonly source?: readonly string[];
@@ -134,7 +134,7 @@ const PRESENT_TREE: SourceTree = {
   },
 };
 
-function plainKind(stat: SourceStat): 'file' | 'directory' | 'other' {
+function plainKind(stat: EntryStat): 'file' | 'directory' | 'other' {
   const kind = kindOf(stat);
   return kind === 'file' || kind === 'directory' ? kind : 'other';
 }

@@ -59,6 +59,7 @@ export function googleFailure(error: unknown, action: WebAction): unknown {
   if (found !== error || !(error instanceof Error) || error instanceof HoldfastError || isAbort(error))
     return found;
   if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
+  // The library that signs in gives this no code, and has no other failure without a status that a person can mend.
   if (error.message.includes('default credentials')) return failure(NO_KEY, action, error);
   // What the library makes of an answer that it cannot read.
   return failure(SENSELESS, action, error);

@@ -4,12 +4,13 @@ import type { ListedObject } from '../../destination/destination.ts';
 import { hasRetired } from '../../format/keyring.ts';
 import type { Findings } from './check-report.ts';
 import { isDamage } from '../chunk-index.ts';
-import { decodeSlot, openRing } from '../slots/key-slots.ts';
+import { openRing } from '../slots/key-slots.ts';
 import { inspectCopies } from '../keys/keep-copies.ts';
 import { knownSlots } from '../keys/keys.ts';
 import { sha256 } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
 import { copyKey } from '../objects/second-copies.ts';
+import { decodeSlot } from '../slots/slot-file.ts';
 
 /** Every key slot and every ring: each must be there and be what the keyring says. */
 export async function checkKeys(

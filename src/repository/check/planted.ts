@@ -7,13 +7,14 @@ import { unknownGeneration } from '../../codec/keys.ts';
 import { openConfig, usableConfig } from '../configuration.ts';
 import { generationOfObject } from '../keys/generations.ts';
 import { isUnusable } from '../slots/key-files.ts';
-import { decodeSlot, openRing } from '../slots/key-slots.ts';
+import { openRing } from '../slots/key-slots.ts';
 import { knownSlots, oldGenerations } from '../keys/keys.ts';
 import { leaseKey, listLeases } from '../lease-objects.ts';
 import { listNumbered } from '../objects/listing.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
 import { copyKey, listCopied } from '../objects/second-copies.ts';
+import { decodeSlot } from '../slots/slot-file.ts';
 
 /**
  * Keys of what stands in the place of configurations and rings and is none, and of leases of backups under older keys: a backup

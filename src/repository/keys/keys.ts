@@ -6,13 +6,14 @@ import { WRITE_ONLY_FORMAT } from '../../format/header.ts';
 import type { Keyring, KnownSlot, SlotKind } from '../../format/keyring.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { readKeyFiles } from '../slots/key-files.ts';
-import { createSlot, decodeSlot, openSlots, type Secret } from '../slots/key-slots.ts';
+import { createSlot, openSlots, type Secret } from '../slots/key-slots.ts';
 import { MOST_SLOTS, planTries } from '../slots/slot-cost.ts';
 import { sha256 } from '../objects/objects.ts';
 import { replaceRing } from './replace-ring.ts';
 import { deleteTwice, putCopy } from '../objects/second-copies.ts';
 import type { Repository } from '../repository.ts';
 import { isDamage } from '../chunk-index.ts';
+import { decodeSlot } from '../slots/slot-file.ts';
 
 /** Readers take 1,000 (docs/repository-format.md). Rotation leaves room for the removal of keys. */
 const MOST_ROTATED = 900;

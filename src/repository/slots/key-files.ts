@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { DestinationError, RepositoryError, corrupt } from '../../base/errors.ts';
 import type { Destination, ListedObject } from '../../destination/destination.ts';
 import type { Keyring } from '../../format/keyring.ts';
-import { decodeSlot, openRing, openSlots, type OpenSlot, type Secret } from './key-slots.ts';
+import { openRing, openSlots, type OpenSlot, type Secret } from './key-slots.ts';
 import { inTurn, mapParallel } from '../objects/parallel.ts';
 import { getCopy, listCopied } from '../objects/second-copies.ts';
 import { MOST_SLOTS } from './slot-cost.ts';
-import type { SlotFile } from './slot-file.ts';
+import { decodeSlot, type SlotFile } from './slot-file.ts';
 
 const MOST_SLOT_BYTES = 8_192;
 

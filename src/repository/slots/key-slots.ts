@@ -18,7 +18,6 @@ import {
   SLOT_KINDS,
   decodeKeyring,
   encodeKeyring,
-  slotKindOf,
   type Keyring,
   type KnownSlot,
   type SlotKind,
@@ -27,7 +26,7 @@ import { requireVersion } from '../../format/records.ts';
 import { oneAtATime } from '../../system/one-at-a-time.ts';
 import { planTries } from './slot-cost.ts';
 import { grantFor, keyringOfGrant } from './write-only-grant.ts';
-import type { SlotFile } from './slot-file.ts';
+import { slotAssociated, type SlotFile } from './slot-file.ts';
 
 const TAG = 16;
 const MAX_LABEL_BYTES = 128;
@@ -94,31 +93,6 @@ export async function createSlot(
     file,
     known: { slot: id, public: pair.public, kind: secret.kind, label: facts.label, file: digest },
     open: { slot: id, private: pair.private, ringAuth, writeOnly: secret.kind === 'write-only' },
-  };
-}
-
-/** @throws {RepositoryError} CORRUPT_DATA */
-export function decodeSlot(bytes: Buffer, object: string): SlotFile {
-  if (bytes.length > 8_192) throw corrupt(object, 'it is larger than a key slot can be');
-  const map = decodeCborMap(bytes, object);
-  requireVersion(map);
-  const kind = slotKindOf(map.integer('kind'), object);
-  const kdf = kind === 'passphrase' ? map.map('kdf') : undefined;
-  return {
-    repository: map.bytes('repo', 16),
-    slot: map.bytes('slot', 16).toString('hex'),
-    kind,
-    cost:
-      kdf === undefined
-        ? undefined
-        : { m: kdf.integer('m'), t: kdf.integer('t'), p: kdf.integer('p'), salt: kdf.bytes('salt', 32) },
-    label: map.text('label', 128),
-    createdMs: map.integer('created'),
-    commit: map.bytes('commit', 32),
-    nonce: map.bytes('nonce', 12),
-    public: map.bytes('public', 32),
-    ct: map.bytes('ct', 80),
-    associated: slotAssociated(map.encodedWithout('ct')),
   };
 }
 
@@ -338,10 +312,6 @@ function noText(): RepositoryError {
 function slotKeys(secret: Buffer, slot: Buffer): { kek: Buffer; commit: Buffer } {
   const okm = hkdf(secret, slot, 'hf1/slot/v1', 64);
   return { kek: okm.subarray(0, 32), commit: okm.subarray(32) };
-}
-
-function slotAssociated(withoutCt: Buffer): Buffer {
-  return Buffer.concat([Buffer.from('hf1/slot', 'latin1'), withoutCt]);
 }
 
 function u64(n: number): Buffer {

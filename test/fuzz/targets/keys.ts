@@ -22,7 +22,7 @@ import {
   decodeTombstone,
   encodeChainContext,
 } from '../../../src/format/records.ts';
-import { decodeSlot, openRing, type OpenSlot } from '../../../src/repository/slots/key-slots.ts';
+import { openRing, type OpenSlot } from '../../../src/repository/slots/key-slots.ts';
 import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects/objects.ts';
 import { keyringOfGrant } from '../../../src/repository/slots/write-only-grant.ts';
 import type { FormatVectors } from '../../support/format-vectors.ts';
@@ -34,6 +34,7 @@ import { mutate } from '../mutate.ts';
 import { changeCbor, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { TargetTable } from '../target.ts';
 import { isRefusal, LEASE, storedExample, WRITE_ONLY } from './stored.ts';
+import { decodeSlot } from '../../../src/repository/slots/slot-file.ts';
 
 const vectors: FormatVectors = JSON.parse(
   readFileSync(new URL('../../../docs/vectors/format-1.json', import.meta.url), 'utf8'),

@@ -6,7 +6,7 @@ import { CtimeTrust } from '../../../src/archiver/before/ctime-trust.ts';
 import { statPath } from '../../../src/archiver/source/stat.ts';
 import { bytesOfText, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
 import { layersOf } from '../../../src/system/mount-table.ts';
-import type { SourceStat } from '../../../src/archiver/source/source-facts.ts';
+import type { EntryStat } from '../../../src/system/entry-stat.ts';
 
 const EXT4 = 0xef53;
 const EXFAT = 0x2011bab0;
@@ -24,7 +24,7 @@ afterEach(() => {
 
 interface Looked {
   readonly path: ByteString;
-  readonly stat: SourceStat;
+  readonly stat: EntryStat;
 }
 
 /** A file as a file system shows it whose every ctime is the mtime. */

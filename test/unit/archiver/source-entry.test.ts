@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';
 import { isUnchangedFile, metadataOf, type Comparing } from '../../../src/archiver/before/source-entry.ts';
 import type { FileEntry } from '../../../src/format/tree.ts';
-import type { SourceStat } from '../../../src/archiver/source/source-facts.ts';
+import type { EntryStat } from '../../../src/system/entry-stat.ts';
 
 const SECOND = 1_000_000_000n;
-const stat: SourceStat = {
+const stat: EntryStat = {
   mode: 0o100644,
   nlink: 1,
   uid: 1,
@@ -39,7 +39,7 @@ describe('a file', () => {
   });
 
   // A clock that was set back gives a change a ctime that is older than the last run: each of these counts by itself.
-  test.each<readonly [string, Partial<SourceStat>]>([
+  test.each<readonly [string, Partial<EntryStat>]>([
     ['size', { size: 1_001 }],
     ['mtime', { mtimeNs: stat.mtimeNs + 1n }],
     ['mtime, set back,', { mtimeNs: stat.mtimeNs - 1n }],

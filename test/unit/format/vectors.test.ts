@@ -23,13 +23,14 @@ import {
   encodeList,
 } from '../../../src/format/tree-encode.ts';
 import type { Entry, Hole } from '../../../src/format/tree.ts';
-import { decodeSlot, openRing, openSlot } from '../../../src/repository/slots/key-slots.ts';
+import { openRing, openSlot } from '../../../src/repository/slots/key-slots.ts';
 import { decompressRecord, openObject, sealObject } from '../../../src/repository/objects/objects.ts';
 import { PackWriter, type FinishedPack } from '../../../src/repository/packs/pack-writer.ts';
 import { SegmentOpener } from '../../../src/repository/contents/segment-reader.ts';
 import { fillTable } from '../../../src/repository/chunk-index.ts';
 import { FixedSaltKeys } from '../../support/fixed-salts.ts';
 import { formatVectors, pseudoRandom, type FormatVectors } from '../../support/format-vectors.ts';
+import { decodeSlot } from '../../../src/repository/slots/slot-file.ts';
 
 const vectors: FormatVectors = JSON.parse(
   readFileSync(new URL('../../../docs/vectors/format-1.json', import.meta.url), 'utf8'),

@@ -5,7 +5,6 @@ import { encodeCbor, type CborMap } from '../../../src/format/cbor.ts';
 import type { Keyring, KnownSlot } from '../../../src/format/keyring.ts';
 import {
   createSlot,
-  decodeSlot,
   openRing,
   openSlot,
   sealRing,
@@ -25,7 +24,7 @@ import {
   hmac,
 } from '../../support/independent-primitives.ts';
 import { secretBytes } from '../../support/test-keys.ts';
-import type { SlotFile } from '../../../src/repository/slots/slot-file.ts';
+import { decodeSlot, type SlotFile } from '../../../src/repository/slots/slot-file.ts';
 
 const repository = secretBytes('repository', 16);
 const ringAuth = secretBytes('ring authentication');
