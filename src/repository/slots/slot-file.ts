@@ -1,4 +1,4 @@
-/** The file of a key slot: what it says, and what its ciphertext is bound to (docs/repository-format.md, 4). */
+/** The file of a key slot: what it says, and what its ciphertext is bound to (docs/repository-format.md, 4.2). */
 import type { Argon2Cost } from '../../codec/kdf.ts';
 import { slotKindOf, type SlotKind } from '../../format/keyring.ts';
 import { corrupt } from '../../base/errors.ts';
