@@ -1,12 +1,11 @@
 import { waitsToAskAgain } from '../base/waits.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
-import { OBJECT_TYPES, decodeHeader } from '../format/header.ts';
+import { corrupt } from '../base/errors.ts';
+import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeLease, encodeLease, leaseMap, type LeaseRecord } from '../format/lease-record.ts';
 import { MAX_EPOCH, encodeSigned } from '../format/records.ts';
 import { deleteIfAllowed } from './delete-if-allowed.ts';
-import { outdatedSinceMs } from './generation-age.ts';
 import { openRecord, sealObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 
@@ -32,9 +31,6 @@ export const PRUNE_PURPOSE = 'prune';
 const PRUNE_CODE = 1;
 const SESSION_CODE = 2;
 const CONTEXT_BYTES = 9;
-/** A lease that is replaced by its next heartbeat while it is read is looked for again. */
-const READ_TRIES = 3;
-
 /** A lease object as the destination shows it. */
 export interface StoredLease {
   /** `prune` or `session.<16 hex>`. */
@@ -42,62 +38,6 @@ export interface StoredLease {
   readonly epoch: number;
   /** The storage's clock. */
   readonly storedMs: number;
-}
-
-export interface LiveSession {
-  /** 16 hex digits. */
-  readonly session: string;
-  /** Storage time of the first epoch; 0 when the lease cannot be read, since it may be of any age. */
-  readonly startedMs: number;
-  readonly lastSeenMs: number;
-  readonly host: string;
-  readonly pid: number;
-}
-
-/**
- * The backups at work. Who has a write-only key can say that there is one: until the key is removed, and for the grace period
- * after that, when what is sealed under older keys counts no more.
- *
- * @param nowMs the storage's present time
- */
-export async function liveSessions(
-  repository: Repository,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<LiveSession[]> {
-  const listed = new Map<string, StoredLease>();
-  // Twice: a list may miss a lease that is replaced while it is made, old and new, and heartbeats are a minute apart.
-  for (let times = 0; times < 2; times += 1)
-    for (const lease of await listLeases(repository, 'leases/session.', signal))
-      listed.set(leaseKey(lease.purpose, lease.epoch), lease);
-  // Not by their epochs: others may have stored some that are far ahead.
-  const newestFirst = [...listed.values()].sort((a, b) => b.storedMs - a.storedMs);
-  const alive = await aliveOf(repository, newestFirst, nowMs, signal);
-  const sessions = Map.groupBy(alive, ({ purpose }) => purpose);
-  const live: LiveSession[] = [];
-  for (const leases of sessions.values()) {
-    const session = await liveSession(repository, leases, nowMs, signal);
-    if (session !== undefined) live.push(session);
-  }
-  return live;
-}
-
-/**
- * Each of its leases is looked at until one counts: whoever may add objects can put one under old keys beside that of
- * somebody who is at work.
- * @param leases the newest first
- */
-async function liveSession(
-  repository: Repository,
-  leases: readonly StoredLease[],
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<LiveSession | undefined> {
-  for (const lease of leases) {
-    const session = await describeSession(repository, lease, nowMs, signal);
-    if (session !== undefined) return session;
-  }
-  return undefined;
 }
 
 /**
@@ -160,58 +100,6 @@ export async function aliveOf(
   const living = new Set(since.map(({ purpose }) => purpose));
   for (const lease of left.filter(isAhead)) if (!living.has(lease.purpose)) addDead(repository, keyOf(lease));
   return left.filter((lease) => !isDead(repository, lease, nowMs));
-}
-
-/** Undefined for a session that has ended since it was listed, or that nobody has to wait for. */
-async function describeSession(
-  repository: Repository,
-  listed: StoredLease,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<LiveSession | undefined> {
-  let lease: StoredLease | undefined = listed;
-  for (let tries = 1; lease !== undefined && tries <= READ_TRIES; tries += 1) {
-    const { purpose, epoch, storedMs }: StoredLease = lease;
-    try {
-      const bytes = await repository.destination.get(leaseKey(purpose, epoch), undefined, signal);
-      if (await isOutdated(repository, bytes, nowMs, signal)) return undefined;
-      const open = (): LeaseRecord => openLease(repository, bytes, purpose, epoch);
-      const { startedMs, host, pid } = await repository.withKeys(open, signal);
-      const facts = { session: purpose.slice('session.'.length), lastSeenMs: storedMs, host, pid };
-      return { ...facts, startedMs: startedMs === 0 ? storedMs : startedMs };
-    } catch (error) {
-      if (error instanceof RepositoryError) break;
-      if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-      const now = await listLeases(repository, `leases/${purpose}/`, signal);
-      lease = now.reduce<StoredLease | undefined>(
-        (last, one) => (last === undefined || one.storedMs >= last.storedMs ? one : last),
-        undefined,
-      );
-    }
-  }
-  if (lease === undefined) return undefined;
-  const session = lease.purpose.slice('session.'.length);
-  return { session, lastSeenMs: lease.storedMs, startedMs: 0, host: '', pid: 0 };
-}
-
-/**
- * Sealed under keys that have been old for the grace period: whoever is still at work with them learns of the newer ones before
- * its commit, and what it relies on is not deleted before that.
- */
-async function isOutdated(
-  repository: Repository,
-  bytes: Buffer,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    const { generation } = decodeHeader(bytes, 'a lease');
-    const sinceMs = await outdatedSinceMs(repository, generation, signal);
-    return sinceMs !== undefined && sinceMs + repository.config.graceSeconds * 1_000 <= nowMs;
-  } catch (error) {
-    if (!(error instanceof RepositoryError)) throw error;
-    return false;
-  }
 }
 
 /** The lease objects below `prefix`, by purpose and epoch. */

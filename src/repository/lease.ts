@@ -11,13 +11,16 @@ import {
   readLease,
   type StoredLease,
 } from './lease-objects.ts';
-import { PRUNE_PREFIX, isRight, judgeLease } from './prune-right.ts';
+import { PRUNE_PREFIX, isRight, judgeAll, judgeLease } from './prune-right.ts';
 import type { Repository } from './repository.ts';
 
 /** Of a heartbeat, over what others have put in the way: a few one by one, and then far. */
 const STEPS = 12;
 export const FEW_STEPS = 4;
 export const LONGEST_STEP = 2 ** 20;
+
+/** Milliseconds: the grace period is mostly days. */
+const FOLLOW_KEYS_MS = 3_600_000;
 
 export interface LeaseOptions {
   /** Called once, when the lease turns out to be lost: whoever relies on it must stop. */
@@ -40,6 +43,7 @@ export class Lease implements AsyncDisposable {
   #lost: HoldfastError | undefined;
   #anchor: { readonly wall: number; readonly monotonic: number };
   #beating: Promise<unknown> = Promise.resolve();
+  readonly #following: Promise<void>;
   /** The epoch that a heartbeat is about to create. */
   #creating: number | undefined;
 
@@ -54,6 +58,7 @@ export class Lease implements AsyncDisposable {
     this.#anchor = this.#moment();
     this.#monotonicMs = this.#anchor.monotonic;
     void this.#keepAlive();
+    this.#following = first.purpose === PRUNE_PURPOSE ? Promise.resolve() : this.#followKeys();
   }
 
   /** Rises with every heartbeat; the fencing number of tombstones. */
@@ -113,7 +118,7 @@ export class Lease implements AsyncDisposable {
   /** Ends the heartbeats and removes the lease. A lease that cannot be removed expires by itself. */
   async release(): Promise<void> {
     this.#stop.abort();
-    await Promise.allSettled([this.#beating]);
+    await Promise.allSettled([this.#beating, this.#following]);
     const { destination } = this.#repository;
     if (this.#lost !== undefined || !destination.properties.canDelete) return;
     const signal = AbortSignal.timeout(LEASE_TIMES.release);
@@ -159,7 +164,6 @@ export class Lease implements AsyncDisposable {
   /** Returns how much later it was stored than it says. */
   async #beatOnce(signal: AbortSignal): Promise<number> {
     if (this.purpose === PRUNE_PURPOSE) await this.#requireNewest(signal);
-    else await this.#followKeys(signal);
     const before = this.#epoch;
     // The machine may fall asleep while it waits for the answer: what counts is when it asked.
     const asked = this.#moment();
@@ -180,13 +184,26 @@ export class Lease implements AsyncDisposable {
     return storedMs - seenMs;
   }
 
-  /** A session that goes on under keys which have been old for the grace period would count no more. */
-  async #followKeys(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#repository.followRing(signal);
-    } catch (error) {
-      // Such a key was removed meanwhile, or the ring is damaged. The commit says it; what is stored until then is protected.
-      if (!(error instanceof RepositoryError)) throw error;
+  /**
+   * A session that goes on under keys which have been old for the grace period would count no more. Beside the signs of life,
+   * which must not wait for what others have put among the keyrings.
+   */
+  async #followKeys(): Promise<void> {
+    const { signal } = this.#stop;
+    const { clock, config } = this.#repository;
+    const graceMs = config.graceSeconds * 1_000;
+    const everyMs = Math.max(LEASE_TIMES.heartbeat, Math.min(FOLLOW_KEYS_MS, graceMs / 4));
+    while (!signal.aborted) {
+      try {
+        await clock.sleep(everyMs, signal);
+        await this.#repository.followRing(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        // Such a key was removed meanwhile, or the ring is damaged: the commit says it, and what is stored until then is
+        // protected. Or the storage is away: there is a next time.
+        if (!(error instanceof HoldfastError))
+          this.#lose(this.#gone('its keys could not be followed', error));
+      }
     }
   }
 
@@ -194,9 +211,8 @@ export class Lease implements AsyncDisposable {
   async #requireNewest(signal: AbortSignal): Promise<void> {
     const listed = await listLeases(this.#repository, PRUNE_PREFIX, signal);
     let isThere = listed.some(({ epoch }) => epoch === this.#epoch);
-    for (const one of listed) {
-      if (one.epoch <= this.#epoch) continue;
-      const judged = await judgeLease(this.#repository, one, signal);
+    const later = listed.filter(({ epoch }) => epoch > this.#epoch);
+    for (const judged of await judgeAll(this.#repository, later, signal)) {
       // Our own heartbeat whose confirmation was lost.
       const isOurs = judged.nonce === this.#record.nonce;
       if (isOurs) isThere = true;

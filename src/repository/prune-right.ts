@@ -16,7 +16,7 @@ import {
   type StoredLease,
 } from './lease-objects.ts';
 import { damageTo } from './objects/lost-object.ts';
-import { openRecord } from './objects/objects.ts';
+import { openRecord, type OpenedObject } from './objects/objects.ts';
 import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 
@@ -55,23 +55,27 @@ async function readWorth(
 ): Promise<JudgedLease> {
   const { epoch, storedMs } = lease;
   const object = leaseKey(PRUNE_PURPOSE, epoch);
+  let opened: OpenedObject;
   try {
     const bytes = await repository.destination.get(object, undefined, signal);
-    const open = () => {
-      const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.lease, bytes, object);
-      const { record, signed, signature } = decodePruneLease(plaintext, object);
-      const isMeant = context.equals(leaseContext(PRUNE_PURPOSE, epoch)) && record.epoch === epoch;
-      return { record, isSigned: isMeant && repository.signed('hf1/lease', signed, signature) };
-    };
-    const { record, isSigned } = await repository.withKeys(open, signal);
-    if (!isSigned) return { ...lease, worth: 'claim' };
-    const isLate = Math.abs(storedMs - record.seenMs) > LEASE_TIMES.expiry;
-    return { ...lease, worth: isLate ? 'stale' : 'right', nonce: record.nonce };
+    const open = (): OpenedObject => openRecord(repository.keys, OBJECT_TYPES.lease, bytes, object);
+    opened = await repository.withKeys(open, signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return { ...lease, worth: 'gone' };
     if (damageTo(error) === undefined) throw error;
     // Of keys that came since this program looked, it may be a right; anybody can store what opens with none.
     return { ...lease, worth: unknownGeneration(error) === undefined ? 'none' : 'claim' };
+  }
+  try {
+    const { record, signed, signature } = decodePruneLease(opened.plaintext, object);
+    const isMeant = opened.context.equals(leaseContext(PRUNE_PURPOSE, epoch)) && record.epoch === epoch;
+    if (!isMeant || !repository.signed('hf1/lease', signed, signature)) return { ...lease, worth: 'claim' };
+    const isLate = Math.abs(storedMs - record.seenMs) > LEASE_TIMES.expiry;
+    return { ...lease, worth: isLate ? 'stale' : 'right', nonce: record.nonce };
+  } catch (error) {
+    // As a preview wrote it, or as a later version may.
+    if (!(error instanceof RepositoryError)) throw error;
+    return { ...lease, worth: 'claim' };
   }
 }
 
@@ -92,9 +96,17 @@ export async function judgedLeases(
   repository: Repository,
   signal: AbortSignal,
 ): Promise<readonly JudgedLease[]> {
-  const listed = await listLeases(repository, PRUNE_PREFIX, signal);
+  return await judgeAll(repository, await listLeases(repository, PRUNE_PREFIX, signal), signal);
+}
+
+/** In the same order. */
+export async function judgeAll(
+  repository: Repository,
+  leases: readonly StoredLease[],
+  signal: AbortSignal,
+): Promise<readonly JudgedLease[]> {
   const { maxParallel } = repository.destination.properties;
-  return await mapParallel(listed, maxParallel, async (one) => await judgeLease(repository, one, signal));
+  return await mapParallel(leases, maxParallel, async (one) => await judgeLease(repository, one, signal));
 }
 
 /**

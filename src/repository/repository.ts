@@ -14,6 +14,7 @@ import { sealConfig } from './configuration.ts';
 import type { FirstLook } from './first-look.ts';
 import { objectKeysOf } from './identity.ts';
 import { openInForce } from './in-force.ts';
+import { inTurn } from './objects/parallel.ts';
 import { readKeyFiles, ringNumbers, ringOrCopy } from './slots/key-files.ts';
 import { createSlot, sealRing, type OpenSlot, type Secret } from './slots/key-slots.ts';
 import { NO_LEDGER, type Ledger } from './ledger.ts';
@@ -173,9 +174,14 @@ export class Repository {
 
   async #followNow(signal: AbortSignal): Promise<void> {
     this.lookAnew();
-    for (const n of await ringNumbers(this.destination, signal)) {
-      if (n <= this.ringNumber) return;
-      const keyring = await ringOrCopy(this.destination, n, this.slot, signal);
+    const newer = (await ringNumbers(this.destination, signal)).filter((n) => n > this.ringNumber);
+    const look = async (
+      n: number,
+    ): Promise<{ readonly n: number; readonly keyring: Keyring | undefined }> => ({
+      n,
+      keyring: await ringOrCopy(this.destination, n, this.slot, signal),
+    });
+    for await (const { n, keyring } of inTurn(newer, this.destination.properties.maxParallel, look)) {
       // As when a repository is opened: what is no ring is passed over.
       if (keyring === undefined) continue;
       await this.adoptRing(keyring, n, signal);

@@ -24,7 +24,8 @@ export interface Thief {
   /** A snapshot of nothing that is there, with any number. Returns its name. */
   snapshot(seq: number, fields?: Partial<SnapshotRecord>): Promise<string>;
   head(place: ChainPosition, record: string): Promise<void>;
-  lease(purpose: string, epoch: number): Promise<string>;
+  /** @param startedMs when it says that its holder began */
+  lease(purpose: string, epoch: number, startedMs?: number): Promise<string>;
   /** What stands under this key, under another one or once more. */
   again(key: string, bytes: Buffer): Promise<void>;
 }
@@ -64,9 +65,9 @@ export function thiefWith(opened: Repository): Thief {
       return name;
     },
     head: async (position, record) => await headOf(position, record),
-    lease: async (purpose, epoch) => {
+    lease: async (purpose, epoch, startedMs = 1) => {
       const nonce = purpose === 'prune' ? 'ab'.repeat(8) : purpose.slice('session.'.length);
-      const record = { writer: newWriter(), nonce, startedMs: 1, host: 'planted', pid: 1 };
+      const record = { writer: newWriter(), nonce, startedMs, host: 'planted', pid: 1 };
       const { bytes } = sealObject(
         keys,
         OBJECT_TYPES.lease,

@@ -1,7 +1,7 @@
 import { RepositoryError } from '../../base/errors.ts';
 import { writeOnlyInUse } from '../keys/keys.ts';
 import { packsOfLastParents, relyingSinceMs } from './last-parents.ts';
-import type { LiveSession } from '../lease-objects.ts';
+import type { LiveSession } from '../live-sessions.ts';
 import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from '../repository.ts';
 import { unsoundPacks } from '../tombstones.ts';

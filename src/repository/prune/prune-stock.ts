@@ -2,7 +2,7 @@ import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { traverseTrees } from '../check/check-trees.ts';
 import { fillTable, loadPacks, type ChunkIndex, type LoadOptions } from '../chunk-index.ts';
-import { liveSessions, type LiveSession } from '../lease-objects.ts';
+import { liveSessions, type LiveSession } from '../live-sessions.ts';
 import { listNamed, type Listed } from '../objects/listing.ts';
 import type { Repository } from '../repository.ts';
 import type { SlotSet } from '../packs/slot-set.ts';

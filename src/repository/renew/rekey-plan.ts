@@ -2,7 +2,7 @@
 import { isFull, storeKey } from '../../base/stored-by.ts';
 import { CIPHER_PLAIN } from '../../format/header.ts';
 import { oldGenerations, writeOnlyInUse } from '../keys/keys.ts';
-import type { LiveSession } from '../lease-objects.ts';
+import type { LiveSession } from '../live-sessions.ts';
 import type { PackFate } from '../prune/prune-plan.ts';
 import type { PruneStock } from '../prune/prune-stock.ts';
 import type { Repository } from '../repository.ts';

@@ -7,7 +7,7 @@ import { usableConfig } from '../configuration.ts';
 import { generationOfObject, isUnused, surveyGenerations, type GenerationUse } from '../keys/generations.ts';
 import { outdatedSinceMs, readRing } from '../generation-age.ts';
 import { oldGenerations } from '../keys/keys.ts';
-import { liveSessions } from '../lease-objects.ts';
+import { liveSessions } from '../live-sessions.ts';
 import type { Lease } from '../lease.ts';
 import { listNumbered } from '../objects/listing.ts';
 import { mapParallel } from '../objects/parallel.ts';

@@ -3,9 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
+import { encodeCbor } from '../../../src/format/cbor.ts';
+import { OBJECT_TYPES } from '../../../src/format/header.ts';
+import { sealObject } from '../../../src/repository/objects/objects.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
-import { LEASE_TIMES, leaseKey, listLeases, liveSessions } from '../../../src/repository/lease-objects.ts';
+import { LEASE_TIMES, leaseContext, leaseKey, listLeases } from '../../../src/repository/lease-objects.ts';
+import { liveSessions } from '../../../src/repository/live-sessions.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
 import { recover } from '../../../src/repository/check/recover.ts';
@@ -159,6 +163,23 @@ describe('the right to prune', () => {
     expect(spoiled.size).toBeGreaterThan(0);
   });
 
+  it.each([
+    { by: 'a preview, which signed none', record: { v: 1 } },
+    { by: 'a later version', record: { v: 2 } },
+  ])('is with $by, too, where only those who can sign have keys', async ({ record }) => {
+    destination = createMemoryDestination(() => clock.now());
+    const options = { clock, stateDirectory: undefined, allowWeakCost: true };
+    const secrets = [{ secret, label: 'test' }];
+    const { keys } = await createRepository(destination, { ...options, secrets, cost }, signal);
+    const facts = { ...record, writer: Buffer.alloc(16, 1), nonce: Buffer.alloc(8, 2), host: 'old', pid: 1 };
+    const plain = encodeCbor({ ...facts, started: 0 });
+    const { bytes } = sealObject(keys, OBJECT_TYPES.lease, leaseContext('prune', 9), plain);
+    await destination.put(leaseKey('prune', 9), bytes, signal);
+    await expect(acquirePruneLease(await elsewhere(), {}, signal)).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+    });
+  });
+
   it('has epochs that a fence from an attack of before does not carry away', async () => {
     const fence = 9_007_199_254_740_990;
     const record = { kind: 'snapshots' as const, names: [], reason: 'before', atMs: 1, fence };
@@ -204,6 +225,79 @@ describe('a backup session', () => {
       { session: session.purpose.slice('session.'.length), host: expect.any(String) },
     ]);
     expect(live[0]).not.toMatchObject({ host: 'planted' });
+  });
+
+  it('holds as much up as it does by itself, whatever is said of it beside its lease', async () => {
+    const old = await tinyBackup(repository, { file: randomBytes(20_000) }, {}, signal);
+    await using session = await openSession(await elsewhere(), {}, signal);
+    await forgetSnapshots(repository, [old.id], 'test', signal);
+    const began = clock.now();
+    await clock.advance(120_000);
+    await session.renew(signal);
+    await thief.lease(session.purpose, 900_000_000_000_000, 8e15);
+    const [live] = await liveSessions(repository, clock.now(), signal);
+    expect(live?.startedMs).toBeLessThanOrEqual(began);
+  });
+
+  it('is seen though its lease is replaced while planted ones are read', async () => {
+    const host = await elsewhere();
+    const session = await openSession(host, {}, signal);
+    const old = await thief.lease(session.purpose, 900_000_000_000_000);
+    const bytes = await destination.get(old, undefined, signal);
+    await removeKey(repository, slot, signal);
+    await clock.advance(GRACE + HOUR);
+    await session.renew(signal);
+    let isFirst = true;
+    const busy = hookedDestination(destination, {
+      get: async (key) => {
+        if (!key.startsWith(`leases/${session.purpose}/`) || !isFirst) return;
+        isFirst = false;
+        await session.renew(signal);
+        await clock.advance(1_000);
+        await destination.put(leaseKey(session.purpose, 900_000_000_000_001), bytes, signal);
+      },
+    });
+    const live = await liveSessions(await elsewhere(busy), clock.now(), signal);
+    expect(isFirst).toBe(false);
+    expect(live.map((one) => `session.${one.session}`)).toEqual([session.purpose]);
+    await session.release();
+  });
+
+  it('costs whoever looks for it a few round trips, however many leases are put beside it', async () => {
+    await using session = await openSession(await elsewhere(), {}, signal);
+    for (let n = 0; n < 200; n += 1) await thief.lease(session.purpose, 1_000 + n);
+    await removeKey(repository, slot, signal);
+    await clock.advance(GRACE + HOUR);
+    await session.renew(signal);
+    for (let n = 0; n < 200; n += 1) await thief.lease(session.purpose, 2_000 + n);
+    let rings = 0;
+    const counting = hookedDestination(destination, {
+      get: (key) => {
+        if (key.startsWith('keys/ring-')) rings += 1;
+      },
+    });
+    const host = await elsewhere(counting);
+    rings = 0;
+    expect(await liveSessions(host, clock.now(), signal)).toHaveLength(1);
+    expect(rings).toBeLessThan(10);
+  });
+
+  it('gives its signs of life whatever is put among the keyrings', async () => {
+    for (let n = 1_000; n < 1_500; n += 1) await destination.put(`keys/ring-${n}`, randomBytes(99), signal);
+    let asked = 0;
+    const slow = hookedDestination(destination, {
+      get: (key) => {
+        if (key.startsWith('keys/ring-')) asked += 1;
+      },
+    });
+    await using session = await openSession(await elsewhere(slow), {}, signal);
+    asked = 0;
+    for (let n = 0; n < 3; n += 1) {
+      await session.renew(signal);
+      await clock.advance(60_000);
+    }
+    expect(asked).toBe(0);
+    expect(session.longestSilenceMs).toBeLessThan(LEASE_TIMES.giveUp);
   });
 
   it('goes on under the keys that are new, so that it counts when the old ones are over', async () => {
