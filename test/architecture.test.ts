@@ -163,6 +163,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'schedule/',
     'jobs/job.ts',
     'jobs/agent.ts',
+    'jobs/wait-text.ts',
     'api/wire/error-codes.ts',
     'api/access/private-file.ts',
   ],
@@ -401,7 +402,6 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   // No sentences, or nothing that goes by them.
   'api/access/secret-guard.ts': [1, 'the title of a schema, which is its identity'],
   'api/wire/api-error.ts': [1, 'a full stop, or none'],
-  'base/errors.ts': [1, 'takes off what it has put there: the name of an object'],
   'base/program-call.ts': [1, 'a command'],
   'cli/agent/listing-jobs.ts': [2, 'a full stop'],
   'cli/backup/archive-progress.ts': [1, 'the code is shown once'],

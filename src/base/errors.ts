@@ -127,17 +127,20 @@ export function damageOf(error: unknown, object: string): string {
   if (!(error instanceof Error)) return String(error);
   const isItsOwn =
     error instanceof RepositoryError && error.code === 'CORRUPT_DATA' && error.details['object'] === object;
-  return isItsOwn ? error.message.slice(object.length + 2) : error.message;
+  return isItsOwn ? (error.what ?? error.message) : error.message;
 }
 
 /** Damage found in stored bytes: always the same code, with the object named. */
 export function corrupt(object: string, what: string, cause?: unknown): RepositoryError {
-  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object }, cause });
+  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { what, details: { object }, cause });
 }
 
 /** What authenticates, and was signed for another place: whoever has a write-only key has put it there. */
 export function planted(object: string, what: string): RepositoryError {
-  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { details: { object, planted: true } });
+  return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, {
+    what,
+    details: { object, planted: true },
+  });
 }
 
 /** What a newer program stored and this one cannot read: never reported as damage. */

@@ -5,16 +5,17 @@
 import { systemClock } from './clock.ts';
 
 /** All times are those of the monotonic clock, in milliseconds. */
-interface Wait {
+type Wait = {
   readonly whom: Whom;
   /** The name that the other gives its failure, or a word or two; undefined while nothing is said at all. */
   readonly because: string | undefined;
   /** Since when nothing has moved. */
   readonly since: () => number;
-  /** When it is asked again, or given up; undefined where that is open. */
-  readonly until: (() => number) | undefined;
-  readonly next: 'again' | 'given up';
-}
+} & (
+  | { readonly next: 'again'; readonly until: () => number }
+  /** Undefined where the end is open. */
+  | { readonly next: 'given up'; readonly until: (() => number) | undefined }
+);
 
 /** One that is over before is worth no word. */
 export const WORTH_TELLING_MS = 4_000;
@@ -26,7 +27,7 @@ const WHOM = {
   store: 'the store',
   file_system: 'the file system',
   rclone: 'rclone',
-  other_session: 'a sign of life of another program',
+  other_session: 'another program that may be at work here',
   other_change: 'another program that changes the repository',
 } as const;
 
@@ -38,8 +39,7 @@ export type OthersWait =
         readonly whom: Whom;
         /** The name that the other gives its failure, or a word or two. */
         readonly because: string | null;
-        /** Null where it is not asked again by itself. */
-        readonly again_in_seconds: number | null;
+        readonly again_in_seconds: number;
       };
     }
   | {
@@ -88,16 +88,19 @@ export function toldWait(now = systemClock.monotonic()): OthersWait | undefined 
 }
 
 /** What was waited so far; of one whose end is known, all of it. */
-function lasts({ since, until, next }: Wait, now: number): number {
-  return next === 'again' && until !== undefined ? until() - since() : now - since();
+function lasts(wait: Wait, now: number): number {
+  return wait.next === 'again' ? wait.until() - wait.since() : now - wait.since();
 }
 
-function told({ whom, because, since, until, next }: Wait, now: number): OthersWait {
-  const left = until === undefined ? null : Math.max(1, Math.ceil((until() - now) / 1000));
-  if (next === 'again')
-    return { code: 'asked_again', params: { whom, because: because ?? null, again_in_seconds: left } };
+function told({ whom, because, since, ...wait }: Wait, now: number): OthersWait {
+  const left = (until: number): number => Math.max(1, Math.ceil((until - now) / 1000));
+  if (wait.next === 'again') {
+    const again_in_seconds = left(wait.until());
+    return { code: 'asked_again', params: { whom, because: because ?? null, again_in_seconds } };
+  }
   const silent = Math.round((now - since()) / 1000);
-  return { code: 'no_answer', params: { whom, silent_seconds: silent, given_up_in_seconds: left } };
+  const given_up_in_seconds = wait.until === undefined ? null : left(wait.until());
+  return { code: 'no_answer', params: { whom, silent_seconds: silent, given_up_in_seconds } };
 }
 
 /** `waiting for the store (SlowDown), again in 16 s`, for people. */
@@ -105,7 +108,9 @@ export function waitedText({ code, params }: OthersWait): string {
   const whom = `waiting for ${WHOM[params.whom]}`;
   if (code === 'asked_again') {
     const { because, again_in_seconds: again } = params;
-    return `${whom}${because === null ? '' : ` (${because})`}${again === null ? '' : `, again in ${inWords(again)}`}`;
+    if (params.whom === 'other_session')
+      return `waiting up to ${inWords(again)} to see whether another program is still at work here`;
+    return `${whom}${because === null ? '' : ` (${because})`}, again in ${inWords(again)}`;
   }
   const { silent_seconds: silent, given_up_in_seconds: left } = params;
   return `${whom}: no answer for ${inWords(silent)}${left === null ? '' : `; given up in ${inWords(left)}`}`;

@@ -2,6 +2,7 @@
 import { holdfast } from '../base/holdfast-command.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
 import type { Enrollment } from './enrollment-file.ts';
+import { waitText } from '../jobs/wait-text.ts';
 import { isOver, type HeldBack } from './plan.ts';
 import type { PlanDocument } from './signed.ts';
 
@@ -47,11 +48,6 @@ export interface CheckFacts {
 
 const NAME = 'partner';
 
-const HELD_BACK: Readonly<Record<HeldBack, string>> = {
-  account_suspended: 'The account at the partner is suspended.',
-  trial_over: 'The trial at the partner is over.',
-};
-
 /** Without names and addresses: anybody on the machine may read it. */
 export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly StatusCheck[] {
   const { heldBack, afterTrial, isUnknownDevice, isContradicted, nowMs } = facts;
@@ -66,7 +62,7 @@ export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly
     checks.push({ name: NAME, status: 'error', message });
   }
   if (heldBack !== null) {
-    const message = `${HELD_BACK[heldBack]} Backups by schedule and of changes wait; those that are asked for run.`;
+    const message = `${waitText({ code: heldBack, params: {} })} Backups by schedule and of changes wait; those that are asked for run.`;
     checks.push({ name: NAME, status: 'error', message });
   } else if (plan?.status === 'suspended') warn('The account at the partner is suspended; backups go on.');
   else if (plan?.status === 'trial_expired' && afterTrial === 'wait')

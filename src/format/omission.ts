@@ -50,6 +50,8 @@ function kindText(kind: OmittedKind): string {
 const TRUSTED = 'extended attributes trusted.*: CAP_SYS_ADMIN is missing';
 const ENTRIES = 'entries of a kind that cannot be stored';
 const MORE = 'more of other kinds';
+/** UTF-16 units. */
+const LONGEST_REASON = 65_536;
 
 /** The field of a record that has the codes; the texts of the same, in the same order, are in `omitted`. */
 export function omissionMap(omission: Omission): CborMap {
@@ -70,11 +72,11 @@ export function omissionOf(map: RecordReader, text: string): Omission {
       return {
         code: 'xattr',
         name: asByteString(map.bytes('name').toString('latin1')),
-        reason: map.text('reason'),
+        reason: map.text('reason', LONGEST_REASON),
         count,
       };
     case 'xattrs':
-      return { code: 'xattrs', reason: map.text('reason'), count };
+      return { code: 'xattrs', reason: map.text('reason', LONGEST_REASON), count };
     case 'trusted_xattrs':
       return { code: 'trusted_xattrs', count };
     case 'entries':
@@ -93,15 +95,22 @@ export function omissionOfText(text: string): Omission {
   if (what === ENTRIES) return { code: 'entries', count };
   if (what === MORE) return { code: 'more', count };
   const [, all] = /^extended attributes: (.*)$/su.exec(what) ?? [];
-  if (all !== undefined) return { code: 'xattrs', reason: all, count };
+  if (all !== undefined && isReason(all)) return { code: 'xattrs', reason: all, count };
   const [, name, reason] = /^extended attribute (.*): (.*)$/su.exec(what) ?? [];
-  if (name === undefined || reason === undefined) return { code: 'words', text: what, count };
+  if (name === undefined || reason === undefined || !isReason(reason))
+    return { code: 'words', text: what, count };
   return { code: 'xattr', name: nameOfText(name), reason, count };
 }
 
 function counted(text: string): { readonly what: string; readonly count: number } {
   const [, what = text, digits = '1'] = /^(.*) \((\d{1,16})\)$/su.exec(text) ?? [];
-  return { what, count: Number(digits) };
+  const count = Number(digits);
+  return Number.isSafeInteger(count) ? { what, count } : { what: text, count: 1 };
+}
+
+/** What is longer is not taken back from a record: such a snapshot could be read, and never be sealed anew. */
+function isReason(text: string): boolean {
+  return text.length <= LONGEST_REASON;
 }
 
 /** Names stood there byte by byte. */

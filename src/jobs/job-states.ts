@@ -183,7 +183,10 @@ export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
 
 /** The machine went down under it: another attempt, however often. */
 export function cut({ job, bookkeeping }: JobRecord): JobRecord {
-  return { job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 }, bookkeeping };
+  return {
+    job: { ...job, status: 'queued', phase: null, ...NOT_WAITING, attempt: job.attempt + 1 },
+    bookkeeping,
+  };
 }
 
 /**
@@ -226,7 +229,7 @@ export function retried(
 /** Nothing can be copied from the other destinations of its pass: it reads the source itself, at once. */
 export function readsItself({ job, bookkeeping }: JobRecord): JobRecord {
   return {
-    job: { ...job, status: 'queued', phase: null, attempt: job.attempt + 1 },
+    job: { ...job, status: 'queued', phase: null, ...NOT_WAITING, attempt: job.attempt + 1 },
     bookkeeping: { ...bookkeeping, readsItself: true, retryAt: null },
   };
 }

@@ -74,7 +74,7 @@ export function interruptedReader(
       other.status === 'queued' &&
       other.started_at !== null &&
       other.error === null &&
-      (other.waits ?? null) === null,
+      other.waiting_for === null,
   );
 }
 

@@ -176,26 +176,33 @@ export async function newestConfig(
   };
   let passed: Error | undefined;
   let unbound: (OpenedConfig & { readonly number: number }) | undefined;
-  const numbers = inOrderOfBelief([...listed, ...more]);
-  for await (const config of inTurn(numbers, destination.properties.maxParallel, look)) {
-    if (config instanceof Error) {
-      passed ??= config;
-      continue;
+  const { numbers, others } = inOrderOfBelief([...listed, ...more]);
+  for (const some of [numbers, others]) {
+    // Those that have no number as it has to be, as previews left them, only stand in for all the rest.
+    if (some === others && unbound !== undefined) break;
+    for await (const config of inTurn(some, destination.properties.maxParallel, look)) {
+      if (config instanceof Error) {
+        passed ??= config;
+        continue;
+      }
+      if (config.bound) return { ...config, passed };
+      unbound ??= config;
     }
-    // Those of before that have no number as it has to be only stand in for all others.
-    if (config.number > MAX_NUMBER && unbound !== undefined) break;
-    if (config.bound) return { ...config, passed };
-    unbound ??= config;
   }
   if (unbound !== undefined) return { ...unbound, passed };
   throw passed ?? corrupt('config/', 'the repository has no configuration');
 }
 
-/** The highest first, after all of them those with numbers that none has. */
-function inOrderOfBelief(numbers: readonly number[]): readonly number[] {
-  const falling = [...new Set(numbers)].sort((a, b) => b - a);
-  const isNumber = (n: number): boolean => n <= MAX_NUMBER;
-  return [...falling.filter(isNumber), ...falling.filter((n) => !isNumber(n))];
+/** The highest first. @returns `others`: what stands where no number is */
+function inOrderOfBelief(all: readonly number[]): {
+  readonly numbers: readonly number[];
+  readonly others: readonly number[];
+} {
+  const falling = [...new Set(all)].sort((a, b) => b - a);
+  return {
+    numbers: falling.filter((n) => n <= MAX_NUMBER),
+    others: falling.filter((n) => n > MAX_NUMBER),
+  };
 }
 
 function usableOrNot<T>(open: () => T, destination: Destination): T | undefined {

@@ -12,6 +12,8 @@ function wordsOf({ code, params }: NonNullable<JobFields['waits']>): string | un
   const whom = whomOf(params['whom']);
   if (code === 'quiet_hours' && typeof params['until'] === 'string') return waits.quiet(params['until']);
   const { again_in_seconds: again, silent_seconds: silent, because } = params;
+  if (code === 'asked_again' && params['whom'] === 'other_session' && typeof again === 'number')
+    return waits.session(inWords(again));
   if (code === 'asked_again' && whom !== undefined && typeof again === 'number')
     return waits.again(whom, typeof because === 'string' ? because : '', inWords(again));
   if (code === 'no_answer' && whom !== undefined && typeof silent === 'number')

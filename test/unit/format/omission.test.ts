@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { decodeCborMap, encodeCbor, type CborMap } from '../../../src/format/cbor.ts';
@@ -70,6 +71,24 @@ it('is understood from the words of snapshots that have no codes', () => {
     { code: 'xattr', name: asByteString('user.ü'), reason: 'EIO', count: 1 },
     { code: 'words', text: 'nothing that is known', count: 1 },
   ]);
+});
+
+it('is what it was when a snapshot of before is sealed anew, whatever its words are', () => {
+  const { omitted_codes: _, ...older } = stored(OMITTED);
+  const count = fc.oneof(fc.nat(), fc.constantFrom('0', '007', '9007199254740993', '99999999999999999'));
+  const what = fc.oneof(
+    fc.string(),
+    fc.constantFrom('extended attributes: ', 'extended attribute a: ', 'extended attribute : '),
+    fc.constant(`extended attribute user.a: ${'E'.repeat(70_000)}`),
+  );
+  const words = fc.tuple(what, count).map(([text, times]) => `${text} (${times})`);
+  fc.assert(
+    fc.property(fc.array(words, { maxLength: 3 }), (omitted) => {
+      const before = decodeSnapshot(encodeCbor({ ...older, omitted }), 'it');
+      expect(decodeSnapshot(encodeSnapshot(before), 'it').omitted).toEqual(before.omitted);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 it('goes by the words where a later version has codes of its own', () => {

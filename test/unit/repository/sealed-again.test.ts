@@ -18,7 +18,7 @@ import {
 } from '../../../src/format/records.ts';
 import { SILENT_CHECK, type Finding } from '../../../src/repository/check/check-report.ts';
 import { check } from '../../../src/repository/check/check.ts';
-import { openConfig, usableConfig } from '../../../src/repository/configuration.ts';
+import { newestConfig, openConfig, usableConfig } from '../../../src/repository/configuration.ts';
 import { appendRecord } from '../../../src/repository/chain.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
@@ -199,6 +199,18 @@ describe('a configuration that was sealed again', () => {
     expect((await open('admin')).writer.memory.config).toBe(3);
     await prune(opened, {}, SILENT_PRUNE, signal);
     expect(await configNumbers()).toHaveLength(4);
+  });
+
+  it('under a number that none has is not fetched where another stands', async () => {
+    await configOfBefore(2);
+    for (const key of ['config/1', 'copies/config/1']) await destination.delete(key, signal);
+    const strange = await Promise.all([1e12, 1e13, 1e14].map((n) => thief.configAgain('config/2', n)));
+    const fetched: string[] = [];
+    const seen = hookedDestination(destination, { get: (key) => void fetched.push(key) });
+    const { keyring, keys } = repository;
+    const found = await newestConfig(seen, { keyring, keys, early: undefined }, signal);
+    expect(found).toMatchObject({ number: 2, bound: false });
+    expect(fetched.filter((key) => strange.includes(key))).toEqual([]);
   });
 
   it('that says a newer program is needed, in its record or its header, keeps nobody out', async () => {

@@ -46,13 +46,15 @@ export const parts = {
       quiet: (until: string) => `Quiet hours: it starts at ${until}.`,
       again: (whom: string, why: string, time: string) =>
         `Waiting for ${whom}${why === '' ? '' : ` (${why})`}, again in ${time}.`,
+      session: (time: string) =>
+        `Waiting up to ${time} to see whether another program is still at work here.`,
       silent: (whom: string, time: string) => `Waiting for ${whom}: no answer for ${time}.`,
     },
     whom: {
       store: 'the store',
       file_system: 'the file system',
       rclone: 'rclone',
-      other_session: 'a sign of life of another program',
+      other_session: 'another program that may be at work here',
       other_change: 'another program that changes the repository',
     },
   },

@@ -47,13 +47,14 @@ export const parts: Texts['parts'] = {
     waits: {
       quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
       again: (whom, why, time) => `Wartet auf ${whom}${why === '' ? '' : ` (${why})`}, wieder in ${time}.`,
+      session: (time) => `Wartet bis zu ${time}, um zu sehen, ob hier noch ein anderes Programm arbeitet.`,
       silent: (whom, time) => `Wartet auf ${whom}: seit ${time} keine Antwort.`,
     },
     whom: {
       store: 'den Speicher',
       file_system: 'das Dateisystem',
       rclone: 'rclone',
-      other_session: 'ein Lebenszeichen eines anderen Programms',
+      other_session: 'ein anderes Programm, das hier noch arbeiten könnte',
       other_change: 'ein anderes Programm, das das Repository ändert',
     },
   },
