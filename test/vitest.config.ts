@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config';
 import { CODE_CACHE } from './support/code-cache.ts';
 import { LongFilesFirst } from './support/long-files-first.ts';
 import { SOURCE_FLAGS } from './support/node-flags.ts';
+import { rests, turnOf } from './support/turns.ts';
 
 process.env['NODE_COMPILE_CACHE'] ??= CODE_CACHE;
 
@@ -27,9 +28,15 @@ const NOT_SHARING = /vi\.mock\(|process\.env\['TZ'\] =|dropCapabilities\(/;
  * copies, 11 times with this, and a tenth less of the processor time of the tests of repositories.
  */
 const COUNT_BUFFERS = '--external-memory-accounted-in-global-limit';
+const turn = turnOf(process.argv.slice(2), process.env['HOLDFAST_TURN'], import.meta.dirname);
 const sharing = SHARING.flatMap((folder) =>
   filesIn(folder).filter((path) => !NOT_SHARING.test(contentOf(path))),
 );
+const resting = SHARING.flatMap(filesIn).filter((path) => rests(contentOf(path), turn));
+if (turn !== 'all')
+  process.stdout.write(
+    `Turn ${turn} of 4: ${resting.length} files wait for another change. HOLDFAST_TURN=all runs everything.\n`,
+  );
 
 function filesIn(folder: string): readonly string[] {
   return readdirSync(join(import.meta.dirname, folder), { recursive: true, withFileTypes: true })
@@ -46,13 +53,23 @@ export default defineConfig({
     root: import.meta.dirname,
     // A process for each of them would take a quarter of the time of small files, and half a second of the others'.
     projects: [
-      { extends: true, test: { name: 'shared process', include: [...sharing], isolate: false } },
-      { extends: true, test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...sharing] } },
+      {
+        extends: true,
+        test: {
+          name: 'shared process',
+          include: sharing.filter((path) => !resting.includes(path)),
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'own process', include: [TESTS], exclude: [...ELSEWHERE, ...sharing, ...resting] },
+      },
     ],
     exclude: ELSEWHERE,
     pool: 'forks',
     // Commands in texts are compared by the plain name, wherever the tests lie.
-    env: { HOLDFAST_PROGRAM: 'holdfast' },
+    env: { HOLDFAST_PROGRAM: 'holdfast', HOLDFAST_TURN: String(turn) },
     execArgv: [...SOURCE_FLAGS, COUNT_BUFFERS],
     // One more than the cores of a small machine: many tests wait for programs of their own.
     maxWorkers: 3,

@@ -1,4 +1,5 @@
 /** Event streams of the Desktop API over real connections, judged by docs/api/desktop.yaml. */
+// Turn 2 of 4.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Turn 3 of 4.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Backups that end half way: what they stored is not stored again, and nothing of them shows. */
+// Turn 3 of 4.
 
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

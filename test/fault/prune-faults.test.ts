@@ -1,3 +1,4 @@
+// Turn 3 of 4.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DestinationError, HoldfastError, RepositoryError } from '../../src/base/errors.ts';

@@ -1,4 +1,5 @@
 /** A user who may watch no more directories, in a user namespace of its own whose limit is low. */
+// Turn 2 of 4.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

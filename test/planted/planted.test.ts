@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { takesTurns } from '../support/turns.ts';
 import { parseDefect, readDefects } from './defect.ts';
 import { applyPatch, ROOT } from './scratch-copy.ts';
 import { plantedSection, SECTION } from './table.ts';
@@ -32,6 +33,7 @@ describe.each(defects)('$name', ({ patch, files, statedIn, caughtBy, suites }) =
     expect(caughtBy.length).toBeGreaterThan(0);
     for (const { file, title } of caughtBy) {
       const text = read(file);
+      expect(takesTurns(text), `${file} runs on every change`).toBe(false);
       // Titles of tests that are made of a table stand there with a place for each value.
       const blocks = title.split(' > ').map((block) => wordsOf(block));
       for (const words of blocks)

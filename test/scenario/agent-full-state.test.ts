@@ -1,4 +1,5 @@
 /** The real agent while there is no room for its state. */
+// Turn 4 of 4.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

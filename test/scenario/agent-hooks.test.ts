@@ -1,4 +1,5 @@
 /** Commands around the backups of a source, through the real agent. */
+// Turn 3 of 4.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

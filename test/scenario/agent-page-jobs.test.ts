@@ -1,4 +1,5 @@
 /** Jobs of all types, drills and alarms, as the page of the real agent has them. */
+// Turn 2 of 4.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

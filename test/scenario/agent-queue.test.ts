@@ -1,4 +1,5 @@
 /** The queue with real engine processes, a real repository and the state on disk. */
+// Turn 3 of 4.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

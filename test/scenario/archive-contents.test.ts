@@ -1,3 +1,4 @@
+// Turn 3 of 4.
 import {
   closeSync,
   ftruncateSync,

@@ -1,3 +1,4 @@
+// Turn 4 of 4.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
 /** Words and paths in bytes that are no UTF-8: they are taken as they are, or refused, and never become others. */
+// Turn 1 of 4.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

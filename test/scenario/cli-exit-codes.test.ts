@@ -1,3 +1,4 @@
+// Turn 4 of 4.
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
 /** Commands on a destination that is named as the configuration does, and on one that does not answer. */
+// Turn 3 of 4.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Turn 1 of 4.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

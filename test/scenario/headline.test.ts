@@ -14,6 +14,7 @@ import { sentenceOf } from '../../src/ui/pages/overview/headline.ts';
 import { openPage } from '../support/daemon-page.ts';
 import { openSituationSite, type SituationSite } from '../support/headline-site.ts';
 import { SITUATIONS } from '../support/headline-situations.ts';
+import { hasTurn } from '../support/turns.ts';
 import { dropCapabilities } from '../support/unprivileged-children.ts';
 
 const GUIDE = join(import.meta.dirname, '../../docs/operators-guide.md');
@@ -48,6 +49,8 @@ interface Reply {
   };
 }
 
+const HEAD = '| when | | it says | code |';
+const RULE = '|---|---|---|---|';
 const told = new Map<string, string>();
 
 /** Ages and places differ from run to run. */
@@ -59,7 +62,7 @@ function steady(text: string, { directory }: SituationSite): string {
 }
 
 describe('the agent says, and so do all who ask it', () => {
-  test.each(SITUATIONS)('$name', async ({ name, arrange, needs }) => {
+  test.each(SITUATIONS.filter((_, at) => hasTurn(at)))('$name', async ({ name, arrange, needs }) => {
     await using site = await openSituationSite();
     scene.site = site;
     if (needs === 'mount' && process.getuid?.() !== 0) return;
@@ -103,18 +106,26 @@ describe('the agent says, and so do all who ask it', () => {
 
 describe('docs/operators-guide.md', () => {
   test('has it word for word', () => {
-    const rows = SITUATIONS.flatMap(({ name }) => told.get(name) ?? []);
-    if (rows.length < SITUATIONS.length) return;
-    const table = ['| when | | it says | code |', '|---|---|---|---|', ...rows].join('\n');
     const guide = readFileSync(GUIDE, 'utf8');
     const [, section = ''] = guide.split(TITLE);
     const [found = ''] = /\| when \|[^]*?(?=\n\n)/.exec(section) ?? [];
-    if (REWRITES)
+    const rows = SITUATIONS.map(({ name }) => told.get(name));
+    if (REWRITES && !rows.includes(undefined)) {
+      const table = [HEAD, RULE, ...rows].join('\n');
       writeFileSync(
         GUIDE,
         guide.replace(found, () => table),
       );
-    else expect(found).toBe(table);
+      return;
+    }
+    const [head, rule, ...written] = found.split('\n');
+    expect([head, rule]).toEqual([HEAD, RULE]);
+    // Of those that were not tried now, the names at least.
+    const expected = SITUATIONS.map(
+      ({ name }, at) =>
+        told.get(name) ?? (written[at]?.startsWith(`| ${name} |`) === true ? written[at] : name),
+    );
+    expect(written).toEqual(expected);
   });
 });
 

@@ -1,4 +1,5 @@
 /** What an error says to type is typed, by a shell, and works: for who runs the program by npm, and by its path. */
+// Turn 4 of 4.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

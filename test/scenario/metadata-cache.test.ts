@@ -1,3 +1,4 @@
+// Turn 4 of 4.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** The page of the real agent: where backups go, secrets that are typed, the recovery kit, and what opens a repository. */
+// Turn 4 of 4.
 import { once } from 'node:events';
 import {
   chmodSync,

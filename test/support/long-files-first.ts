@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Small files that take long, and folders of such, as they call sweeps. */
-const LONG = new Set(['lint.test.ts', 'fault', 'simulator']);
+const LONG = new Set(['fault', 'simulator']);
 
 /**
  * Begins with the files that take long, so that no worker is left with one of them when the others have nothing more to

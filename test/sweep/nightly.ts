@@ -109,7 +109,8 @@ async function runPart(entry: Entry, part: number, seed: number): Promise<PartRe
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-nightly-'));
   const figures = join(directory, 'figures');
   const config = entry.suite === 'default' ? 'test/vitest.config.ts' : 'test/sweep/vitest.config.ts';
-  const words = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', config, entry.file];
+  const words = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', config];
+  if (entry.file !== '') words.push(entry.file);
   if (entry.test !== undefined) words.push('-t', entry.test);
   const env = { ...process.env, ...entry.env(part), SWEEP_SEED: String(seed), SWEEP_FIGURES: figures };
   const started = performance.now();
@@ -118,7 +119,7 @@ async function runPart(entry: Entry, part: number, seed: number): Promise<PartRe
   const said = linesOf(figures).map((line) => JSON.parse(line) as SweepCounts & { readonly line: string });
   rmSync(directory, { recursive: true });
   const counted = sum(said);
-  const reason = whyNot(code, counted);
+  const reason = whyNot(code, counted, entry);
   return {
     entry: entry.name,
     part,
@@ -135,10 +136,14 @@ async function runPart(entry: Entry, part: number, seed: number): Promise<PartRe
 }
 
 /** Undefined when it held. */
-function whyNot(code: number | null, { fired, violations }: SweepCounts): string | undefined {
+function whyNot(
+  code: number | null,
+  { fired, violations }: SweepCounts,
+  { faults }: Entry,
+): string | undefined {
   if (violations > 0) return `${violations} violations`;
   if (code !== 0) return `ended with ${code ?? 'a signal'}`;
-  return fired === 0 ? 'ended well, and told of no fault that struck' : undefined;
+  return fired === 0 && faults.length > 0 ? 'ended well, and told of no fault that struck' : undefined;
 }
 
 function sum(counts: readonly SweepCounts[]): SweepCounts {

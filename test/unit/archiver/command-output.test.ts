@@ -1,3 +1,4 @@
+// Turn 4 of 4.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// Turn 2 of 4.
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { endWorkers } from '../../../src/base/end-workers.ts';

@@ -1,3 +1,4 @@
+// Turn 1 of 4.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { whileMoving } from '../../../src/destination/stall.ts';

@@ -1,4 +1,5 @@
 /** What begins a backup when watching starts over. */
+// Turn 4 of 4.
 import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** A claim on a name, where a server has no hard links: who stands behind it, when the answer to who made it is lost. */
+// Turn 2 of 4.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** Two writers of one name on a server that knows no way to create a file only where there is none. */
+// Turn 1 of 4.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
