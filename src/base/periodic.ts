@@ -9,6 +9,14 @@ export interface PeriodicOptions {
   readonly trouble: (error: unknown) => void;
 }
 
+/** What costs more the more there is may take one part in so many of all time. */
+const REST = 20;
+
+/** Milliseconds until the next time, after one that took so many: what takes long is done less often. */
+export function pauseAfter(tookMs: number, shortestMs: number): number {
+  return Math.max(shortestMs, tookMs * (REST - 1));
+}
+
 /** Begins with a pause. Resolves when the signal ends it; never rejects. */
 export async function periodically(
   pauseMs: number,

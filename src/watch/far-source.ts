@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, StateError } from '../base/errors.ts';
+import { pauseAfter } from '../base/periodic.ts';
 import { FAR_PATIENCE_MS } from '../system/far-answer.ts';
 import type { FarPoll, FarPollOrder } from './far-poll.ts';
 import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
@@ -17,16 +18,8 @@ export interface FarRequest extends FarPollOrder {
   readonly pollMs: number;
 }
 
-/** A look may take one part in so many of all time: large sources are looked at less often. */
-const REST = 20;
-
 /** Milliseconds by which a look may take longer than the one before. */
 const LAG_MS = 5_000;
-
-/** Milliseconds until the next look, after one that took so many. */
-export function pauseAfter(tookMs: number, pollMs: number): number {
-  return Math.max(pollMs, tookMs * (REST - 1));
-}
 
 /** `unanswered`: nothing was heard of the process for a while. */
 type Seen = FarPoll | { readonly kind: 'unanswered' };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ArchiveSummary } from '../../src/archiver/archive.ts';
+import { MOST_LOOKS } from '../../src/archiver/source/same-entry.ts';
 import { Scout } from '../../src/archiver/source/scout.ts';
 import { bytesOfText, type ByteString } from '../../src/base/byte-path.ts';
 import type { Entry } from '../../src/format/tree.ts';
@@ -165,21 +166,47 @@ describe('what was seen while the repository was opened', () => {
 });
 
 describe.skipIf(native === null)('an entry that is another one right behind the look at it', () => {
-  /** Does it behind the first look at an entry of that name. */
-  function behindLookAt(wanted: string, act: () => void): void {
+  /** Does one after the other, each behind a look at an entry of that name. Gives how often there was one. */
+  function behindLooksAt(wanted: string, acts: Iterable<() => void, undefined>): () => number {
     const calls = native;
-    if (calls === null) return;
+    if (calls === null) return () => 0;
     const real = calls.findEntry;
-    let isDone = false;
+    const left = acts[Symbol.iterator]();
+    let looks = 0;
     vi.spyOn(calls, 'findEntry').mockImplementation((directory, name) => {
       const stat = real(directory, name);
-      if (name === wanted && !isDone) {
-        isDone = true;
-        act();
-      }
+      if (name !== wanted) return stat;
+      looks += 1;
+      const { value } = left.next();
+      value?.();
       return stat;
     });
+    return () => looks;
   }
+
+  function behindLookAt(wanted: string, act: () => void): void {
+    behindLooksAt(wanted, [act]);
+  }
+
+  /** Each thing has the place of the one before, which goes out of the source. */
+  function* byTurns(
+    path: string,
+    makers: readonly ((at: string) => void)[],
+    turns: number,
+  ): Generator<() => void, undefined> {
+    for (let turn = 0; turn < turns; turn += 1)
+      yield () => {
+        renameSync(path, join(engine.directory, `turn-${turn}`));
+        makers[turn % makers.length]?.(path);
+      };
+  }
+
+  const asFile = (path: string): void => writeFileSync(path, 'a file');
+  const asLink = (path: string): void => symlinkSync('beside', path);
+  const asDirectory = (path: string): void => {
+    mkdirSync(path);
+    writeFileSync(join(path, 'inside'), 'inside');
+  };
 
   test.each(['link', 'directory', 'file'])('a link becomes a %s', async (kind) => {
     symlinkSync('beside', at('current'));
@@ -234,5 +261,70 @@ describe.skipIf(native === null)('an entry that is another one right behind the 
     expect(isDone).toBe(true);
     expect(problemsOf(summary)).toEqual([]);
     expect(await entryAt(summary, 'app/first')).toMatchObject({ size: 7 });
+  });
+
+  describe('whose counts begin with those of the snapshot before, which has a directory by that name', () => {
+    test.each([
+      ['a file, and a directory again', [asDirectory]],
+      ['a file, a directory and a file again', [asDirectory, asFile]],
+      ['a directory, a file and a directory again', [asFile, asDirectory], asDirectory],
+      ['a link, a file and a directory again', [asFile, asDirectory], asLink],
+    ] as const)('becomes %s: it is counted once', async (_, makers, first = asFile) => {
+      for (let i = 0; i < 30; i += 1) mkdirSync(at(`app/d${i}`));
+      await delay(40);
+      const { known } = await engine.backup(undefined, { learn: true });
+      await delay(40);
+      renameSync(at('app'), join(engine.directory, 'aside'));
+      first(at('app'));
+      const looks = behindLooksAt('app', byTurns(at('app'), makers, makers.length));
+      const changes = { directories: new Set([bytesOfText(engine.source)]), hiddenRules: false };
+      const summary = await engine.backup(undefined, { changes, known, learn: true });
+      expect(looks()).toBe(makers.length + 1);
+      vi.restoreAllMocks();
+      expect(problemsOf(summary)).toEqual([]);
+      expect(await engine.differences(summary.snapshot)).toEqual([]);
+      const whole = await engine.backup(undefined, { parent: 'none' });
+      const { directories, links, others, files } = whole.snapshot.record.counts;
+      expect(summary.snapshot.record.counts).toMatchObject({ directories, links, others, files });
+    });
+
+    test('is told to be empty where it is a source, and a file in between', async () => {
+      await delay(40);
+      await engine.backup([at('app'), at('beside')]);
+      renameSync(at('app'), join(engine.directory, 'aside'));
+      asFile(at('app'));
+      behindLookAt('app', () => {
+        rmSync(at('app'));
+        mkdirSync(at('app'));
+      });
+      const { emptied } = await engine.backup([at('app'), at('beside')]);
+      expect(emptied).toEqual([{ path: bytesOfText(at('app')), filesBefore: 2 }]);
+    });
+  });
+
+  test.each([
+    ['a directory and a file', [asDirectory, asFile]],
+    ['a file and a directory', [asFile, asDirectory]],
+    ['a file, another one and a directory', [asFile, asFile, asDirectory]],
+    ['a link, a file and a directory', [asLink, asFile, asDirectory]],
+    ['another file', [asFile]],
+    ['another link', [asLink]],
+    ['another directory', [asDirectory]],
+  ] as const)('is %s by turns: it is listed after a few looks, and left out', async (_, makers) => {
+    await delay(40);
+    const { known } = await engine.backup(undefined, { learn: true });
+    const looks = behindLooksAt('app', byTurns(at('app'), makers, 500));
+    const dirty = [engine.source, at('app')].map(bytesOfText);
+    const changes = { directories: new Set(dirty), hiddenRules: false };
+    const summary = await engine.backup(undefined, { changes, known, learn: true });
+    vi.restoreAllMocks();
+    expect(looks()).toBeLessThanOrEqual(MOST_LOOKS + 1);
+    expect(problemsOf(summary)).toEqual([['app', 'CHANGED']]);
+    expect(await entryAt(summary, 'app')).toBeUndefined();
+    expect(await entryAt(summary, 'beside')).toBeDefined();
+    rmSync(at('app'), { recursive: true });
+    const without = await engine.backup(undefined, { parent: 'none' });
+    const { directories, links, files } = without.snapshot.record.counts;
+    expect(summary.snapshot.record.counts).toMatchObject({ directories, links, files });
   });
 });

@@ -74,6 +74,7 @@ export class Reading {
       stat: change(stat),
       directory: undefined,
       old: undefined,
+      looks: 0,
     };
     this.#saver.save(file, (entry: Entry | undefined) =>
       this.entries.set(path, entry?.type === 'file' ? entry : undefined),

@@ -29,14 +29,9 @@ const UNKNOWN = 'somebody';
 
 /** Users of this machine are clients of their own: one of them does not use up what is for another. */
 export function createClients(ownUser = process.getuid?.(), peers: PeerUsers = peersOfThisMachine): Clients {
-  const names = new WeakMap<Socket, Promise<string>>();
   const known = new Set([ownUser, 0].filter((user) => user !== undefined).map(nameOf));
 
-  const nameOfPeer = async (socket: Socket): Promise<string> => {
-    const name = names.get(socket) ?? peers.of(socket).then(nameOf);
-    names.set(socket, name);
-    return await name;
-  };
+  const nameOfPeer = async (socket: Socket): Promise<string> => nameOf(await peers.of(socket));
   const addKnown = async (socket: Socket): Promise<void> => {
     const name = await nameOfPeer(socket);
     // Whoever cannot be told from others vouches for nobody: what one of them has shown, all of them would have.

@@ -3,6 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
+import { systemClock } from '../../base/clock.ts';
+import { pauseAfter } from '../../base/periodic.ts';
 
 export type PeerAddress = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 
@@ -24,16 +26,30 @@ interface Look {
   readonly found: Promise<ReadonlyMap<PeerAddress, number | undefined>>;
 }
 
-/**
- * Between the beginnings of two looks. Each goes through all connections of the machine: however many are opened, and
- * however fast, that takes a small part of the time.
- */
+/** Milliseconds between the end of a look and the next one, at least. */
 const PAUSE_MS = 20;
+/** At most, however busy the machine is: somebody waits. */
+const LONGEST_PAUSE_MS = 2_000;
 
-/** @param readTable what the system says of all connections; empty where it does not */
+export interface PeerTiming {
+  /** Milliseconds of a clock that only goes on. */
+  monotonic(): number;
+  pause(ms: number): Promise<unknown>;
+}
+
+const SYSTEM: PeerTiming = {
+  monotonic: () => systemClock.monotonic(),
+  pause: async (ms) => await setTimeout(ms, undefined, { ref: false }),
+};
+
+/**
+ * Each look has the system go through all connections of the machine: however many somebody opens, and however fast, looks
+ * take a small part of the time.
+ * @param readTable what the system says of all connections; empty where it does not
+ */
 export function createPeerUsers(
-  readTable: (version: Version) => Promise<string> = tableOf,
-  pauseMs = PAUSE_MS,
+  readTable: (version: Version) => Promise<Buffer> = tableOf,
+  timing = SYSTEM,
 ): PeerUsers {
   /** A connection has the user who made it for as long as it lasts. */
   const known = new WeakMap<PeerAddress, number>();
@@ -59,13 +75,16 @@ export function createPeerUsers(
   function begin(): Look {
     const wanted: PeerAddress[][] = [];
     const before = last;
+    let beganMs = 0;
     const found = (async () => {
       await before;
       next = undefined;
+      beganMs = timing.monotonic();
       return await look(wanted.flat());
     })();
     last = found.then(
-      async () => await setTimeout(pauseMs, undefined, { ref: false }),
+      async () =>
+        await timing.pause(Math.min(pauseAfter(timing.monotonic() - beganMs, PAUSE_MS), LONGEST_PAUSE_MS)),
       () => undefined,
     );
     return { wanted, found };
@@ -100,36 +119,38 @@ export async function peerUser(socket: PeerAddress): Promise<number | undefined>
   return await peersOfThisMachine.of(socket);
 }
 
-/** Of two addresses with their ports, as a table has them. */
-const PAIR_LENGTH = { 4: 2 * 13 + 1, 6: 2 * 37 + 1 } as const;
-/** Before it comes the number of the line, and a space. */
-const BEFORE_PAIR = ': ';
+/** Of an address with its port, as a table has them. */
+const END_LENGTH = { 4: 13, 6: 37 } as const;
 /** Of others, such as one that its program has closed, the system does not say whose they were. */
 const ESTABLISHED = ' 01 ';
 
-/** From the other end's own entry, in which it is the local one. The table, of thousands of lines, is gone through once. */
-function usersOf(wanted: ReadonlySet<string>, table: string, version: Version): Found {
-  const length = PAIR_LENGTH[version];
+/**
+ * From the other end's own entry, in which it is the local one. A table may have 100,000 lines of others: those of this
+ * process are found by its own end, and no other is taken apart.
+ */
+function usersOf(wanted: ReadonlySet<string>, table: Buffer, version: Version): Found {
+  const length = END_LENGTH[version];
   const found: Found = new Map();
-  let [from, to] = [table.indexOf('\n') + 1, 0];
-  for (; to !== -1 && found.size < wanted.size; from = to + 1) {
-    to = table.indexOf('\n', from);
-    const at = table.indexOf(BEFORE_PAIR, from) + BEFORE_PAIR.length;
-    const pair = table.slice(at, at + length);
-    if (!wanted.has(pair) || !table.startsWith(ESTABLISHED, at + length)) continue;
-    const rest = table.slice(at + length, to === -1 ? undefined : to);
-    const [, , , , uid] = rest.trim().split(/\s+/);
-    found.set(pair, Number(uid));
+  for (const here of new Set([...wanted].map((pair) => pair.slice(length + 1)))) {
+    const mark = Buffer.from(` ${here}${ESTABLISHED}`, 'latin1');
+    for (let at = table.indexOf(mark); at !== -1; at = table.indexOf(mark, at + mark.length)) {
+      const pair = table.toString('latin1', at - length, at + 1 + length);
+      if (!wanted.has(pair)) continue;
+      const end = table.indexOf('\n', at);
+      const rest = table.toString('latin1', at + mark.length, end === -1 ? undefined : end);
+      const [, , , uid] = rest.trim().split(/\s+/);
+      found.set(pair, Number(uid));
+    }
   }
   return found;
 }
 
-async function tableOf(version: Version): Promise<string> {
+async function tableOf(version: Version): Promise<Buffer> {
   try {
-    return await readFile(TABLES[version], 'latin1');
+    return await readFile(TABLES[version]);
   } catch {
     // Another system, or one that hides it.
-    return '';
+    return Buffer.alloc(0);
   }
 }
 

@@ -2,7 +2,7 @@ import { asByteString, pathAbove, type ByteString } from '../../base/byte-path.t
 import { errnoOf } from '../../base/errors.ts';
 import type { FileEntry, Hole } from '../../format/tree.ts';
 import type { ContentOf } from '../before/noted-files.ts';
-import { REPLACED_CODE, isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
+import { afterLooks, isNotAsMet, isReplaced, MOST_LOOKS, REPLACED_CODE } from '../source/same-entry.ts';
 import type { StatFacts, TaskExtras } from './messages.ts';
 import type { PendingEntry } from '../store/pending-directory.ts';
 import type { Batcher, ReadOutcome } from './read-job.ts';
@@ -31,8 +31,17 @@ export interface FileToSave {
   readonly directory: EntryStat | undefined;
   /** The parent's version, when there is one. */
   readonly old: FileEntry | undefined;
+  /** How often something else has been found in its place before. */
+  readonly looks: number;
   /** Told of what is no file and stands in its place by now; it settles the entry. Without it that is a problem. */
-  readonly became?: (other: EntryStat, done: PendingEntry) => void;
+  readonly became?: (other: Replacement, done: PendingEntry) => void;
+}
+
+/** What was found in the place of a file. */
+export interface Replacement {
+  readonly stat: EntryStat;
+  /** How often something else has been found there by now. */
+  readonly looks: number;
 }
 
 export type WasRead = (
@@ -110,7 +119,7 @@ export class FileSaver {
   #settle(file: FileToSave, entry: ReadEntry, done: PendingEntry): void {
     const { old } = file;
     if (entry instanceof OtherKind) {
-      file.became?.(entry.stat, done);
+      file.became?.(entry.found, done);
       return;
     }
     if (entry === undefined) {
@@ -126,18 +135,18 @@ export class FileSaver {
     done(entry, false);
   }
 
-  #read(file: FileToSave, settle: (entry: ReadEntry) => void, looks = 0): void {
+  #read(file: FileToSave, settle: (entry: ReadEntry) => void): void {
     const { path, stat } = file;
     this.#tally.bytesInReading += stat.size;
     const done = (outcomes: readonly ReadOutcome[], underWay = 0): void => {
       this.#tally.bytesInReading -= stat.size;
-      const other = looks < MOST_LOOKS ? replacement(file, outcomes) : undefined;
-      const entry = other === undefined ? this.#entryOf(file, outcomes) : undefined;
+      const found = file.looks < MOST_LOOKS ? replacement(file, outcomes) : undefined;
+      const entry = found === undefined ? this.#entryOf(file, outcomes) : undefined;
       // From now on it counts as a whole, or anew.
-      if (entry !== undefined || other !== undefined) this.#tally.bytesUnderWay -= underWay;
-      if (other === undefined) settle(entry);
-      else if (kindOf(other) === 'file') this.#read({ ...file, stat: other }, settle, looks + 1);
-      else settle(new OtherKind(other));
+      if (entry !== undefined || found !== undefined) this.#tally.bytesUnderWay -= underWay;
+      if (found === undefined) settle(entry);
+      else if (kindOf(found.stat) === 'file') this.#read({ ...file, ...found }, settle);
+      else settle(new OtherKind(found));
     };
     const facts: StatFacts = {
       size: stat.size,
@@ -183,6 +192,8 @@ export class FileSaver {
     if (problem !== undefined) {
       if (problem.code === REPLACED_CODE)
         this.#tally.problem(path, 'CHANGED', `${problem.message} meanwhile`);
+      else if (isReplaced(afterLooks(file.looks, path, problem)))
+        this.#tally.problem(path, 'CHANGED', 'something else took its place meanwhile');
       else this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
       return undefined;
     }
@@ -213,10 +224,10 @@ export class FileSaver {
 
 /** Something that is no file stands in the place of the one that was to be read. */
 class OtherKind {
-  readonly stat: EntryStat;
+  readonly found: Replacement;
 
-  constructor(stat: EntryStat) {
-    this.stat = stat;
+  constructor(found: Replacement) {
+    this.found = found;
   }
 }
 
@@ -268,15 +279,16 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
  * it may be followed: what lies there could belong to somebody else.
  */
 function replacement(
-  { path, name, directory, became }: FileToSave,
+  { path, name, directory, looks, became }: FileToSave,
   outcomes: readonly ReadOutcome[],
-): EntryStat | undefined {
+): Replacement | undefined {
   const isReplaced = outcomes.some(({ extras }) => isNotAsMet(extras?.problem));
   if (!isReplaced || !opensWithoutLinks(path)) return undefined;
   try {
     using place = new SourcePlace(pathAbove(path), directory);
     const stat = place.stat(name);
-    return stat && (kindOf(stat) === 'file' || became !== undefined) ? stat : undefined;
+    if (stat === undefined || (kindOf(stat) !== 'file' && became === undefined)) return undefined;
+    return { stat, looks: looks + 1 };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;

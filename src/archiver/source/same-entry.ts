@@ -81,5 +81,10 @@ export class NotAsMet extends Error {
   }
 }
 
-/** How often an entry is looked at once more that is replaced again and again. */
+/** How often an entry is looked at once more that is replaced again and again, by whatever. */
 export const MOST_LOOKS = 5;
+
+/** What to say of an entry after so many looks: of one that was something else at each of them, that it was replaced. */
+export function afterLooks(looks: number, path: ByteString, error: unknown): unknown {
+  return looks === MOST_LOOKS && isNotAsMet(error) ? replacedError(path) : error;
+}

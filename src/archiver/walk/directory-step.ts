@@ -77,7 +77,7 @@ export class DirectoryStep {
       const { name } = old;
       const path = joinBytes(this.#visit.path, name);
       if (isRefused) this.#pending.differs();
-      else this.#taking.lookAndTake({ name, path, old, node: undefined, scope }, this.#pending);
+      else this.#taking.lookAndTake({ name, path, old, node: undefined, scope, looks: 0 }, this.#pending);
     }
   }
 
@@ -151,6 +151,7 @@ export class DirectoryStep {
           old: old.at(name),
           node: node?.children.get(name),
           scope,
+          looks: 0,
         };
         this.#taking.lookAndTake(met, this.#pending, () => listed.stat(name));
       }
@@ -203,7 +204,7 @@ export class DirectoryStep {
     if (children.size === 0 || !this.#canLookFor([...children.values()], isTold)) return;
     for (const [name, node] of children)
       this.#taking.lookAndTake(
-        { name, path: node.path, old: old.get(name), node, scope: undefined },
+        { name, path: node.path, old: old.get(name), node, scope: undefined, looks: 0 },
         this.#pending,
       );
   }

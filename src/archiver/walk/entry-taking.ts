@@ -12,7 +12,7 @@ import {
   type PendingEntry,
   type StoredDirectory,
 } from '../store/pending-directory.ts';
-import { isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
+import { afterLooks, isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
 import { kindOf, storedNumber, type SourceKind } from '../source/stat.ts';
 import { placedXattrs, type SourcePlace } from '../source/place.ts';
 import { completedXattrs } from '../source/xattrs.ts';
@@ -28,6 +28,7 @@ import {
 import { sourcesBelow } from '../source/source-tree.ts';
 import type { Descent, MetName, Visit, WalkParts } from './walk-parts.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
+import type { Replacement } from '../read/file-saver.ts';
 
 /**
  * What becomes of the entries of one directory: taken over from the parent, handed to the readers, to be walked, or stored as
@@ -56,20 +57,19 @@ export class EntryTaking {
     met: MetName,
     to: EntryPlace,
     look = (): EntryStat | undefined => this.#place.stat(met.name),
-    looks = 0,
   ): void {
     const { path, node } = met;
     // A source is looked for whatever the rules say.
     const scope = node === undefined ? met.scope : undefined;
     const stat = lookAt({ path, look, scope, node }, this.#parts.tally);
     if (stat === undefined) to.nothing(true);
-    else this.#take(met, stat, to, looks);
+    else this.#take(met, stat, to);
   }
 
   /** What is there by the name when what had been met there is not any more. Returns what of it is to be walked. */
   #lookAgain(met: MetName, before: EntryStat, done: PendingEntry): Descent | undefined {
     try {
-      this.#lookOnceMore(met, before, placeExpected(done), 0);
+      this.#lookOnceMore(met, before, placeExpected(done));
       return this.below.pop();
     } finally {
       this.#place[Symbol.dispose]();
@@ -77,7 +77,7 @@ export class EntryTaking {
   }
 
   /** That a disk was taken away is told: what is there instead of it has mostly nothing in it. */
-  #lookOnceMore(met: MetName, before: EntryStat, to: EntryPlace, looks: number): void {
+  #lookOnceMore(met: MetName, before: EntryStat, to: EntryPlace): void {
     const look = (): EntryStat | undefined => {
       const stat = this.#place.stat(met.name);
       const { dev } = this.#place.itself();
@@ -85,10 +85,10 @@ export class EntryTaking {
         this.#parts.tally.problem(met.path, 'CHANGED', 'what was mounted there is gone');
       return stat;
     };
-    this.lookAndTake(met, to, look, looks);
+    this.lookAndTake({ ...met, looks: met.looks + 1 }, to, look);
   }
 
-  #take(met: MetName, stat: EntryStat, to: EntryPlace, looks: number): void {
+  #take(met: MetName, stat: EntryStat, to: EntryPlace): void {
     const { name, path, old, node, scope } = met;
     const { tally, excluderFor } = this.#parts;
     const { excluder } = this.#visit.inside;
@@ -112,13 +112,13 @@ export class EntryTaking {
     tally.owner(stat.uid, stat.gid);
     if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
     if (kind === 'file') this.#file(met, stat, to);
-    else if (kind === 'directory') this.#directory(met, stat, taken, to, looks);
-    else this.#other(met, stat, kind, to, looks);
+    else if (kind === 'directory') this.#directory(met, stat, taken, to);
+    else this.#other(met, stat, kind, to);
   }
 
   #file(met: MetName, stat: EntryStat, to: EntryPlace): void {
-    const { name, path, old, node } = met;
-    if (node?.whole === true) this.#sourceCompleted(path, old, 1);
+    const { name, path, old, node, looks } = met;
+    if (node?.whole === true) this.#sourceCompleted(met, 1);
     const { parent, files } = this.#parts;
     const before = old?.type === 'file' ? old : undefined;
     if (before !== undefined && parent !== undefined && isUnchangedFile(before, path, stat, parent)) {
@@ -133,40 +133,37 @@ export class EntryTaking {
       return;
     }
     const directory = this.opened ?? this.#visit.stat;
-    const became = (other: EntryStat, done: PendingEntry): void => this.#fileBecame(met, other, done);
-    files.save({ path, name, stat, directory, old: before, became }, to.expect());
+    const became = (other: Replacement, done: PendingEntry): void => this.#fileBecame(met, other, done);
+    files.save({ path, name, stat, directory, old: before, looks, became }, to.expect());
   }
 
   /** Something that is no file took the place of one by the time that it was read. */
-  #fileBecame(met: MetName, stat: EntryStat, done: PendingEntry): void {
+  #fileBecame(met: MetName, { stat, looks }: Replacement, done: PendingEntry): void {
+    const { old } = met;
+    // While a file stood there, the walk took the parent's directory for gone, with its counts.
+    const now = old?.type === 'directory' ? { ...met, old: undefined, gone: old, looks } : { ...met, looks };
     try {
-      this.#take(met, stat, placeExpected(done), 0);
+      this.#take(now, stat, placeExpected(done));
       this.#parts.later.push(...this.below.splice(0));
     } finally {
       this.#place[Symbol.dispose]();
     }
   }
 
-  #directory(
-    met: MetName,
-    stat: EntryStat,
-    { descend, inside }: TakenEntry,
-    to: EntryPlace,
-    looks: number,
-  ): void {
-    const { path, old, node } = met;
+  #directory(met: MetName, stat: EntryStat, { descend, inside }: TakenEntry, to: EntryPlace): void {
+    const { path, old, node, looks } = met;
     const isSource = node?.whole === true;
     const { tally, outcomes } = this.#parts;
     const before = old?.type === 'directory' ? old : undefined;
-    const metadata = this.#steadyMetadata(met, stat, before, looks);
+    const metadata = this.#steadyMetadata(met, stat, before);
     if (metadata === undefined) {
-      this.#lookOnceMore(met, stat, to, looks + 1);
+      this.#lookOnceMore(met, stat, to);
       return;
     }
     tally.directories += 1;
     const done = to.expect();
     const completed = ({ id, totals, opened }: StoredDirectory): void => {
-      if (isSource) this.#sourceCompleted(path, old, totals.files, inside.excluder);
+      if (isSource) this.#sourceCompleted(met, totals.files, inside.excluder);
       const whose = opened === undefined ? metadata : asClosedAs(opened, metadata);
       const entry: DirectoryEntry = { type: 'directory', ...whose, id, totals };
       done(entry, before !== undefined && before.id.equals(id) && sameMetadata(before, whose));
@@ -190,20 +187,22 @@ export class EntryTaking {
         rulesChanged: this.rulesChanged,
       },
       completed,
+      looks,
       lookAgain: () => {
         tally.directories -= 1;
         return this.#lookAgain(met, stat, done);
       },
       giveUp: (failure) => {
         tally.directories -= 1;
-        tellError(path, failure, 'the directory cannot be read', tally);
+        tellError(path, afterLooks(looks, path, failure), 'the directory cannot be read', tally);
         done(undefined, false);
       },
       clean: stands && this.#parts.clean?.(path) === true ? before : undefined,
     });
   }
 
-  #sourceCompleted(path: ByteString, old: Entry | undefined, files: number, excluder?: Excluder): void {
+  #sourceCompleted({ path, old: there, gone }: MetName, files: number, excluder?: Excluder): void {
+    const old = gone ?? there;
     const filesBefore = old?.type === 'directory' ? old.totals.files : old?.type === 'file' ? 1 : undefined;
     this.#parts.outcomes.completed(path, excluder, { files, filesBefore });
   }
@@ -213,27 +212,26 @@ export class EntryTaking {
     stat: EntryStat,
     kind: Exclude<SourceKind, 'file' | 'directory'>,
     to: EntryPlace,
-    looks: number,
   ): void {
-    const { path, old, node } = met;
+    const { path, old, node, looks } = met;
     const { tally } = this.#parts;
     const before = old?.type === kind ? old : undefined;
-    const metadata = this.#steadyMetadata(met, stat, before, looks);
+    const metadata = this.#steadyMetadata(met, stat, before);
     let entry: Entry | undefined;
     try {
       entry = metadata && specialEntry(kind, this.#place, stat, metadata);
     } catch (error) {
       if (!isNotAsMet(error) || looks === MOST_LOOKS) {
-        tellError(path, error, 'the link cannot be read', this.#parts.tally);
+        tellError(path, afterLooks(looks, path, error), 'the link cannot be read', tally);
         to.nothing(true);
         return;
       }
     }
     if (metadata === undefined || entry === undefined) {
-      this.#lookOnceMore(met, stat, to, looks + 1);
+      this.#lookOnceMore(met, stat, to);
       return;
     }
-    if (node?.whole === true) this.#sourceCompleted(path, old, 0);
+    if (node?.whole === true) this.#sourceCompleted(met, 0);
     if (kind === 'symlink') tally.links += 1;
     else tally.others += 1;
     to.add(entry, before !== undefined && sameMetadata(before, metadata) && sameSpecial(before, entry));
@@ -257,10 +255,9 @@ export class EntryTaking {
 
   /** Undefined where something else stands there by now, which is worth another look. */
   #steadyMetadata(
-    { name, path }: MetName,
+    { name, path, looks }: MetName,
     stat: EntryStat,
     old: Entry | undefined,
-    looks: number,
   ): EntryMetadata | undefined {
     try {
       return this.#metadata(name, path, stat, old, looks === MOST_LOOKS);

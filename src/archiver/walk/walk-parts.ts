@@ -64,12 +64,18 @@ export interface MetName {
   readonly node: SourceNode | undefined;
   /** The rules of its directory. */
   readonly scope: DirectoryScope | undefined;
+  /** The parent's directory by that name, once it counts as gone: what is there by now is new. */
+  readonly gone?: DirectoryEntry;
+  /** How often something else has been found in its place, whatever that was: up to `MOST_LOOKS` in all. */
+  readonly looks: number;
 }
 
 /** A directory that is to be walked next, and whom to tell of it. */
 export interface Descent {
   readonly visit: Visit;
   readonly completed: (stored: StoredDirectory) => void;
+  /** As of its name. */
+  readonly looks: number;
   /**
    * Looks once more, in the directory that was listed, at what is there by its name: what was met was not when it was to be
    * walked. Undefined when that is no directory to walk, which then is settled.

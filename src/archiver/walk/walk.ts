@@ -52,8 +52,8 @@ export async function walkLater(parts: WalkParts): Promise<void> {
 /** A directory that was replaced since it was met is met anew, by its name in the one that was listed. */
 async function descend(first: Descent, parts: WalkParts): Promise<void> {
   let descent: Descent | undefined = first;
-  for (let looks = 0; descent !== undefined; looks += 1) {
-    const { visit, completed } = descent;
+  while (descent !== undefined) {
+    const { visit, completed, looks }: Descent = descent;
     try {
       await walkDirectory(visit, parts, completed);
       return;

@@ -1,6 +1,11 @@
 /** Whose connections these are: what the system's tables are asked for, and how often. */
 import { expect, test } from 'vitest';
-import { createPeerUsers, type PeerAddress, type Version } from '../../../src/api/access/page-peer.ts';
+import {
+  createPeerUsers,
+  type PeerAddress,
+  type PeerTiming,
+  type Version,
+} from '../../../src/api/access/page-peer.ts';
 
 const HERE = 7_390;
 const HEADER =
@@ -27,6 +32,8 @@ interface Tables {
   text: Record<Version, string>;
 }
 
+const AT_ONCE: PeerTiming = { monotonic: () => 0, pause: async () => await Promise.resolve() };
+
 function peersWith(text: Partial<Record<Version, string>>): {
   tables: Tables;
   peers: ReturnType<typeof createPeerUsers>;
@@ -34,8 +41,8 @@ function peersWith(text: Partial<Record<Version, string>>): {
   const tables: Tables = { reads: [], text: { 4: HEADER, 6: HEADER, ...text } };
   const peers = createPeerUsers(async (version) => {
     tables.reads.push(version);
-    return await Promise.resolve(tables.text[version]);
-  }, 0);
+    return await Promise.resolve(Buffer.from(tables.text[version]));
+  }, AT_ONCE);
   return { tables, peers };
 }
 
@@ -73,12 +80,12 @@ test('a look that has begun tells nothing of a connection that came later from t
   const goesOn = Promise.withResolvers<undefined>();
   const answers = [linesOf(4, 40_000, 7), linesOf(4, 40_000, 8)];
   const peers = createPeerUsers(async (version) => {
-    if (version === 6) return HEADER;
+    if (version === 6) return Buffer.from(HEADER);
     const answer = answers.shift() ?? '';
     begun.resolve(undefined);
     await goesOn.promise;
-    return HEADER + answer;
-  }, 0);
+    return Buffer.from(HEADER + answer);
+  }, AT_ONCE);
   const before = peers.of(socketFrom(40_000));
   await begun.promise;
   const later = peers.of(socketFrom(40_000));
@@ -98,4 +105,41 @@ test('ten times as many connections take some ten times as long', async () => {
   await timeOf(1_000);
   const few = await timeOf(2_000);
   expect(await timeOf(20_000)).toBeLessThan(40 * few + 100);
+});
+
+test('looks take a twentieth of the time at most, and nobody waits for more than two seconds between them', async () => {
+  let nowMs = 0;
+  let lookMs = 0;
+  const pauses: number[] = [];
+  const timing: PeerTiming = {
+    monotonic: () => nowMs,
+    pause: async (ms) => {
+      pauses.push(ms);
+      nowMs += ms;
+      await Promise.resolve();
+    },
+  };
+  const peers = createPeerUsers(async (version) => {
+    if (version === 4) nowMs += lookMs;
+    return await Promise.resolve(Buffer.from(HEADER));
+  }, timing);
+  for (lookMs of [0, 1, 2, 10, 100, 110, 5_000]) await peers.of(socketFrom(40_000));
+  await peers.of(socketFrom(40_000));
+  expect(pauses.slice(0, 7)).toEqual([20, 20, 38, 190, 1_900, 2_000, 2_000]);
+});
+
+test('a line is found among those of others, wherever it stands, and taken for no other', async () => {
+  const port = 40_000;
+  const others = [port + 1, port - 1].map((other) => linesOf(4, other, 9)).join('');
+  const [ofServer, ofPeer] = linesOf(4, port, 7).split('\n');
+  for (const lines of [
+    `${ofPeer}\n${ofServer}\n${others}`,
+    `${others}${ofServer}\n${ofPeer}`,
+    `${others}${linesOf(4, port, 8, '06')}${ofServer}\n${ofPeer}\n`,
+  ]) {
+    const { peers } = peersWith({ 4: HEADER + lines });
+    expect(await peers.of(socketFrom(port))).toBe(7);
+  }
+  const { peers } = peersWith({ 4: HEADER + others + (ofServer ?? '') });
+  expect(await peers.of(socketFrom(port))).toBeUndefined();
 });

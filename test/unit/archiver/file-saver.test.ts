@@ -45,6 +45,7 @@ function threeNames() {
       stat,
       directory: undefined,
       old: undefined,
+      looks: 0,
     };
     saver.save(file, (entry) => entries.set(name, entry));
   }
@@ -107,7 +108,7 @@ describe('a file that is one hole', () => {
     const path = bytesOfText('/huge');
     const hollow = { ...stat, nlink: 1, size, blocks: 0 };
     saver.save(
-      { path, name: bytesOfText('huge'), stat: hollow, directory: undefined, old: undefined },
+      { path, name: bytesOfText('huge'), stat: hollow, directory: undefined, old: undefined, looks: 0 },
       (entry) => entries.push(entry),
     );
     batcher.flush();
