@@ -1,15 +1,16 @@
 import type { ByteString } from '../base/byte-path.ts';
-import { findParent, excluderMaker } from './archive.ts';
 import { ctimesOf } from './before/ctime-trust.ts';
 import type { FileToSave } from './read/file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './report/observer.ts';
 import { changesSince } from './before/change-set.ts';
+import { findParent } from './before/find-parent.ts';
 import { notedFiles } from './before/noted-files.ts';
 import type { PendingEntry } from './store/pending-directory.ts';
 import { arrangeSources } from './source/source-tree.ts';
 import { SourceOutcomes } from './report/source-outcomes.ts';
 import { looksUnchanged } from './before/source-entry.ts';
 import { NOTHING_UPLOADED, Tally } from './report/tally.ts';
+import { excluderMaker } from './walk/source-rules.ts';
 import { walk } from './walk/walk.ts';
 import { whatIsThere } from './before/what-is-there.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
