@@ -5,6 +5,7 @@ import type { Compression } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { ChangeSet } from './before/change-set.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
+import type { ParentChoice } from './before/find-parent.ts';
 import type { KnownTree } from './before/known-tree.ts';
 import type { Scout } from './source/scout.ts';
 
@@ -25,8 +26,7 @@ export interface ArchiveRequest {
   /** Share chunks with no other snapshot. */
   readonly isolated: boolean;
   readonly exclude: ExcludeOptions;
-  /** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
-  readonly parent: 'auto' | 'none' | { readonly snapshot: string };
+  readonly parent: ParentChoice;
   readonly changes?: ChangeSet | undefined;
   /** Note what the next run of the same sources in this process can use. */
   readonly learn?: boolean;

@@ -68,7 +68,7 @@ export async function estimate(
     later: [],
     storeChunk: () => Buffer.alloc(24),
     outcomes,
-    excluderFor: excluderMaker(request, observer, outcomes),
+    excluderFor: excluderMaker(request.exclude, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       observer.directory(path, tally.counters(NOTHING_UPLOADED));

@@ -72,7 +72,7 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
     later: [],
     storeChunk: trees.put,
     outcomes,
-    excluderFor: excluderMaker(request, observer, outcomes),
+    excluderFor: excluderMaker(request.exclude, observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       if (session.lost !== undefined) throw session.lost;

@@ -1,23 +1,42 @@
 /** The snapshot that a run is to compare the sources with. */
+import type { ByteString } from '../../base/byte-path.ts';
 import { refuseReading } from '../../codec/keys.ts';
 import type { IndexSource } from '../../repository/chunk-index.ts';
 import { TreeReader } from '../../repository/contents/tree-reader.ts';
+import type { Repository } from '../../repository/repository.ts';
 import { resolveSnapshot } from '../../repository/resolve-snapshot.ts';
 import type { SnapshotList } from '../../repository/snapshots.ts';
-import type { ArchiveRequest } from '../archive-request.ts';
 import { chooseParent, parentOf, type Parent } from './parent.ts';
+
+/** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
+export type ParentChoice = 'auto' | 'none' | { readonly snapshot: string };
+
+/** What a snapshot has to agree with. */
+export interface ParentWish {
+  readonly repository: Repository;
+  readonly parent: ParentChoice;
+  readonly sources: readonly ByteString[];
+  readonly host: string;
+  readonly user: string;
+  readonly plain: boolean;
+  readonly isolated: boolean;
+}
 
 export interface Comparable extends Pick<Parent, 'index' | 'ctimes'> {
   /** Where its trees are looked for: also where nothing is to be relied on. */
   readonly readable?: IndexSource;
 }
 
+/**
+ * Undefined when there is none that entries may be taken over from.
+ * @throws {RepositoryError} when a snapshot is named that is not there, or that may not be read with this key
+ */
 export function findParent(
-  request: ArchiveRequest,
+  wish: ParentWish,
   snapshots: SnapshotList,
   { index, readable = index, ctimes }: Comparable,
 ): Parent | undefined {
-  const { repository, parent, plain, isolated, host, sources, user } = request;
+  const { repository, parent, plain, isolated, host, sources, user } = wish;
   if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
   if (parent === 'none' || isolated || repository.isWriteOnly) return undefined;
   const snapshot =
