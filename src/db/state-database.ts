@@ -23,7 +23,6 @@ import { createJobStore, type JobStore } from './jobs.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { createPartnerReportStore, type PartnerReportStore } from './partner-reports.ts';
 import { createRateLog, type RateLog } from './rate-log.ts';
-import { requireReadable } from './readable.ts';
 import { createPreviewStore, type PreviewStore } from './previews.ts';
 import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules.ts';
@@ -225,4 +224,22 @@ function credentialRecord(credential: Credential): DurableRecord {
   const { apiKey, name, secretHash, generation, createdAt, revokedAt } = credential;
   const secret = secretHash.toString('base64');
   return { kind: 'credential', apiKey, name, secretHash: secret, generation, createdAt, revokedAt };
+}
+
+/** Damage that leaves the pages in order: bytes within a value that SQLite does not look into. */
+const STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'];
+
+/** Values that every reader expects to understand. */
+const UNREADABLE = `
+  SELECT EXISTS (SELECT 1 FROM jobs WHERE NOT json_valid(detail) OR NOT json_valid(bookkeeping)
+                 OR status NOT IN (SELECT value FROM json_each(?)))
+      OR EXISTS (SELECT 1 FROM events WHERE NOT json_valid(data))
+      OR EXISTS (SELECT 1 FROM idempotency WHERE NOT json_valid(coalesce(headers, '{}')))
+      OR EXISTS (SELECT 1 FROM partner_results WHERE NOT json_valid(coalesce(body, '{}')))
+      OR EXISTS (SELECT 1 FROM partner_report WHERE NOT json_valid(body))`;
+
+/** @throws what `isDamage` knows */
+function requireReadable(database: Database): void {
+  const found = database.prepare<[string], number>(UNREADABLE).pluck().get(JSON.stringify(STATUSES));
+  if (found !== 0) throw damage('a row holds what nobody wrote');
 }

@@ -23,7 +23,6 @@ import { excludeOf } from './exclude-rules.ts';
 import { doneUnderLimit } from './done-under-limit.ts';
 import { expectTotals } from './expected-totals.ts';
 import { keepProtected } from './keep-protected.ts';
-import { keepTree, recallTree } from './known-trees.ts';
 import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf, stands } from './made-snapshot.ts';
 import { neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
 import { sentences } from './job-error.ts';
@@ -32,6 +31,8 @@ import type { Moment } from './report.ts';
 import { compareWithLast } from './source-comparison.ts';
 import { digestOf, recallWalk, rememberWalkIfPossible, type WalkKey } from './walk-memory.ts';
 import type { ArchiveRequest } from '../archiver/archive-request.ts';
+import type { KnownTree } from '../archiver/before/known-tree.ts';
+import type { Repository } from '../repository/repository.ts';
 
 /** @throws {SourceError} INVALID_SOURCE, SOURCE_SUSPICIOUSLY_EMPTY */
 export async function runBackup(
@@ -278,4 +279,18 @@ function momentOf(
       current_path: path,
     },
   };
+}
+
+/** What backups of this process learned of the trees they stored, for as long as the repository stays open. */
+const byRepository = new WeakMap<Repository, Map<ByteString, KnownTree>>();
+
+function recallTree(repository: Repository, source: ByteString): KnownTree | undefined {
+  return byRepository.get(repository)?.get(source);
+}
+
+function keepTree(repository: Repository, source: ByteString, known: KnownTree | undefined): void {
+  const trees = byRepository.get(repository) ?? new Map<ByteString, KnownTree>();
+  byRepository.set(repository, trees);
+  if (known === undefined) trees.delete(source);
+  else trees.set(source, known);
 }

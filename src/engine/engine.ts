@@ -7,7 +7,6 @@ import { runBackup } from './backup-job.ts';
 import { runCheck } from './check-job.ts';
 import { NothingToCopy, runCopy } from './copy-job.ts';
 import { runDrill } from './drill-job.ts';
-import { tellWhenHeldUp } from './held-up.ts';
 import { jobErrorOf } from './job-error.ts';
 import type { JobParts } from './job-parts.ts';
 import {
@@ -16,12 +15,19 @@ import {
   type JobRepository,
   type OpenRequest,
 } from './open-repository.ts';
-import { NOTHING_TO_COPY } from './protocol.ts';
-import type { EngineJob, EngineOutcome, FromEngine, ToEngine } from './protocol.ts';
+import {
+  NOTHING_TO_COPY,
+  type EngineJob,
+  type EngineOutcome,
+  type FromEngine,
+  type ToEngine,
+} from './protocol.ts';
 import { runPrune } from './prune-job.ts';
 import { Report } from './report.ts';
 import { runRestore } from './restore-job.ts';
 import { beginSpool, type PackSpool } from './spool.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { tellWaits, toldWait, type OthersWait } from '../base/waits.ts';
 
 export interface EngineLinks extends EngineSurroundings {
   readonly send: (message: FromEngine) => void;
@@ -272,4 +278,36 @@ async function runJob(parts: JobParts, spec: JobSpec, signal: AbortSignal): Prom
     case 'drill':
       return await runDrill(parts, spec, signal);
   }
+}
+
+/** Milliseconds. */
+const LOOK_MS = 1_000;
+/** Between two messages of which only the time that is left differs. */
+const REFRESH_MS = 5_000;
+
+/** Until what is returned is called. */
+function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => number): () => void {
+  const teller = tellWaits();
+  let told: OthersWait | undefined;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  const look = (): void => {
+    const wait = toldWait();
+    if (isDeepStrictEqual(wait, told)) return;
+    if (isSame(wait, told) && now() - toldAt < REFRESH_MS) return;
+    [told, toldAt] = [wait, now()];
+    send({ kind: 'held_up', waitsFor: wait ?? null });
+  };
+  const timer = setInterval(look, LOOK_MS);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    teller.end();
+  };
+}
+
+/** Whether only times differ. */
+function isSame(wait: OthersWait | undefined, told: OthersWait | undefined): boolean {
+  if (wait?.code === 'asked_again' && told?.code === 'asked_again')
+    return wait.params.whom === told.params.whom && wait.params.because === told.params.because;
+  return wait !== undefined && wait.code === told?.code && wait.params.whom === told.params.whom;
 }

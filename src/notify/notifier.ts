@@ -6,7 +6,6 @@ import { defaultRetryPolicy, type RetryPolicy } from './delivery.ts';
 import { Lane, wordsOf, type NoticeLog, type SenderStatus } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
-import { toldBy } from './told-by-receiver.ts';
 import { readWaiting, waitingText, type Waiting, type WaitingBook } from './waiting-notices.ts';
 
 /** How long notices may take that are under way at the end. */
@@ -160,4 +159,29 @@ export class Notifier {
   #flushMs(): number {
     return this.#options.flushMs ?? FLUSH_MS;
   }
+}
+
+/** The part of one receiver. */
+function toldBy(sender: string, book: ToldBook): ToldBook {
+  return {
+    read: () => {
+      const told = readAll(book.read());
+      // Written when all were told the same.
+      if (Array.isArray(told)) return JSON.stringify(told);
+      const own = told[sender];
+      return own === undefined ? undefined : JSON.stringify(own);
+    },
+    write(text) {
+      const told = readAll(book.read());
+      const others = Array.isArray(told)
+        ? {}
+        : Object.fromEntries(Object.entries(told).filter(([name]) => name !== sender));
+      const all = text === undefined ? others : { ...others, [sender]: JSON.parse(text) as unknown };
+      book.write(Object.keys(all).length === 0 ? undefined : JSON.stringify(all));
+    },
+  };
+}
+
+function readAll(text: string | undefined): unknown[] | Readonly<Record<string, unknown>> {
+  return text === undefined ? {} : (JSON.parse(text) as unknown[] | Readonly<Record<string, unknown>>);
 }

@@ -1,9 +1,13 @@
 /** Signs in with the code in the address, if there is one, and shows the page. */
-import { render } from 'preact';
+import { render, type JSX } from 'preact';
 import { ask, AskError, onSignedOut } from './agent/ask.ts';
 import { App } from './app.tsx';
-import { Closed } from './closed.tsx';
-import { keepLanguage, type Language, preferredLanguage, useLanguage } from './language/language.ts';
+import { keepLanguage, type Language, preferredLanguage, useLanguage, t } from './language/language.ts';
+import { holdfast } from './agent/program.ts';
+import { Card, PageHead } from './components/card.tsx';
+import { Logo } from './components/logo.tsx';
+import { Own } from './components/own-text.tsx';
+import { Notice } from './components/tag.tsx';
 
 /** The code leaves the address and the history before anything else is done. */
 function takeCode(): string | null {
@@ -46,3 +50,27 @@ async function show(): Promise<void> {
 }
 
 await show();
+
+/** Shown to whoever is not signed in. */
+function Closed({ problem }: { readonly problem?: string | undefined }): JSX.Element {
+  return (
+    <main class="small">
+      <div class="mark centered">
+        <Logo size={48} />
+      </div>
+      {problem === undefined ? null : (
+        <Notice look="bad" urgent>
+          <p>
+            <Own>{problem}</Own>
+          </p>
+        </Notice>
+      )}
+      <Card>
+        <PageHead title={t.app.closedTitle} />
+        <p>{t.app.closedHow}</p>
+        <pre>{holdfast`ui`}</pre>
+        <p class="quiet">{t.app.closedOnce}</p>
+      </Card>
+    </main>
+  );
+}

@@ -1,12 +1,16 @@
 /** What the page shows beyond the Desktop API: how protected the person is, all jobs, alarms, previews of restores, a search, directories. */
 import type { ResourceParts } from '../routes/resource-parts.ts';
-import type { ApiApp } from '../framework/route.ts';
+import { type ApiApp, ListingOf, ListQuery, listing } from '../framework/route.ts';
 import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
-import { type EntriesParts, entriesRoutes } from './entries-routes.ts';
 import { pageJobRoutes } from './job-routes.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
 import { type RestorePreviewParts, restorePreviewRoutes } from './restore-preview-routes.ts';
-import { type SearchParts, searchRoutes } from './search-routes.ts';
+import type { FileItem, FilePage } from '../../jobs/agent.ts';
+import { presentFile } from '../presentation/file.ts';
+import { readRequiredPath } from '../routes/request-values.ts';
+import { Entries, EntriesQuery } from '../schemas/page/entries.ts';
+import { File } from '../schemas/file.ts';
+import { SEARCH_FILTERS } from '../schemas/page/search.ts';
 
 /** What only the page asks of the agent. */
 export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'>, SearchParts, EntriesParts {
@@ -21,4 +25,66 @@ export function insightRoutes(app: ApiApp, parts: ResourceParts, insight: PageIn
   restorePreviewRoutes(app, { ...parts, previewOf: insight.previewOf });
   searchRoutes(app, insight);
   entriesRoutes(app, insight);
+}
+
+/** The entries of a directory of one snapshot, from any place of their order on. `GET /files` gives them one page after the other. */
+interface EntriesParts {
+  readonly entries: (request: {
+    readonly snapshot: string;
+    /** Bytes as Latin-1. */
+    readonly path: string;
+    readonly sort: 'name' | 'size' | 'modified';
+    readonly offset: number;
+    readonly limit: number;
+  }) => Promise<{ readonly items: readonly FileItem[]; readonly total: number }>;
+}
+
+function entriesRoutes(app: ApiApp, { entries }: EntriesParts): void {
+  app.get(
+    '/entries',
+    { schema: { querystring: EntriesQuery, response: { 200: Entries } }, config: { scope: 'page' } },
+    async ({ query }) => {
+      const { snapshot, sort, offset, limit } = query;
+      const { items, total } = await entries({
+        snapshot,
+        path: readRequiredPath(query),
+        sort,
+        offset,
+        limit,
+      });
+      return { items: items.map(presentFile), total };
+    },
+  );
+}
+
+/** A search over all snapshots: each path once, as it was last. `GET /files` searches one snapshot of each source. */
+interface SearchParts {
+  readonly search: (request: {
+    readonly q: string;
+    readonly source: string | undefined;
+    readonly limit: number;
+    readonly after: string | undefined;
+  }) => Promise<FilePage>;
+}
+
+const LIMITS = { default: 100, maximum: 1000 };
+
+function searchRoutes(app: ApiApp, { search }: SearchParts): void {
+  app.get(
+    '/search',
+    {
+      schema: { querystring: ListQuery(SEARCH_FILTERS, LIMITS), response: { 200: ListingOf(File) } },
+      config: { scope: 'page' },
+    },
+    async ({ query: { limit, cursor, ...filters } }) => {
+      const found = await search({
+        q: filters.q,
+        source: filters.source,
+        limit,
+        after: app.cursors.open('/search', filters, cursor),
+      });
+      const next = found.next === null ? null : app.cursors.seal('/search', filters, found.next);
+      return listing(found.items.map(presentFile), { ...found, next });
+    },
+  );
 }

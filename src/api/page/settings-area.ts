@@ -3,7 +3,10 @@ import type { ApiApp } from '../framework/route.ts';
 import { type AccountParts, accountRoutes } from './account-routes.ts';
 import { type CredentialParts, credentialRoutes } from './credential-routes.ts';
 import { type PreviewParts, previewRoutes } from './preview-routes.ts';
-import { type SupportParts, supportRoutes } from './support-routes.ts';
+import type { Static } from '../../base/schema-type.ts';
+import { attachment } from '../routes/content-routes.ts';
+import { timestamp } from '../presentation/time.ts';
+import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
 /** What they need of the agent. */
 export type PageSettings = Omit<PreviewParts, 'settingsFile' | 'isFreshSecret'> &
@@ -17,4 +20,33 @@ export function settingsArea(app: ApiApp, parts: SettingsAreaParts): void {
   credentialRoutes(app, parts);
   accountRoutes(app, parts);
   supportRoutes(app, parts);
+}
+
+/** What somebody needs who looks for the cause of something: facts of the agent, the end of its log, a bundle of all that. */
+interface SupportParts {
+  readonly about: () => About;
+  /** The last so many lines of that level or a worse one, the oldest first; from the end of the file alone. */
+  readonly agentLog: (query: Static<typeof AgentLogQuery>) => Promise<AgentLog>;
+  /** For people to read and to send to others: secrets removed. */
+  readonly diagnostics: () => Promise<{ readonly text: string; readonly madeAt: number }>;
+}
+
+const TEXT = 'text/plain';
+
+function supportRoutes(app: ApiApp, { about, agentLog, diagnostics }: SupportParts): void {
+  app.get('/about', { config: { scope: 'page' }, schema: { response: { 200: About } } }, async () => about());
+
+  app.get(
+    '/agent-log',
+    { config: { scope: 'page' }, schema: { querystring: AgentLogQuery, response: { 200: AgentLog } } },
+    async (request) => await agentLog(request.query),
+  );
+
+  app.get('/diagnostics', { config: { scope: 'page', produces: TEXT } }, async (_request, reply) => {
+    const { text, madeAt } = await diagnostics();
+    const day = timestamp(madeAt).slice(0, 10);
+    reply.type(`${TEXT}; charset=utf-8`);
+    reply.header('content-disposition', attachment(`holdfast-diagnostics-${day}.txt`));
+    return text;
+  });
 }

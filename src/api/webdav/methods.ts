@@ -6,7 +6,6 @@ import type { Admission } from './admission.ts';
 import { conditionalRange, conditionOutcome } from './conditions.ts';
 import { httpDate, multistatus } from './multistatus.ts';
 import { parsePropfind } from './propfind-body.ts';
-import { readBody } from './request-body.ts';
 import { send, sendText } from './reply.ts';
 import { ALLOWED, answerOptions } from './server-root.ts';
 import type { FoundFile, SnapshotTree } from './tree.ts';
@@ -144,4 +143,31 @@ async function findHere(
   throw new ApiError('PATH_NOT_IN_SNAPSHOT', 'That is a file, not a folder', {
     hint: 'Ask for it without the slash at the end.',
   });
+}
+
+const LARGEST_BODY = 65_536;
+
+/** @throws {ApiError} PAYLOAD_TOO_LARGE, INVALID_REQUEST when it ends too early */
+async function readBody(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const part of request as AsyncIterable<Buffer>) {
+      length += part.length;
+      if (length > LARGEST_BODY) break;
+      parts.push(part);
+    }
+  } catch (cause) {
+    throw new ApiError('INVALID_REQUEST', 'The request could not be read to its end', {
+      hint: 'Send it again.',
+      cause,
+    });
+  }
+  if (length > LARGEST_BODY) {
+    throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is too large', {
+      hint: `Ask for fewer properties; the limit is ${LARGEST_BODY / 1024} KiB.`,
+      headers: { connection: 'close' },
+    });
+  }
+  return Buffer.concat(parts).toString('utf8');
 }

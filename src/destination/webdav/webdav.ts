@@ -4,21 +4,19 @@ import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { looseText } from '../../base/people-text.ts';
 import type { WebdavAccess } from '../access.ts';
 import { extentOf } from '../byte-range.ts';
-import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import type { ByteRange, Destination, ListedObject, ObjectStat, Leftovers } from '../destination.ts';
 import { DENIED, failure } from '../http-failure.ts';
 import { openHttpSite } from '../http-site.ts';
-import { checkKey, checkPrefix } from '../key.ts';
+import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
-import { plainUrl } from '../location.ts';
-import type { WebdavPlace } from '../location.ts';
+import { plainUrl, type WebdavPlace } from '../location.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { untold } from './dav-failure.ts';
-import { folderAt } from './folder.ts';
-import type { Folder, ReadRange, ReadResult } from './folder.ts';
-import { removeLeftovers } from './leftovers.ts';
-import { findAbilities, statOf, storeObject } from './store.ts';
-import type { Abilities } from './store.ts';
+import { folderAt, type Folder, type ReadRange, type ReadResult } from './folder.ts';
+import { findAbilities, statOf, storeObject, type Abilities } from './store.ts';
 import { walkObjects } from './walk.ts';
+import { removeStale, type Leftover } from '../leftovers.ts';
+import { isTemporaryName, temporaryName } from '../new-file.ts';
 
 export interface WebdavOptions {
   /** Creates the folder when it is absent. */
@@ -280,4 +278,35 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     removeLeftovers: async (signal) => await run(signal, async () => await removeLeftovers(folder, signal)),
     close,
   };
+}
+
+/** Removes those that the server shows, once they are a day old by its clock. */
+async function removeLeftovers(folder: Folder, signal: AbortSignal): Promise<Leftovers> {
+  const nowMs = await timeAt(folder, signal);
+  const remove = async (name: string): Promise<boolean> => (await folder.remove(name, signal)) === 'removed';
+  return await removeStale(temporariesIn(folder, signal), nowMs, remove, signal);
+}
+
+/** The server's present time, which only an object just stored tells; 0 when it does not say. */
+async function timeAt(folder: Folder, signal: AbortSignal): Promise<number> {
+  const probe = temporaryName();
+  await folder.put(probe, Buffer.from('1'), undefined, signal);
+  try {
+    return (await folder.look(probe, signal))?.modifiedMs ?? 0;
+  } finally {
+    await folder.remove(probe, signal);
+  }
+}
+
+async function* temporariesIn(folder: Folder, signal: AbortSignal): AsyncGenerator<Leftover> {
+  const waiting = [''];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    const below = name === '' ? '' : `${name}/`;
+    for (const [child, entry] of (await folder.children(name, signal)) ?? []) {
+      const { isFolder, size = 0, modifiedMs } = entry;
+      if (isFolder && isKeyPart(child)) waiting.push(below + child);
+      else if (isTemporaryName(child) && modifiedMs !== undefined)
+        yield { name: `${below}${child}${isFolder ? '/' : ''}`, size, modifiedMs };
+    }
+  }
 }

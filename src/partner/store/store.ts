@@ -10,19 +10,19 @@ import { createDeviceStore, type DeviceStore } from './devices.ts';
 import { createEnrollmentStore, type EnrollmentStore } from './enrollment.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { createPartnerIdempotencyStore, type PartnerIdempotencyStore } from './idempotency.ts';
-import { createKeyedHash } from './keyed-hash.ts';
+import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
 import { MIGRATIONS, migrate, type Migration } from './migrate.ts';
 import { createOrderStore, type OrderStore } from './orders.ts';
 import { createPartnerStore, type PartnerStore } from './partners.ts';
 import { createPlanStore, type PlanStore } from './plans.ts';
 import { createPartnerRateLog, type PartnerRateLog } from './rate-log.ts';
 import { createReportStore, type ReportStore } from './reports.ts';
-import { requireServiceKey } from './known-key.ts';
 import { createSessionStore, type SessionStore } from './sessions.ts';
 import { createSignInLog, type SignInLog } from './sign-in-log.ts';
 import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createWebhookEndpointStore, type WebhookEndpointStore } from './webhook-endpoints.ts';
+import { StateError } from '../../base/errors.ts';
 
 export interface PartnerStores extends AsyncDisposable {
   readonly kind: StoreDatabase['kind'];
@@ -128,4 +128,24 @@ export async function openPartnerStore(
     },
     [Symbol.asyncDispose]: async () => await db[Symbol.asyncDispose](),
   };
+}
+
+/**
+ * The first key that a store is opened with is its own.
+ * @throws {StateError} WRONG_SERVICE_KEY for any other
+ */
+async function requireServiceKey(db: StoreDatabase, hash: KeyedHash): Promise<void> {
+  const own = hash('service key', '');
+  const known = await db.write(async (trx) => {
+    await trx
+      .insertInto('service_key')
+      .values({ place: 1, hash: own })
+      .onConflict((conflict) => conflict.column('place').doNothing())
+      .execute();
+    return await trx.selectFrom('service_key').select('hash').executeTakeFirstOrThrow();
+  });
+  if (known.hash === own) return;
+  throw new StateError('WRONG_SERVICE_KEY', 'The database of the service belongs to another key', {
+    hint: 'Put back the key file that belongs to it (keyFile in partner.json, partner.key unless it names another).',
+  });
 }

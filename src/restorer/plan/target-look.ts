@@ -1,17 +1,18 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import type { FileEntry } from '../../format/tree.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
-import { clearDirectory, type ClearingParts } from './clear-directory.ts';
 import type { DirectoryMaker } from './directory-maker.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
 import type { NamedKind } from './named-entries.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
-import type { PlannedAction, PlannedKind, RestoreObserver } from '../request/request.ts';
+import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from '../request/request.ts';
 import { isDirectory, standingOf, type Standing } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { sameName } from '../target/taken-names.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 import { pathInVisit, type Visit } from './visit.ts';
+import { reasonToStay } from './extra-entries.ts';
+import { stayText, type StayReason } from './stay-reason.ts';
 
 export interface LookParts extends ClearingParts {
   /** Undefined in a dry run whose target does not exist. */
@@ -73,4 +74,36 @@ export class TargetLook {
   planned(path: () => ByteString, action: PlannedAction, kind: PlannedKind = 'file'): void {
     if (this.#parts.request.dryRun) this.#parts.observer.planned(path(), action, kind);
   }
+}
+
+interface ClearingParts {
+  readonly request: RestoreRequest;
+  readonly keep: (path: ByteString) => StayReason | undefined;
+}
+
+/**
+ * Finds out whether a directory goes out of the way of something else: when it is empty, or extra entries are to be
+ * deleted. An empty one goes at once, any other when what takes its place is complete: it must not be lost for something
+ * that cannot be had.
+ * @returns how the entry stands then: `clear`, as long as the directory is there
+ * @throws {EntryFailure} IN_THE_WAY
+ */
+function clearDirectory(
+  { request, keep }: ClearingParts,
+  directory: TargetDirectory,
+  visit: Visit,
+  name: ByteString,
+): Standing {
+  if (request.deleteExtra) {
+    const path = pathInVisit(visit, name);
+    const why = visit.extra?.stay ?? keep(path) ?? reasonToStay(directory, name, visit.selection);
+    if (why === undefined) return 'clear';
+    throw new EntryFailure('IN_THE_WAY', `a directory has its name and stays, because ${stayText(why)}`);
+  }
+  const inTheWay = directory.openDirectory(name);
+  const isEmpty = inTheWay.names().length === 0;
+  inTheWay.close();
+  if (!isEmpty) throw new EntryFailure('IN_THE_WAY', 'a directory that is not empty has its name');
+  if (!request.dryRun) directory.removeDirectory(name);
+  return 'create';
 }

@@ -1,6 +1,6 @@
 /** Step 3: the recovery kit is stored elsewhere. It may be put off; a banner reminds of it until then. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useState, useEffect } from 'preact/hooks';
 import type { RecoveryKit } from '../../../api/schemas/page/protect.ts';
 import { addressOf, ask, AskError } from '../../agent/ask.ts';
 import { useOverviewAgain } from '../../agent/overview.ts';
@@ -12,7 +12,6 @@ import { Problem } from '../../components/problem.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { Printed } from './printed.tsx';
 import { StepHead } from './step-head.tsx';
 
 const KIT_TEXT = '/recovery-kit/text';
@@ -114,4 +113,18 @@ async function kitText(): Promise<string> {
   const text = await response.text();
   if (!response.ok) throw new AskError('INTERNAL_ERROR', response.status, text, {});
   return text;
+}
+
+/** `onDone` is told when the window for printing was closed, whatever was done there. */
+function Printed({ text, onDone }: { readonly text: string; readonly onDone: () => void }): JSX.Element {
+  useEffect(() => {
+    document.documentElement.classList.add('prints-text');
+    addEventListener('afterprint', onDone);
+    window.print();
+    return () => {
+      removeEventListener('afterprint', onDone);
+      document.documentElement.classList.remove('prints-text');
+    };
+  }, []);
+  return <pre class="printed">{text}</pre>;
 }

@@ -22,7 +22,11 @@ import { JobProblems } from './job-problems.tsx';
 import { JobProgress } from './job-progress.tsx';
 import { JobTitle } from './job-title.tsx';
 import { changeWords, explained, isOver, stateWords, volumeWords } from './job-words.ts';
-import { useJob } from './use-job.ts';
+import { useState } from 'preact/hooks';
+import type { JobLog } from '../../../api/schemas/job.ts';
+import { ask, type AskError } from '../../agent/ask.ts';
+import { useEvents } from '../../agent/events.ts';
+import { useAsked } from '../../agent/use-asked.ts';
 
 export function JobDetail({ id }: { readonly id: string }): JSX.Element {
   const { job, log, problem, tell } = useJob(id);
@@ -156,4 +160,30 @@ function commandsOf(job: AnyJob): readonly string[] {
     show,
     `curl -X POST ${location.origin}/v1/backup -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d ${shellWord(body)}`,
   ];
+}
+
+/** One job with its log, as they now are. */
+interface FollowedJob {
+  readonly job: AnyJob | undefined;
+  readonly log: JobLog | undefined;
+  readonly problem: AskError | undefined;
+  /** Takes over what an action has told of the job. */
+  readonly tell: (job: AnyJob) => void;
+}
+
+/** For a component that is made anew for another id. */
+function useJob(id: string): FollowedJob {
+  const path = `/jobs/${encodeURIComponent(id)}`;
+  const [told, setTold] = useState<AnyJob | undefined>(undefined);
+  const asked = useAsked((signal) => ask<AnyJob>('GET', path, { signal }), [id]);
+  const job = told ?? asked.data;
+  useEvents((event) => {
+    if (event.job?.id === id) setTold(event.job);
+  });
+  // The log grows when one of these changes.
+  const log = useAsked(
+    async (signal) => (job === undefined ? undefined : await ask<JobLog>('GET', `${path}/log`, { signal })),
+    [id, job?.status, job?.phase, job?.attempt, job?.waiting_for, job?.warnings_count],
+  );
+  return { job, log: log.data, problem: asked.problem ?? log.problem, tell: setTold };
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
-import type { Overview } from '../../../api/schemas/page/overview.ts';
+import type { Overview, Headline } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
@@ -13,16 +13,16 @@ import { formatAge, formatBytes, formatCount, formatPercent } from '../../langua
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf, type Route } from '../../parts/route.ts';
 import { isFresh, wasLeft } from './first-time.ts';
-import { ActiveCard } from './active-card.tsx';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
 import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
 import { moreOf } from './headline.ts';
 import { Said } from './said.tsx';
-import { LevelIcon } from './level-icon.tsx';
 import { OverviewActions } from './overview-actions.tsx';
 import { RecentCard } from './recent-card.tsx';
 import { SourcesCard } from './sources-card.tsx';
+import { useActiveJobs } from '../../agent/active-jobs.ts';
+import { JobProgress } from '../../parts/job-progress.tsx';
 
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {
   const overview = useOverview();
@@ -151,4 +151,36 @@ function commands({ sources }: Overview): readonly string[] {
     holdfast`pause --for 1h`,
     holdfast`jobs`,
   ];
+}
+
+/** The state as a shape, beside the words that say it. */
+const SHAPES: Readonly<Record<Headline['level'], string>> = {
+  good: 'M16 2 28 6v9c0 7.5-5 12.6-12 15C9 27.6 4 22.5 4 15V6zm-1.6 19.6 8.6-9-2.2-2-6.4 6.8-3.3-3.3-2.1 2.1z',
+  warning: 'M16 3 31 29H1zm-1.5 9v9h3v-9zm0 11v3h3v-3z',
+  bad: 'M10 2h12l8 8v12l-8 8H10l-8-8V10zm4.5 6v10h3V8zm0 12v3.5h3V20z',
+};
+
+function LevelIcon({ level }: { readonly level: Headline['level'] }): JSX.Element {
+  return (
+    <svg class="level-icon" viewBox="0 0 32 32" width="36" height="36" aria-hidden="true" focusable="false">
+      <path fill-rule="evenodd" d={SHAPES[level]} />
+    </svg>
+  );
+}
+
+/** Running and waiting jobs, as they go on. */
+function ActiveCard(): JSX.Element | null {
+  const jobs = useActiveJobs();
+  if (jobs.length === 0) return null;
+  return (
+    <Card title={t.overview.activeTitle}>
+      <ul class="divided">
+        {jobs.map((job) => (
+          <li key={job.id}>
+            <JobProgress job={job} />
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
 }

@@ -9,10 +9,9 @@ import { Problem } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
-import { Breadcrumbs } from './breadcrumbs.tsx';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { type PathRef, ROOT, textRef } from './path-ref.ts';
+import { type PathRef, ROOT, textRef, crumbsOf, keyOf } from './path-ref.ts';
 import { emptyReason } from './known-places.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
@@ -22,6 +21,7 @@ import { SearchResults } from './search-results.tsx';
 import { NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
 import { type Timeline, useTimeline } from './use-timeline.ts';
+import { Own } from '../../components/own-text.tsx';
 
 interface BrowseFacts {
   readonly place: Place;
@@ -199,4 +199,35 @@ function beginningOf({ source }: Snapshot): PathRef {
   return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
     ? textRef(source)
     : ROOT;
+}
+
+/** The way to a directory; each part of it leads there. */
+function Breadcrumbs({
+  place,
+  directory,
+}: {
+  readonly place: Place;
+  readonly directory: PathRef;
+}): JSX.Element {
+  const crumbs = crumbsOf(directory);
+  return (
+    <nav class="crumbs" aria-label={t.restore.folders}>
+      <ol>
+        {crumbs.map((crumb, index) => {
+          const { path, path_b64: bytes } = crumb;
+          return (
+            <li key={keyOf(crumb)}>
+              <a
+                href={hrefOfPlace({ ...place, q: '', directory: { path, path_b64: bytes } })}
+                aria-current={index === crumbs.length - 1 ? 'page' : undefined}
+                aria-label={index === 0 ? t.restore.root : undefined}
+              >
+                <Own>{crumb.name}</Own>
+              </a>
+            </li>
+          );
+        })}
+      </ol>
+    </nav>
+  );
 }

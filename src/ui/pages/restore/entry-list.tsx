@@ -11,10 +11,12 @@ import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryIcon } from './entry-icon.tsx';
-import { keyOf, parentOf, type PathRef } from './path-ref.ts';
+import { keyOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
 import { hrefOfPlace, type Place, type Sort } from './place.ts';
 import { isChosen, isFull, type Selection, toggled } from './selection.ts';
-import { useEntries } from './use-entries.ts';
+import type { Entries } from '../../../api/schemas/page/entries.ts';
+import { ask, withQuery } from '../../agent/ask.ts';
+import { type Pieces, usePieces } from '../../agent/use-pieces.ts';
 
 export const ROW_HEIGHT = 44;
 
@@ -203,4 +205,18 @@ function NotThere({ place, directory }: { readonly place: Place; readonly direct
       </p>
     </Empty>
   );
+}
+
+/** The entries of a directory of a snapshot. */
+interface DirectoryAsked {
+  readonly snapshot: string;
+  readonly directory: PathRef;
+  readonly sort: Sort;
+}
+
+function useEntries({ snapshot, directory, sort }: DirectoryAsked): Pieces<File> {
+  return usePieces(`${snapshot} ${sort} ${keyOf(directory)}`, async ({ offset, limit, signal }) => {
+    const query = { snapshot, sort, ...pathQuery(directory), offset, limit };
+    return await ask<Entries>('GET', withQuery('/entries', query), { signal });
+  });
 }
