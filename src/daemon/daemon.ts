@@ -188,7 +188,10 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     hookRuns: (job) => watching.commandRuns(job),
     uploadLimit,
     judged: surroundings.judged,
-    completed: (job, outcome) => keepOutcome(job, outcome, { destinations, opened, state, clock }),
+    completed: (job, outcome) => {
+      watching.completed(job, outcome);
+      keepOutcome(job, outcome, { destinations, opened, state, clock });
+    },
     opened: (job, repositoryId) => keepRepository(job, repositoryId, { destinations, opened, clock }),
     began: (job) => tellOfJob(job, { database: state.database, notifier, clock, stillFailing: () => [] }),
     tried: (jobId, trial) => drills.record(jobId, trial),

@@ -128,6 +128,7 @@ async function madeNow(
   return outcomeOf(parts, {
     snapshotId: snapshot.id,
     sourceReadAt: snapshot.record.startedMs,
+    hasReadSource: true,
     files: counts.files,
     bytes: counts.bytes,
     warnings:

@@ -56,6 +56,7 @@ export function outcomeOf(
     result: warnings > 0 ? 'warning' : 'success',
     snapshotId: null,
     sourceReadAt: null,
+    hasReadSource: false,
     repositoryId: place.pretended ? '' : place.repository.id,
     files: 0,
     filesSkipped: 0,

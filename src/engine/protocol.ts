@@ -106,6 +106,8 @@ export interface EngineOutcome {
    * Null for anything else, and for a dry run.
    */
   readonly sourceReadAt: number | null;
+  /** A backup of which this very run has looked at the source: its snapshot was not there already, and is no copy. */
+  readonly hasReadSource: boolean;
   /** Empty for a dry run that found no repository. */
   readonly repositoryId: string;
   readonly files: number;

@@ -165,12 +165,14 @@ describe('a backup', () => {
     await fill();
     const job = site.job(site.backup());
     const first = completed(await engine.run(job));
+    expect(first.hasReadSource).toBe(true);
     site.write({ 'later.txt': 'x' });
     const second = await engine.run(job);
     expect(completed(second)).toMatchObject({
       snapshotId: first.snapshotId,
       files: first.files,
       bytes: first.bytes,
+      hasReadSource: false,
       facts: { resumed: true },
     });
     expect(notesOf(second).join()).toContain('there already');

@@ -4,7 +4,7 @@ import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { HoldfastError } from '../../base/errors.ts';
 import type { SourceSettings } from '../../config/settings.ts';
-import type { ChangedPaths } from '../../engine/protocol.ts';
+import type { ChangedPaths, EngineOutcome } from '../../engine/protocol.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
 import { isWhole, type BackupSpec, type Job } from '../../jobs/job.ts';
 import { isInside } from './source-check.ts';
@@ -37,8 +37,6 @@ interface Taken {
   readonly watcher: SourceWatcher;
   readonly changes: Changes;
   readonly reader: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
   /** How often not everything had been told by then. */
   readonly losses: number | undefined;
 }
@@ -111,25 +109,25 @@ export class Watching implements AsyncDisposable {
     // One job at a time reads a source: what others of this reader have taken is theirs no longer.
     for (const [other, taken] of this.#taken)
       if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
-    const at = this.#parts.clock.now();
     const changes = watcher.take(reader, servesAll(spec, watched.sources, inPass));
-    this.#taken.set(id, { watcher, changes, reader, at, losses: this.#lost.get(spec.source) });
+    this.#taken.set(id, { watcher, changes, reader, losses: this.#lost.get(spec.source) });
     if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
   }
 
+  /** What the job took, it has looked at, if its engine says that it has read the source. To be told before `ended`. */
+  completed({ id, spec }: Job, { hasReadSource }: Pick<EngineOutcome, 'hasReadSource'>): void {
+    const taken = this.#taken.get(id);
+    // With what a request left out by rules of its own no later run is compared.
+    if (taken === undefined || spec.type !== 'backup' || !hasReadSource || !isWhole(spec)) return;
+    if (taken.changes.kind === 'unknown' && this.#lost.get(spec.source) === taken.losses)
+      this.#lost.delete(spec.source);
+    this.#taken.delete(id);
+  }
+
   /** The job is over: what it had taken and has not looked at, so that later ones may rely on it, is for the next. */
-  ended(job: Job): void {
-    const taken = this.#taken.get(job.id);
-    if (taken === undefined || job.spec.type !== 'backup') return;
-    if (!hasLooked(job, taken)) {
-      this.giveBack(job.id);
-      return;
-    }
-    const { source } = job.spec;
-    if (taken.changes.kind === 'unknown' && this.#lost.get(source) === taken.losses)
-      this.#lost.delete(source);
-    this.#taken.delete(job.id);
+  ended({ id }: Job): void {
+    this.giveBack(id);
   }
 
   /** A command of the settings runs for the job: what it does to the source begins no backup. Gives what ends that. */
@@ -208,16 +206,6 @@ export class Watching implements AsyncDisposable {
 
 function realPath(path: string): string {
   return textOfBytes(withoutLinks(bytesOfText(path)));
-}
-
-/**
- * Not one that failed or was canceled, that found the snapshot of an earlier attempt, begun before it took anything, or
- * that left out what its request named: no later run is compared with that.
- */
-function hasLooked(job: Job, { at }: Taken): boolean {
-  if (job.status !== 'completed' || !isWhole(job.spec)) return false;
-  // The engine has a clock of its own to tell it, so that it counts only where there was an earlier attempt.
-  return job.attempt === 1 || (job.source_read_at ?? at) >= at;
 }
 
 /** Whether a backup that changes begin would go nowhere else, and take in no more. */

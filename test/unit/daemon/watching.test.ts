@@ -15,6 +15,9 @@ import { removeTree } from '../../support/remove-tree.ts';
 import { backupOf } from '../jobs/runner-site.ts';
 import { until } from '../watch/watched-source.ts';
 
+/** What an engine says that has looked at the source. */
+const LOOKED = { hasReadSource: true };
+
 test('a change begins the backups of a path to all the destinations that settings of their own name for it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-watching-'));
   onTestFinished(() => removeTree(directory));
@@ -70,7 +73,7 @@ test.each(['backups', 'link/backups'])(
     const changed = (): readonly string[] | null => {
       const { job } = newJob(`bkp_${(jobs += 1)}`, backupOf(path), 'watch', 0);
       const taken = watching.take(job, 'default');
-      watching.ended({ ...job, status: 'completed' });
+      watching.completed(job, LOOKED);
       return taken?.paths.map(String) ?? null;
     };
     const following = async (): Promise<void> => {
@@ -130,7 +133,7 @@ async function followed(): Promise<Followed> {
   const other = newJob('bkp_other', backupOf(path, 'elsewhere'), 'api', 0).job;
   const look = (): ChangedPaths | null => {
     const taken = watching.take(other, 'elsewhere');
-    watching.ended({ ...other, status: 'completed' });
+    watching.completed(other, LOOKED);
     return taken;
   };
   await follow();
@@ -150,17 +153,17 @@ test('that not everything was told is said until a backup has looked at everythi
   const { path, watching } = await followed();
   const first = newJob('bkp_1', backupOf(path), 'watch', 0).job;
   watching.take(first, 'default');
-  watching.ended({ ...first, status: 'completed' });
+  watching.completed(first, LOOKED);
   const before = newJob('bkp_2', backupOf(path), 'watch', 0).job;
   expect(watching.take(before, 'default')).not.toBeNull();
   renameSync(path, `${path} elsewhere`);
   mkdirSync(path);
   watching.take(newJob('bkp_other', backupOf(path, 'elsewhere'), 'api', 0).job, 'elsewhere');
   expect(watching.checks()).toHaveLength(1);
-  watching.ended({ ...before, status: 'completed' });
+  watching.completed(before, LOOKED);
   expect(watching.checks()).toHaveLength(1);
   const whole = newJob('bkp_3', backupOf(path), 'watch', 0).job;
   expect(watching.take(whole, 'default')).toBeNull();
-  watching.ended({ ...whole, status: 'completed' });
+  watching.completed(whole, LOOKED);
   expect(watching.checks()).toEqual([]);
 });

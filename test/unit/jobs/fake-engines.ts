@@ -7,6 +7,7 @@ export const OUTCOME: EngineOutcome = {
   result: 'success',
   snapshotId: 'snap_1',
   sourceReadAt: null,
+  hasReadSource: false,
   repositoryId: 'repo',
   files: 3,
   filesSkipped: 0,
