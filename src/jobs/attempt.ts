@@ -3,12 +3,13 @@ import type { Clock } from '../base/clock.ts';
 import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { HookSettings } from '../config/settings.ts';
-import type { EngineJob, EngineOutcome, FromEngine, SnapshotTrial } from '../engine/protocol.ts';
+import type { EngineJob, EngineOutcome, FromEngine } from '../engine/protocol.ts';
 import { notRemembered, notStarted } from './attempt-errors.ts';
 import type { Death } from './death.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
 import { runHook, type HookResult } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
+import type { JobHost } from './job-host.ts';
 import { inPhase, progressed, waiting, warned, type ProgressNow } from './job-states.ts';
 import type { Job, JobError, Wait } from './job.ts';
 import { waitText } from './wait-text.ts';
@@ -40,6 +41,7 @@ export function outcomeOf(end: AttemptEnd): EngineOutcome | null {
 }
 
 export interface AttemptSetup {
+  readonly host: Pick<JobHost, 'hookRuns' | 'opened' | 'tried' | 'heldUp'>;
   readonly book: JobBook;
   readonly launcher: EngineLauncher;
   readonly clock: Clock;
@@ -49,16 +51,8 @@ export interface AttemptSetup {
   readonly hooks: HookSettings | null;
   /** Waits until no other job works at the destination; disposing of it lets the next one. Rejects when the signal aborts. */
   readonly enter: (signal: AbortSignal) => Promise<Disposable>;
-  /** A hook begins; what is returned is called when it has ended. */
-  readonly hookRuns: (job: Job) => () => void;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
-  /** Which repository the engine has opened: returns when that is written down for good. */
-  readonly opened: (job: Job, repositoryId: string) => void;
-  /** A drill is through with one snapshot. */
-  readonly tried: (jobId: string, trial: SnapshotTrial) => void;
-  /** It begins to wait for what others hold up: in a sentence. */
-  readonly heldUp?: ((jobId: string, text: string) => void) | undefined;
   /** What could not be written down while the job goes on; told once. */
   readonly trouble: (error: unknown) => void;
 }
@@ -205,7 +199,7 @@ export class Attempt {
   async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
     const { clock, environment } = this.#setup;
     const onLines = (texts: readonly string[]): void => this.#guard(() => this.#logAll('info', texts));
-    const hasEnded = this.#setup.hookRuns(job);
+    const hasEnded = this.#setup.host.hookRuns(job);
     try {
       return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLines }, clock, signal);
     } finally {
@@ -266,7 +260,7 @@ export class Attempt {
         this.#log('info', message.text);
         return;
       case 'tried':
-        this.#show(() => this.#setup.tried(this.#id, message.trial));
+        this.#show(() => this.#setup.host.tried(this.#id, message.trial));
         return;
       case 'held_up':
         this.#wait(message.waitsFor);
@@ -286,16 +280,16 @@ export class Attempt {
     if (waitsFor !== null && !this.#isHeldUp) {
       const text = waitText(waitsFor);
       this.#log('info', text);
-      this.#setup.heldUp?.(this.#id, text);
+      this.#setup.host.heldUp(this.#id, text);
     }
     this.#isHeldUp = waitsFor !== null;
   }
 
   /** A backup that cannot be sure of it ends here; other jobs make no repositories, whatever is remembered. */
   #remember(repositoryId: string): void {
-    const { job, opened, trouble } = this.#setup;
+    const { job, host, trouble } = this.#setup;
     try {
-      opened(job, repositoryId);
+      host.opened(job, repositoryId);
     } catch (error) {
       if (error instanceof BugError) throw error;
       trouble(error);

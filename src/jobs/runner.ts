@@ -1,14 +1,19 @@
 /** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
 import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError } from '../base/errors.ts';
 import { TurnsAt } from '../base/turns.ts';
 import type { JobRecord } from '../db/jobs.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob } from '../engine/protocol.ts';
 import { afterEnd, endLog } from './after-end.ts';
 import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
+import type { EngineLauncher } from './engine-launcher.ts';
+import type { JobBook } from './job-book.ts';
+import type { JobHost } from './job-host.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger, Wait } from './job.ts';
 import { endOfLeft, machineRestarted } from './left-running.ts';
 import { LOOK_AGAIN_MS, untilNextLook } from './next-look.ts';
@@ -24,15 +29,31 @@ import {
   type PassPart,
 } from './pass.ts';
 import { isPersons, isTaken, startable, submitJob, type Held, type JobPlaces } from './queue.ts';
-import type { RunnerSetup } from './runner-setup.ts';
 import { showWaits } from './shown-waits.ts';
 import { UploadShares } from './upload-shares.ts';
 
 /** Milliseconds after which the end of a job that could not be written is written again. */
 const WRITE_AGAIN_MS = 2_000;
 
+export interface RunnerParts {
+  readonly book: JobBook;
+  readonly settings: SettingStore;
+  readonly launcher: EngineLauncher;
+  /** Jobs at work beside which none begins that nobody waits for; undefined for any number. */
+  readonly mostAtOnce?: number | undefined;
+  readonly clock: Clock;
+  /** Which start of the machine this is. */
+  readonly boot: () => string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Bytes per second, now. */
+  readonly uploadLimit: () => number | null;
+  /** Something failed that no job can be blamed for, as the state database; to be logged. */
+  readonly trouble: (error: unknown) => void;
+}
+
 export class Runner {
-  readonly #setup: RunnerSetup;
+  readonly #parts: RunnerParts;
+  #attached: JobHost | undefined;
   readonly #attempts = new Map<string, Attempt>();
   readonly #runs = new Map<string, Promise<void>>();
   /** At destinations. */
@@ -45,14 +66,19 @@ export class Runner {
   #timer = new AbortController();
   readonly #closing = new AbortController();
 
-  constructor(setup: RunnerSetup) {
-    this.#setup = setup;
-    this.#pause = readPause(setup.settings);
+  constructor(parts: RunnerParts) {
+    this.#parts = parts;
+    this.#pause = readPause(parts.settings);
   }
 
-  /** Takes up what an earlier process left, and begins. */
+  /** Who works for the jobs from now on: to be called once, before any of them begins or ends. */
+  attach(host: JobHost): void {
+    this.#attached = host;
+  }
+
+  /** Takes up what an earlier process left, and begins: until then jobs are only noted. */
   start(): void {
-    const { book, settings, boot } = this.#setup;
+    const { book, settings, boot } = this.#parts;
     const isRestarted = machineRestarted(settings, boot());
     for (const { job, bookkeeping } of book.running())
       this.#end(job.id, endOfLeft(bookkeeping, isRestarted), 0);
@@ -63,7 +89,7 @@ export class Runner {
   /** @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
   submit(spec: JobSpec, trigger: JobTrigger, also?: Noted): Job {
     this.#requireOpen();
-    const { book } = this.#setup;
+    const { book } = this.#parts;
     const copies = (record: JobRecord): boolean => {
       const { pass } = record.bookkeeping;
       return copiesOf(book, record) || (pass !== null && this.#isRead(pass));
@@ -79,7 +105,7 @@ export class Runner {
    */
   submitPass(specs: readonly BackupSpec[], trigger: JobTrigger, also?: Noted): readonly Job[] {
     this.#requireOpen();
-    const { book } = this.#setup;
+    const { book } = this.#parts;
     const isRead = (of: string): boolean => this.#isRead(of);
     const jobs = submitPass(book, { specs, trigger, pass: randomUUID(), isRead, also });
     this.look();
@@ -96,7 +122,7 @@ export class Runner {
    * @throws {RequestError} NOT_FOUND, JOB_NOT_CANCELABLE
    */
   cancel(id: string): Job {
-    const { book } = this.#setup;
+    const { book } = this.#parts;
     const { job } = book.record(id);
     if (isTerminal(job.status)) {
       throw new RequestError('JOB_NOT_CANCELABLE', `Job ${id} has already ended (${job.status})`, {
@@ -152,7 +178,7 @@ export class Runner {
       }
       fine = true;
     } catch (error) {
-      this.#setup.trouble(error);
+      this.#parts.trouble(error);
     } finally {
       this.#looking = undefined;
       this.#wakeLater(fine);
@@ -160,7 +186,7 @@ export class Runner {
   }
 
   async #lookOnce(): Promise<void> {
-    const { book, clock } = this.#setup;
+    const { book, clock } = this.#parts;
     if (this.#pause !== undefined && isOver(this.#pause, clock.now())) this.#setPause(undefined);
     this.#takeUpLost();
     this.#shareLimit();
@@ -182,39 +208,39 @@ export class Runner {
   }
 
   #shareLimit(): void {
-    const { uploadLimit, clock } = this.#setup;
+    const { uploadLimit, clock } = this.#parts;
     this.#shares.give(uploadLimit(), [...this.#attempts.values()], clock.monotonic());
   }
 
   /** Each job at work takes memory: what nobody waits for comes after the others where there is little. */
   #isFull({ trigger }: Job): boolean {
-    return !isPersons(trigger) && this.#attempts.size >= (this.#setup.mostAtOnce ?? Number.POSITIVE_INFINITY);
+    return !isPersons(trigger) && this.#attempts.size >= (this.#parts.mostAtOnce ?? Number.POSITIVE_INFINITY);
   }
 
   #placesOf(record: JobRecord): JobPlaces {
-    return placesOfPart(record.job.spec, this.#partOf(record), this.#setup.placesOf);
+    return placesOfPart(record.job.spec, this.#partOf(record), (spec) => this.#host.placesOf(spec));
   }
 
   #partOf(record: JobRecord): PassPart {
-    return partOf(record, this.#setup.book.ofPass(record.bookkeeping.pass));
+    return partOf(record, this.#parts.book.ofPass(record.bookkeeping.pass));
   }
 
   #yields(record: JobRecord): boolean {
-    const members = this.#setup.book.ofPass(record.bookkeeping.pass);
+    const members = this.#parts.book.ofPass(record.bookkeeping.pass);
     const interrupted = interruptedReader(record, this.#partOf(record), members);
     return interrupted !== undefined && !isTaken(this.#placesOf(interrupted), this.#taken());
   }
 
   /** Whether a job of that pass reads the source just now. */
   #isRead(pass: string): boolean {
-    return this.#setup.book
+    return this.#parts.book
       .ofPass(pass)
       .some(({ job: { id } }) => (this.#attempts.get(id)?.places.source ?? null) !== null);
   }
 
   #showWaits(): void {
     const taken = this.#taken();
-    showWaits(this.#setup.book, {
+    showWaits(this.#parts.book, {
       partOf: (record) => this.#partOf(record),
       isRead: (pass) => this.#isRead(pass),
       isBehind: (record) => isTaken(this.#placesOf(record), taken) || this.#isFull(record.job),
@@ -223,7 +249,7 @@ export class Runner {
 
   /** Jobs that are said to run but do not, since their end could not be written. */
   #takeUpLost(): void {
-    for (const { job } of this.#setup.book.running()) {
+    for (const { job } of this.#parts.book.running()) {
       if (this.#attempts.has(job.id)) continue;
       this.#end(job.id, { kind: 'died', how: 'end-not-written' }, 0);
     }
@@ -235,28 +261,30 @@ export class Runner {
 
   async #reasonToWait(job: Job, part: PassPart): Promise<Wait | null> {
     try {
-      return await this.#setup.waitingReason(job, part);
+      return await this.#host.waitingReason(job, part);
     } catch (error) {
       // A backup on battery is better than none.
-      this.#setup.trouble(error);
+      this.#parts.trouble(error);
       return null;
     }
   }
 
   #start(record: JobRecord): void {
-    const { book, clock, hooksOf, began } = this.#setup;
+    const { book, clock } = this.#parts;
+    const host = this.#host;
     const part = this.#partOf(record);
     const places = this.#placesOf(record);
     const { job } = book.change(record.job.id, (found) => started(found, clock.now()));
-    this.#tell(() => began(job));
+    this.#tell(() => host.began(job));
     // Hooks are for what is read.
-    const hooks = part.kind === 'alone' || part.kind === 'reads' ? hooksOf(job) : null;
+    const hooks = part.kind === 'alone' || part.kind === 'reads' ? host.hooksOf(job) : null;
     const prepare = async (it: Job, signal: AbortSignal): Promise<EngineJob> => {
       if (part.kind === 'refused') throw refusalOf(part.error);
-      return await this.#setup.prepare(it, part, signal);
+      return await host.prepare(it, part, signal);
     };
     const attempt = new Attempt({
-      ...this.#setup,
+      ...this.#parts,
+      host,
       job,
       places,
       hooks,
@@ -269,7 +297,7 @@ export class Runner {
   }
 
   async #run(job: Job, attempt: Attempt): Promise<void> {
-    const { book, trouble } = this.#setup;
+    const { book, trouble } = this.#parts;
     try {
       this.#tell(() => {
         book.clearProblems(job.id);
@@ -298,26 +326,26 @@ export class Runner {
       } catch (error) {
         if (error instanceof BugError || !this.#isOpen()) throw error;
         if (tries === 1) {
-          this.#setup.trouble(error);
+          this.#parts.trouble(error);
           this.#tell(() => this.#tellDelayed(id, end, ranMs));
         }
       }
-      await this.#setup.clock.sleep(WRITE_AGAIN_MS, this.#closing.signal);
+      await this.#parts.clock.sleep(WRITE_AGAIN_MS, this.#closing.signal);
     }
   }
 
   /** Writes how an attempt ended, and what that means for the job. */
   #end(id: string, end: AttemptEnd, ranMs: number): Job {
-    const { book, clock, judged } = this.#setup;
+    const { book, clock } = this.#parts;
     const nowMs = clock.now();
     const outcome = outcomeOf(end);
     const told: AttemptEnd =
-      outcome === null || judged === undefined ? end : { kind: 'completed', outcome: judged(id, outcome) };
+      outcome === null ? end : { kind: 'completed', outcome: this.#host.judged(id, outcome) };
     const { job } = book.change(
       id,
       (record) => afterEnd(record, told, ranMs, nowMs),
       (after) => {
-        if (isTerminal(after.status)) this.#setup.keepEnd(after, outcomeOf(told));
+        if (isTerminal(after.status)) this.#host.keepEnd(after, outcomeOf(told));
       },
     );
     this.#tell(() => {
@@ -328,27 +356,27 @@ export class Runner {
   }
 
   #tellDelayed(id: string, end: AttemptEnd, ranMs: number): void {
-    const { book, clock, endDelayed } = this.#setup;
+    const { book, clock } = this.#parts;
     const { job } = afterEnd(book.record(id), end, ranMs, clock.now());
-    if (isTerminal(job.status)) endDelayed(job);
+    if (isTerminal(job.status)) this.#host.endDelayed(job);
   }
 
   #tellEnded(job: Job, end: AttemptEnd): void {
     const outcome = outcomeOf(end);
-    if (outcome !== null) this.#tell(() => this.#setup.completed(job, outcome));
-    this.#tell(() => this.#setup.ended(job));
+    if (outcome !== null) this.#tell(() => this.#host.completed(job, outcome));
+    this.#tell(() => this.#host.ended(job));
   }
 
   #tell(about: () => void): void {
     try {
       about();
     } catch (error) {
-      this.#setup.trouble(error);
+      this.#parts.trouble(error);
     }
   }
 
   #setPause(pause: Pause | undefined): void {
-    const { book, settings } = this.#setup;
+    const { book, settings } = this.#parts;
     writePause(settings, pause);
     this.#pause = pause;
     const data = pause === undefined ? { paused: false } : { paused: true, until: pause.until };
@@ -358,6 +386,11 @@ export class Runner {
   async #stopAll(): Promise<void> {
     for (const attempt of this.#attempts.values()) attempt.stop();
     await Promise.all(this.#runs.values());
+  }
+
+  get #host(): JobHost {
+    if (this.#attached === undefined) throw new BugError('The runner was started without a host');
+    return this.#attached;
   }
 
   #isOpen(): boolean {
@@ -374,20 +407,20 @@ export class Runner {
   }
 
   #untilNextLook(): number | undefined {
-    const { book, clock, uploadLimit } = this.#setup;
+    const { book, clock, uploadLimit } = this.#parts;
     const [works, pausedUntil] = [this.#attempts.size > 0, this.#pause?.until ?? null];
     try {
       const shares = this.#attempts.size > 1 && uploadLimit() !== null;
       return untilNextLook({ queued: book.queued(), works, pausedUntil, shares, nowMs: clock.now() });
     } catch (error) {
-      this.#setup.trouble(error);
+      this.#parts.trouble(error);
       return LOOK_AGAIN_MS;
     }
   }
 
   async #wakeAfter(ms: number, signal: AbortSignal): Promise<void> {
     try {
-      await this.#setup.clock.sleep(ms, signal);
+      await this.#parts.clock.sleep(ms, signal);
     } catch {
       // Another look came first, or the runner was closed.
       return;

@@ -12,7 +12,8 @@ import { createJobBook, type JobBook } from '../../src/jobs/job-book.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { openAgentState, type AgentState } from '../../src/jobs/open-state.ts';
 import { placesByName } from '../../src/jobs/queue.ts';
-import { Runner } from '../../src/jobs/runner.ts';
+import type { JobHost } from '../../src/jobs/job-host.ts';
+import { Runner, type RunnerParts } from '../../src/jobs/runner.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { SOURCE_FLAGS } from '../support/node-flags.ts';
 import { engineEnvironment, openSite, type EngineSite } from '../unit/engine/engine-process.ts';
@@ -41,7 +42,7 @@ function startAgent(): Agent {
     environment: engineEnvironment(),
     execArgv: SOURCE_FLAGS,
   });
-  const runner = new Runner({
+  const setup: RunnerParts & JobHost = {
     book,
     settings: state.database.settings,
     launcher: processes,
@@ -63,7 +64,11 @@ function startAgent(): Agent {
     endDelayed: () => undefined,
     ended: () => undefined,
     trouble: (error) => troubles.push(error),
-  });
+    heldUp: () => undefined,
+    judged: (_, outcome) => outcome,
+  };
+  const runner = new Runner(setup);
+  runner.attach(setup);
   runner.start();
   const stop = async (): Promise<void> => {
     await runner.close();

@@ -7,7 +7,8 @@ import { createJobBook, type JobBook } from '../../src/jobs/job-book.ts';
 import type { Job, JobSpec } from '../../src/jobs/job.ts';
 import { openAgentState } from '../../src/jobs/open-state.ts';
 import { placesByName } from '../../src/jobs/queue.ts';
-import { Runner } from '../../src/jobs/runner.ts';
+import type { JobHost } from '../../src/jobs/job-host.ts';
+import { Runner, type RunnerParts } from '../../src/jobs/runner.ts';
 import { engineEnvironment, openSite, type EngineSite } from '../unit/engine/engine-process.ts';
 
 export interface QueueSite extends AsyncDisposable {
@@ -54,7 +55,7 @@ export function openQueueSite(): QueueSite {
       entry: BUILT_ENGINE,
       execArgv: [],
     });
-    const runner = new Runner({
+    const setup: RunnerParts & JobHost = {
       book,
       settings: state.database.settings,
       launcher: processes,
@@ -75,7 +76,11 @@ export function openQueueSite(): QueueSite {
       endDelayed: () => undefined,
       ended: () => undefined,
       trouble: (error) => troubles.push(error),
-    });
+      heldUp: () => undefined,
+      judged: (_, outcome) => outcome,
+    };
+    const runner = new Runner(setup);
+    runner.attach(setup);
     runner.start();
     return { state, book, processes, runner };
   };

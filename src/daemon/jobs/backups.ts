@@ -1,5 +1,6 @@
 /** How backups of the sources in the settings are begun: to one destination as a job, to several as a pass. */
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../base/clock.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { Agent, Noted } from '../../jobs/agent.ts';
@@ -11,13 +12,11 @@ import { isFar, placeOf, type Destinations } from '../places/destinations.ts';
 import type { Watching } from '../sources/watching.ts';
 
 export interface BackupParts {
-  readonly runner: () => Pick<Runner, 'submit' | 'submitPass' | 'cancel'>;
+  readonly runner: Pick<Runner, 'submit' | 'submitPass' | 'cancel'>;
   readonly destinations: Destinations;
   readonly settings: () => Settings;
   readonly jobs: JobStore;
-  readonly watching: Pick<Watching, 'lookAtEverything'>;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, 'now'>;
   readonly trouble: (error: unknown) => void;
 }
 
@@ -38,13 +37,13 @@ export class Backups {
     const { runner, destinations } = this.#parts;
     const [first] = specs;
     if (first === undefined) return [];
-    if (specs.length === 1) return [runner().submit(first, trigger, also)];
+    if (specs.length === 1) return [runner.submit(first, trigger, also)];
     const far = (spec: BackupSpec): number => {
       const place = placeOf(destinations, spec.destination);
       return Number(place === undefined || isFar(place));
     };
     // Who comes first reads the source, and what it makes is read again by the others: best from this machine.
-    return runner().submitPass(
+    return runner.submitPass(
       specs.toSorted((a, b) => far(a) - far(b)),
       trigger,
       also,
@@ -53,18 +52,26 @@ export class Backups {
 
   /**
    * What is due by the schedule.
+   * @param watching is told of a whole walk that is due
    * @param missedAt when it was due, where that was missed, as by a machine that slept; milliseconds since 1970
    * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
    */
-  due({ specs, fullWalk }: PlannedJob, missedAt: number | null = null): void {
+  due(
+    { specs, fullWalk }: PlannedJob,
+    watching: Pick<Watching, 'lookAtEverything'>,
+    missedAt: number | null = null,
+  ): void {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
-    for (const spec of others) this.#parts.runner().submit(spec, 'schedule');
+    for (const spec of others) this.#parts.runner.submit(spec, 'schedule');
     // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
-    const isWalkOwed = fullWalk && this.#lookAtEverything(backups, missedAt ?? undefined);
+    const sources = new Set(backups.map(({ source }) => source));
+    const owed = [...sources].filter(
+      (source) => fullWalk && watching.lookAtEverything(source, missedAt ?? undefined),
+    );
     // What woke the machine is a change to the watcher, too, which may have come first.
     const isMade = missedAt !== null && backups.every((spec) => this.#madeSince(spec, missedAt));
-    if (isMade && !isWalkOwed) return;
+    if (isMade && owed.length === 0) return;
     this.submit(backups, 'schedule');
   }
 
@@ -77,16 +84,12 @@ export class Backups {
     for (const source of settings().sources) if (!waits(source.path)) this.#begin(source, trigger);
   }
 
-  #lookAtEverything(backups: readonly BackupSpec[], sinceMs: number | undefined): boolean {
-    const sources = new Set(backups.map(({ source }) => source));
-    return [...sources].filter((source) => this.#parts.watching.lookAtEverything(source, sinceMs)).length > 0;
-  }
-
   /** Whether such a backup has begun since then, and has not failed so far. */
   #madeSince({ source, destination }: BackupSpec, sinceMs: number): boolean {
     const job = this.#parts.jobs.newest({ types: ['backup'], source, destination, whole: true });
     // One from a time to come was made while the clock was ahead.
-    if (job === undefined || job.created_at < sinceMs || job.created_at > this.#parts.now()) return false;
+    if (job === undefined || job.created_at < sinceMs || job.created_at > this.#parts.clock.now())
+      return false;
     return job.status === 'completed' || job.finished_at === null;
   }
 
@@ -144,7 +147,7 @@ export class Backups {
       const isKept = settings().sources.some(
         ({ path, destinations }) => path === spec.source && destinations.includes(spec.destination),
       );
-      if (!isKept) this.#quietly(() => runner().cancel(id));
+      if (!isKept) this.#quietly(() => runner.cancel(id));
     }
   }
 

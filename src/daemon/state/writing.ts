@@ -14,8 +14,6 @@ export interface StateWritingParts {
   readonly settings: Pick<SettingStore, 'set'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
-  /** It can be written again. Never throws. */
-  readonly mended: () => void;
 }
 
 /** Milliseconds until it is told again: of one trouble that stays, and of one that comes back. */
@@ -26,11 +24,18 @@ const TRIAL = 'state trial';
 
 export class StateWriting {
   readonly #parts: StateWritingParts;
+  /** Told that it can be written again. None throws. */
+  readonly #listeners: (() => void)[] = [];
   #failure: StateFailure | undefined;
   #toldAt: number | null = null;
 
   constructor(parts: StateWritingParts) {
     this.#parts = parts;
+  }
+
+  /** Calls it each time that the state can be written again; it must not throw. */
+  whenMended(listener: () => void): void {
+    this.#listeners.push(listener);
   }
 
   /** Something went wrong; what has nothing to do with the disk of the state is left aside. */
@@ -54,7 +59,9 @@ export class StateWriting {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
     // Whoever has written goes on first.
-    queueMicrotask(this.#parts.mended);
+    queueMicrotask(() => {
+      for (const listener of this.#listeners) listener();
+    });
   }
 
   /** Whether there is room by now: the next job may be a day away. To be called now and then. */

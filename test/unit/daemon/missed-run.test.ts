@@ -35,20 +35,19 @@ function begunBeside(agoMs: number, isFailed: boolean): number {
   const submit = (spec: Parameters<typeof newJob>[1]): ReturnType<typeof newJob>['job'] =>
     newJob(`bkp_${(begun += 1) + 1}`, spec, 'schedule', clock.now()).job;
   const backups = new Backups({
-    runner: () => ({
+    runner: {
       submit,
       submitPass: (specs) => specs.map(submit),
       cancel: (id) => expect.unreachable(id),
-    }),
+    },
     destinations: {} as Destinations,
     settings: () => settings,
     jobs: state.database.jobs,
-    watching: { lookAtEverything: () => false },
-    now: () => clock.now(),
+    clock,
     trouble: (error) => expect.unreachable(String(error)),
   });
   const planned = planOf(settings).find(({ entry }) => entry.key.startsWith('backup '));
-  if (planned !== undefined) backups.due(planned, clock.now() - HOUR_MS);
+  if (planned !== undefined) backups.due(planned, { lookAtEverything: () => false }, clock.now() - HOUR_MS);
   return begun;
 }
 

@@ -31,8 +31,8 @@ beforeEach(() => {
     },
     notifier: { notify: (notice) => void notices.push(notice) },
     clock,
-    mended: () => (mended += 1),
   });
+  writing.whenMended(() => (mended += 1));
 });
 
 describe('a state that cannot be written', () => {

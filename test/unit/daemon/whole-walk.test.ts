@@ -62,11 +62,11 @@ async function openSite(): Promise<Site> {
     return record.job;
   };
   const backups = new Backups({
-    runner: () => ({
+    runner: {
       submit: newJobOf,
       submitPass: (specs) => specs.map(newJobOf),
       cancel: (id) => expect.unreachable(`${id} is canceled`),
-    }),
+    },
     destinations: createDestinations({
       settings: () => settings,
       repositories: state.database.repositories,
@@ -79,15 +79,14 @@ async function openSite(): Promise<Site> {
     }),
     settings: () => settings,
     jobs: state.database.jobs,
-    watching,
-    now: () => systemClock.now(),
+    clock: systemClock,
     trouble: (error) => expect.unreachable(String(error)),
   });
   const site: Site = {
     told,
     fallDue: (missedAt) => {
       const before = jobs;
-      for (const planned of planOf(settings)) if (planned.fullWalk) backups.due(planned, missedAt);
+      for (const planned of planOf(settings)) if (planned.fullWalk) backups.due(planned, watching, missedAt);
       return jobs - before;
     },
     job: (destination) => newJobOf(backupOf(source, destination)),

@@ -5,7 +5,8 @@ import type { Job, JobTrigger } from '../../../src/jobs/job.ts';
 import { MOST_DEATHS } from '../../../src/jobs/job-states.ts';
 import { MOST_QUEUED, placesByName } from '../../../src/jobs/queue.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
-import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
+import type { JobHost } from '../../../src/jobs/job-host.ts';
+import type { RunnerParts } from '../../../src/jobs/runner.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, engineJobOf, runnerSite, type RunnerSite } from './runner-site.ts';
 
@@ -20,7 +21,7 @@ afterEach(async () => {
   site = undefined;
 });
 
-async function begin(setup: Partial<RunnerSetup> = {}): Promise<RunnerSite> {
+async function begin(setup: Partial<RunnerParts & JobHost> = {}): Promise<RunnerSite> {
   parts = new Map();
   away = new Set();
   site = await runnerSite({

@@ -8,8 +8,8 @@ import { createJobBook, type JobBook } from '../../../src/jobs/job-book.ts';
 import type { BackupSpec, Job } from '../../../src/jobs/job.ts';
 import { openAgentState, type AgentState } from '../../../src/jobs/open-state.ts';
 import { placesByName } from '../../../src/jobs/queue.ts';
-import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
-import { Runner } from '../../../src/jobs/runner.ts';
+import type { JobHost } from '../../../src/jobs/job-host.ts';
+import { Runner, type RunnerParts } from '../../../src/jobs/runner.ts';
 import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';
 import { fakeEngines, type FakeEngines } from './fake-engines.ts';
 
@@ -76,7 +76,7 @@ interface Opened extends Pick<RunnerSite, 'state' | 'book' | 'runner' | 'engines
 }
 
 export async function runnerSite(
-  setup: Partial<RunnerSetup> = {},
+  wish: Partial<RunnerParts & JobHost> = {},
   options: { readonly obedient?: boolean } = {},
 ): Promise<RunnerSite> {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-runner-'));
@@ -94,7 +94,7 @@ export async function runnerSite(
     const state = openAgentState(directory, clock);
     const book = createJobBook(state, clock);
     const engines = fakeEngines(options);
-    const runner = new Runner({
+    const setup: RunnerParts & JobHost = {
       book,
       settings: state.database.settings,
       launcher: engines,
@@ -117,8 +117,12 @@ export async function runnerSite(
       trouble: (error) => {
         if (!killed.signal.aborted) troubles.push(error);
       },
-      ...setup,
-    });
+      heldUp: () => undefined,
+      judged: (_, outcome) => outcome,
+      ...wish,
+    };
+    const runner = new Runner(setup);
+    runner.attach(setup);
     runner.start();
     await settle();
     return { state, book, runner, engines, killed };

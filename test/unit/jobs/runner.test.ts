@@ -4,7 +4,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { StateError } from '../../../src/base/errors.ts';
 import type { Job, Wait } from '../../../src/jobs/job.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
-import type { RunnerSetup } from '../../../src/jobs/runner-setup.ts';
+import type { JobHost } from '../../../src/jobs/job-host.ts';
+import type { RunnerParts } from '../../../src/jobs/runner.ts';
 import { settle } from '../../support/manual-clock.ts';
 import { backupOf, runnerSite, type RunnerSite } from './runner-site.ts';
 
@@ -16,7 +17,7 @@ afterEach(async () => {
   site = undefined;
 });
 
-async function begin(setup: Partial<RunnerSetup> = {}, obedient = true): Promise<RunnerSite> {
+async function begin(setup: Partial<RunnerParts & JobHost> = {}, obedient = true): Promise<RunnerSite> {
   site = await runnerSite(setup, { obedient });
   return site;
 }

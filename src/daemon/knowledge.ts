@@ -1,0 +1,47 @@
+/** What an agent knows of its backups, and whom it tells. */
+import { hostname } from 'node:os';
+import { createJobBook } from '../jobs/job-book.ts';
+import { createMetrics } from '../notify/metrics.ts';
+import { Alarms } from './alarms/alarm-book.ts';
+import { tellRaised } from './alarms/alarm-reminder.ts';
+import { openNotifier, toldIn, waitingIn } from './alarms/notices.ts';
+import type { Foundation } from './foundation.ts';
+import { surroundingsOf } from './health/surroundings.ts';
+import { bringBackBackups } from './jobs/past-backups.ts';
+import { Catalogs } from './snapshots/catalogs.ts';
+import { DrillRecords } from './snapshots/drill-records.ts';
+import { readingWhenNeeded } from './snapshots/reading-when-needed.ts';
+import { StateWriting } from './state/writing.ts';
+
+export type Knowledge = Awaited<ReturnType<typeof openKnowledge>>;
+
+export async function openKnowledge(foundation: Foundation, stack: AsyncDisposableStack) {
+  const { config, secrets, clock, log, trouble, redactor, state, notes, stateDirectory } = foundation;
+  const { redact } = redactor;
+  const told = toldIn(notes, trouble);
+  const notifier = openNotifier(config, secrets, clock, log, redact, told, waitingIn(notes, trouble));
+  stack.defer(async () => await notifier.close());
+  const writing = new StateWriting({ stateDirectory, settings: notes, notifier, clock });
+  const book = writing.watched(createJobBook(state, clock, redact));
+  const alarms = new Alarms(notes, book, clock);
+  const catalogs = stack.use(
+    new Catalogs({
+      ...foundation,
+      repositories: foundation.database.repositories,
+      claimed: (claims) => tellRaised(alarms.judgeClaims(claims, hostname()), { notifier, clock }),
+    }),
+  );
+  const reading = stack.use(readingWhenNeeded(foundation));
+  if (state.lost) await bringBackBackups({ ...foundation, reading });
+  return {
+    notifier,
+    metrics: createMetrics(foundation),
+    writing,
+    book,
+    alarms,
+    catalogs,
+    reading,
+    drills: new DrillRecords(notes, clock),
+    surroundings: surroundingsOf({ ...foundation, alarms }),
+  };
+}

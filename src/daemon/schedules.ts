@@ -1,0 +1,92 @@
+/** What the settings want done by themselves: schedules and watchers, followed whenever the settings change. */
+import { Scheduler } from '../schedule/scheduler.ts';
+import { setLevel } from '../base/log.ts';
+import { replaceSenders } from './alarms/notices.ts';
+import type { Foundation } from './foundation.ts';
+import { targetsOf } from './health/metric-targets.ts';
+import { planOf, seedOf, zoneOf, type PlannedJob } from './jobs/planning.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Work } from './work.ts';
+
+export interface Schedules {
+  readonly scheduler: Scheduler;
+  /** Takes up the settings as they are now. */
+  readonly follow: () => void;
+}
+
+export function openSchedules(
+  foundation: Foundation,
+  knowledge: Knowledge,
+  work: Work,
+  stack: AsyncDisposableStack,
+): Schedules {
+  const { clock, log, config, settings, jobs, destinations, placed } = foundation;
+  const { book, metrics, notifier, surroundings } = knowledge;
+  const { backups, watching, runner } = work;
+  const { scheduler, planNow } = openScheduler(foundation, knowledge, work, stack);
+  const follow = (): void => {
+    placed.follow(destinations.all());
+    surroundings.follow();
+    planNow();
+    watching.follow(settings().sources);
+    backups.dropOld();
+    backups.beginNew();
+    metrics.setTargets(
+      targetsOf(settings(), jobs),
+      settings().destinations.map(({ name }) => name),
+    );
+    runner.look();
+  };
+  stack.defer(
+    config.onChange(({ settingsChanged, state: { status, error } }) => {
+      book.feed.append({ kind: 'config', jobId: null, data: { status, error: error?.message ?? null } });
+      if (status === 'degraded') log.warn({ line: error?.line, column: error?.column }, error?.message ?? '');
+      if (!settingsChanged) return;
+      foundation.withhold(settings());
+      setLevel(log, foundation.apiLog, settings().log.level);
+      log.info('the configuration was read again');
+      follow();
+      replaceSenders(notifier, config, foundation.secrets, clock);
+    }),
+  );
+  return { scheduler, follow };
+}
+
+function openScheduler(
+  { clock, log, settings, notes, database: { schedules } }: Foundation,
+  { writing }: Knowledge,
+  { backups, watching }: Work,
+  stack: AsyncDisposableStack,
+): { readonly scheduler: Scheduler; readonly planNow: () => void } {
+  let plan: ReadonlyMap<string, PlannedJob> = new Map();
+  /** Keys of what is due and was told of as not begun. */
+  const unbegun = new Set<string>();
+  writing.whenMended(() => unbegun.clear());
+  const scheduler = stack.use(
+    new Scheduler({
+      clock,
+      store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
+      seed: seedOf(notes),
+      due: (key, dueAt, caughtUp) => {
+        const planned = plan.get(key);
+        if (planned !== undefined) backups.due(planned, watching, caughtUp ? dueAt : null);
+        unbegun.delete(key);
+      },
+      onError: (key, error) => {
+        // It is offered again each minute, for as long as it takes.
+        if (!unbegun.has(key)) log.error({ key, err: error }, 'a scheduled run could not be begun');
+        unbegun.add(key);
+        writing.failed(error);
+      },
+    }),
+  );
+  const planNow = (): void => {
+    const planned = planOf(settings());
+    plan = new Map(planned.map((one) => [one.entry.key, one]));
+    scheduler.replace(
+      planned.map(({ entry }) => entry),
+      zoneOf(settings()),
+    );
+  };
+  return { scheduler, planNow };
+}
