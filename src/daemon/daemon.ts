@@ -53,6 +53,7 @@ import type { StatusParts } from './health/status.ts';
 import { stillFailing } from './health/still-failing.ts';
 import { surroundingsOf } from './health/surroundings.ts';
 import { storedBytesOf } from './places/stored-bytes.ts';
+import { readersOf } from './sources/watch-readers.ts';
 import { Watching } from './sources/watching.ts';
 import { whyItWaits } from './jobs/why-it-waits.ts';
 import { listenAsChosen } from './usual-port.ts';
@@ -149,6 +150,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     new Watching({
       clock,
       never,
+      readers: (sources) => readersOf(sources, destinations),
       changed: (source) => backups.changed(source),
       whole: (jobId, text) => book.log(jobId, 'info', text),
       note: (source, text) => log.warn({ source }, text),

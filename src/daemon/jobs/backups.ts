@@ -8,6 +8,7 @@ import { isPersons } from '../../jobs/queue.ts';
 import type { Runner } from '../../jobs/runner.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
 import { isFar, placeOf, type Destinations } from '../places/destinations.ts';
+import { readerOfDue } from '../sources/watch-readers.ts';
 import type { Watching } from '../sources/watching.ts';
 
 export interface BackupParts {
@@ -78,8 +79,12 @@ export class Backups {
   }
 
   #lookAtEverything(backups: readonly BackupSpec[], sinceMs: number | undefined): boolean {
-    const sources = new Set(backups.map(({ source }) => source));
-    return [...sources].filter((source) => this.#parts.watching.lookAtEverything(source, sinceMs)).length > 0;
+    const { settings, destinations, watching } = this.#parts;
+    const ofSources = [...Map.groupBy(backups, ({ source }) => source)];
+    const owed = ofSources.filter(([source, specs]) =>
+      watching.lookAtEverything(source, readerOfDue(specs, settings(), destinations), sinceMs),
+    );
+    return owed.length > 0;
   }
 
   /** Whether such a backup has begun since then, and has not failed so far. */
