@@ -14,6 +14,7 @@ const PLACES: readonly Place[] = ['usb', 'nas'].map((name) => ({
   shown: `/${name}`,
   directory: `/${name}`,
   passphrase: null,
+  access: undefined,
 }));
 
 const destinations: Pick<Destinations, 'all' | 'find'> = {
