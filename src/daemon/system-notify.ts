@@ -21,10 +21,7 @@ export interface SystemNotifierParts {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = 'systemd-notify';
-/**
- * Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. Twice
- * as long has to fit into half the time of the watchdog.
- */
+/** Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. */
 const LONGEST_MS = 20_000;
 /** For a message without which systemd ends the agent: one alone is lost on a busy machine. */
 const TRIES = 2;
@@ -33,13 +30,15 @@ const TRIES = 2;
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
   const { clock, trouble } = parts;
   const watched = watchdogMs(environment);
+  // Said twice, it has to be said in the half of the time of the watchdog that is left.
+  const longestMs = Math.min(LONGEST_MS, Math.ceil((watched ?? Number.POSITIVE_INFINITY) / (2 * TRIES)));
   const ended = new AbortController();
   let last: Promise<void> = Promise.resolve();
   let watching: Promise<void> | undefined;
 
   const attempt = async (words: readonly string[], tries: number): Promise<void> => {
     try {
-      await notify(words, environment);
+      await notify(words, environment, longestMs);
     } catch (error) {
       if (tries > 1 && !ended.signal.aborted) await attempt(words, tries - 1);
       else trouble(error);
@@ -95,10 +94,10 @@ function oneLine(text: string): string {
 }
 
 /** Not waited for by blocking: the program itself waits until systemd has taken the message, for seconds at worst. */
-async function notify(words: readonly string[], environment: Environment): Promise<void> {
+async function notify(words: readonly string[], environment: Environment, longestMs: number): Promise<void> {
   const { NOTIFY_SOCKET, PATH } = environment;
   try {
-    const options = { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH }, timeout: LONGEST_MS } as const;
+    const options = { stdio: 'ignore', env: { NOTIFY_SOCKET, PATH }, timeout: longestMs } as const;
     const child = spawn(PROGRAM, words, { ...options, killSignal: 'SIGKILL' });
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) throw new Error(`${PROGRAM} ended with ${code}`);

@@ -13,6 +13,7 @@ import { JobEnds } from './jobs/job-ends.ts';
 import { Spools } from './jobs/spools.ts';
 import type { Knowledge } from './knowledge.ts';
 import { openMembership } from './partner-membership.ts';
+import { readersOf } from './sources/watch-readers.ts';
 import { Watching } from './sources/watching.ts';
 
 export type Work = Awaited<ReturnType<typeof openWork>>;
@@ -40,6 +41,7 @@ export async function openWork(foundation: Foundation, knowledge: Knowledge, sta
     new Watching({
       clock,
       never: foundation.never,
+      readers: (sources) => readersOf(sources, foundation.destinations),
       changed: (source) => backups.changed(source),
       whole: (jobId, text) => book.log(jobId, 'info', text),
       note: (source, text) => log.warn({ source }, text),

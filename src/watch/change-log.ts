@@ -17,7 +17,7 @@ interface Generation {
   since: number;
   unknown: string | undefined;
   /** When the last unknown set was taken: by whoever looks at everything. */
-  readonly walkedAt: number;
+  walkedAt: number;
 }
 
 /**
@@ -57,28 +57,41 @@ export class ChangeLog {
     for (const generation of this.#readers.values()) add(generation, 'subtrees', path);
   }
 
-  /**
-   * @param unlessSince those readers know enough that have taken an unknown set since then
-   * @returns whether any reader has an unknown set now
-   */
-  lose(reason: string, unlessSince = Number.POSITIVE_INFINITY): boolean {
-    // Who takes a set for the first time knows nothing.
-    let isOwed = this.#readers.size === 0;
-    for (const generation of this.#readers.values()) {
+  /** @param unlessSince those readers know enough that have taken an unknown set since then */
+  lose(reason: string, unlessSince = Number.POSITIVE_INFINITY): void {
+    for (const generation of this.#readers.values())
       if (generation.walkedAt < unlessSince) forget(generation, reason);
-      isOwed ||= generation.unknown !== undefined;
-    }
-    return isOwed;
   }
 
-  /** Everything reported from now on belongs to the next set. */
-  take(reader: string): TakenChanges {
+  /** Whether its next set is unknown: who takes one for the first time knows nothing. */
+  isUnknownTo(reader: string): boolean {
+    const generation = this.#readers.get(reader);
+    return generation === undefined || generation.unknown !== undefined;
+  }
+
+  /** Others take no sets any more: what they know, and what they do not, is let go. */
+  keepReaders(isKept: (reader: string) => boolean): void {
+    for (const reader of this.#readers.keys()) if (!isKept(reader)) this.#readers.delete(reader);
+  }
+
+  /**
+   * Everything reported from now on belongs to the next set.
+   * @param untold why this one does not tell everything, where that is so at the moment
+   */
+  take(reader: string, untold?: string): TakenChanges {
     const now = this.#clock.now();
     const taken = this.#readers.get(reader) ?? fresh(now, now, 'the source has just begun to be watched');
+    if (untold !== undefined) forget(taken, untold);
     // One from a time to come was taken while the clock was ahead.
     if (now - taken.walkedAt > UNWALKED_MS || taken.walkedAt > now) forget(taken, UNWALKED);
     this.#readers.set(reader, fresh(now, taken.unknown === undefined ? taken.walkedAt : now));
     return taken;
+  }
+
+  /** It looks at everything although its set was known, in which there is too much. */
+  looksAtEverything(reader: string): void {
+    const generation = this.#readers.get(reader);
+    if (generation !== undefined) generation.walkedAt = this.#clock.now();
   }
 
   /** Joins a set that was taken with what has been reported since. */

@@ -64,9 +64,12 @@ export interface SourceWatcher extends AsyncDisposable {
   /**
    * The next set of each reader is unknown, for that reason, until one that was taken is not given back; but of those that
    * have taken one since then (milliseconds since 1970) and not given it back.
-   * @returns whether any reader's next set is unknown
    */
-  unknown(reason: string, unlessSince?: number): boolean;
+  unknown(reason: string, unlessSince?: number): void;
+  /** Whether the next set of this reader is unknown. */
+  isUnknownTo(reader: string): boolean;
+  /** Others do not come again. */
+  keepReaders(isKept: (reader: string) => boolean): void;
   /** Changes have gathered of which nobody was told yet that a backup is worthwhile. */
   readonly hasGathered: boolean;
   close(): Promise<void>;
@@ -141,14 +144,21 @@ class WatchedSource implements SourceWatcher, ChangeSink {
       this.#gathered = undefined;
       this.#lastReason = '';
     }
-    const state = this.state;
-    const taken = this.#log.take(reader);
+    const taken = this.#log.take(reader, this.#untold());
     if (taken.unknown !== undefined) return unknown(taken.unknown);
-    if (state === 'polling') return unknown('the file system of the source does not tell what changes');
-    if (state !== 'watching') return unknown('the source is not being watched at the moment');
+    const changes = wholePaths(taken);
+    if (changes.kind === 'unknown') this.#log.looksAtEverything(reader);
+    return changes;
+  }
+
+  /** Why nobody is told of everything at the moment. */
+  #untold(): string | undefined {
+    const state = this.state;
+    if (state === 'polling') return 'the file system of the source does not tell what changes';
+    if (state !== 'watching') return 'the source is not being watched at the moment';
     if (this.#mounts.silent.length > 0)
-      return unknown('a part of the source is on a file system that does not tell what changes');
-    return wholePaths(taken);
+      return 'a part of the source is on a file system that does not tell what changes';
+    return undefined;
   }
 
   putBack(changes: Changes, reader = ''): void {
@@ -198,10 +208,17 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     this.#quiet.touch();
   }
 
-  unknown(reason: string, unlessSince?: number): boolean {
-    const isOwed = this.#log.lose(reason, unlessSince);
+  unknown(reason: string, unlessSince?: number): void {
+    this.#log.lose(reason, unlessSince);
     if (this.#gathered !== undefined) this.#gathered = { ...this.#gathered, lost: true };
-    return isOwed;
+  }
+
+  isUnknownTo(reader: string): boolean {
+    return this.#log.isUnknownTo(reader);
+  }
+
+  keepReaders(isKept: (reader: string) => boolean): void {
+    this.#log.keepReaders(isKept);
   }
 
   lose(reason: string): void {

@@ -82,11 +82,14 @@ export function createRateLimits(
 
 /** One part in so many of the limit of a user is his whatever all others ask for. */
 const SHARE = 10;
-/** Users whose shares are counted at a time: in memory alone, since there may be as many as somebody invents. */
+/**
+ * Users whose shares are counted at a time: in memory alone, since there may be as many as somebody invents. Others have none
+ * until a window ends: were one that runs let go, who has so many users would have a new share with each request.
+ */
 const MOST_SHARES = 1_000;
 
 interface Shares {
-  /** Undefined when what is his is used up, too. */
+  /** Undefined when what is his is used up, too, or too many others have shares. */
   take(name: string): Quota | undefined;
 }
 
@@ -98,12 +101,12 @@ function createShares({ requests, windowMs }: RequestLimit, clock: Clock): Share
     take(name) {
       const nowMs = clock.monotonic();
       for (const [other, { endsMs }] of taken) {
-        if (endsMs > nowMs && taken.size < MOST_SHARES) break;
+        if (endsMs > nowMs) break;
         taken.delete(other);
       }
       const share = taken.get(name) ?? { endsMs: nowMs + windowMs, count: 0 };
+      if (share.count >= most || (share.count === 0 && taken.size >= MOST_SHARES)) return undefined;
       taken.set(name, share);
-      if (share.count >= most) return undefined;
       share.count += 1;
       const resetAtMs = clock.now() + share.endsMs - nowMs;
       return {

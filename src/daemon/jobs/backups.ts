@@ -9,6 +9,7 @@ import { isPersons } from '../../jobs/queue.ts';
 import type { Runner } from '../../jobs/runner.ts';
 import { backupsOf, type PlannedJob } from './planning.ts';
 import { isFar, placeOf, type Destinations } from '../places/destinations.ts';
+import { readerOfDue } from '../sources/watch-readers.ts';
 import type { Watching } from '../sources/watching.ts';
 
 export interface BackupParts {
@@ -61,13 +62,15 @@ export class Backups {
     watching: Pick<Watching, 'lookAtEverything'>,
     missedAt: number | null = null,
   ): void {
+    const { runner, settings, destinations } = this.#parts;
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
-    for (const spec of others) this.#parts.runner.submit(spec, 'schedule');
+    for (const spec of others) runner.submit(spec, 'schedule');
     // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
-    const sources = new Set(backups.map(({ source }) => source));
-    const owed = [...sources].filter(
-      (source) => fullWalk && watching.lookAtEverything(source, missedAt ?? undefined),
+    const owed = [...Map.groupBy(backups, ({ source }) => source)].filter(
+      ([source, some]) =>
+        fullWalk &&
+        watching.lookAtEverything(source, readerOfDue(some, settings(), destinations), missedAt ?? undefined),
     );
     // What woke the machine is a change to the watcher, too, which may have come first.
     const isMade = missedAt !== null && backups.every((spec) => this.#madeSince(spec, missedAt));

@@ -11,6 +11,7 @@ import type { OpenedPlaces } from './opened-places.ts';
 import { pathToBytes } from '../sources/path-bytes.ts';
 import { preparePass } from './prepare-pass.ts';
 import { retentionRules } from './retention-rules.ts';
+import { readerOfPass, readerOfPlace } from '../sources/watch-readers.ts';
 import type { Watching } from '../sources/watching.ts';
 
 export interface Preparing {
@@ -64,12 +65,7 @@ const NOTHING_EXCLUDED: EngineJob['exclude'] = {
   oneFileSystem: false,
 };
 
-/**
- * Whose changes are taken: those of the place, or those since a job of the last pass has read the source. Whether they
- * reach back to the snapshot that they are compared with is told by their time.
- */
+/** Whose changes are taken. Whether they reach back to the snapshot that they are compared with is told by their time. */
 function readerOf(part: PassPart, source: SourceSettings | undefined, place: Place): string {
-  return part.kind === 'reads' && source !== undefined
-    ? `pass to ${JSON.stringify(source.destinations)}`
-    : place.url;
+  return part.kind === 'reads' && source !== undefined ? readerOfPass(source) : readerOfPlace(place);
 }

@@ -15,6 +15,8 @@ import type { Changes, WatchState } from '../../watch/change-feed.ts';
 export interface WatchingParts {
   readonly clock: Clock;
   readonly never: () => readonly string[];
+  /** Who may come for what changes in these sources, by the settings: what was kept for others is let go. */
+  readonly readers: (sources: readonly SourceSettings[]) => Pick<ReadonlySet<string>, 'has'>;
   /** Changes have gathered: a backup is worthwhile. */
   readonly changed: (source: SourceSettings) => void;
   /** For the log of a job: why it looks at everything. */
@@ -70,6 +72,8 @@ export class Watching implements AsyncDisposable {
         isDeepStrictEqual(never, this.#neverIn(path))
       ) {
         this.#watched.set(path, { sources: now, never, watcher });
+        const readers = this.#parts.readers(now);
+        watcher.keepReaders((reader) => readers.has(reader));
         continue;
       }
       this.#watched.delete(path);
@@ -89,11 +93,14 @@ export class Watching implements AsyncDisposable {
 
   /**
    * A whole walk is due: the backups of the source look at everything until one has completed that did.
+   * @param reader who takes the changes of the backup that is due by that
    * @param sinceMs when it was due, where that was missed: what has looked at everything since then is enough
-   * @returns whether one is still to come
+   * @returns whether that backup is to look at everything
    */
-  lookAtEverything(path: string, sinceMs?: number): boolean {
-    return this.#watched.get(path)?.watcher.unknown('that is due once a day', sinceMs) ?? false;
+  lookAtEverything(path: string, reader: string | undefined, sinceMs?: number): boolean {
+    const watcher = this.#watched.get(path)?.watcher;
+    watcher?.unknown('that is due once a day', sinceMs);
+    return watcher !== undefined && (reader === undefined || watcher.isUnknownTo(reader));
   }
 
   /**

@@ -86,10 +86,17 @@ describe('users of this machine who ask without credentials', () => {
     expect(await answered(by, [7], 10)).toEqual([10]);
   });
 
-  test('who are as many as they like have a share each of those that came last', async () => {
-    const { limits: by } = limits();
+  test('who are as many as they like have no second share each in one window, however they take turns', async () => {
+    const { limits: by, clock } = limits();
     const many = Array.from({ length: 1_500 }, (_, at) => 1_000 + at);
-    await answered(by, many, 1);
-    expect(await answered(by, [7], 1)).toEqual([1]);
+    let answers = 0;
+    for (let round = 0; round < 4; round += 1)
+      for (const count of await answered(by, many, 1)) answers += count;
+    // Of the address, of strangers together, and of a thousand shares.
+    expect(answers).toBe(20 + 60 + 1_000 * 2);
+    expect(await answered(by, [7], 1)).toEqual([0]);
+    await clock.advance(60_000);
+    await answered(by, many.slice(0, 100), 1);
+    expect(await answered(by, [7], 3)).toEqual([2]);
   });
 });

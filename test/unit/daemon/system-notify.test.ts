@@ -4,8 +4,8 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
 import { createSystemNotifier } from '../../../src/daemon/system-notify.ts';
+import { hastyClock } from '../../support/hasty-clock.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 let directory: string;
@@ -93,6 +93,23 @@ describe('the messages to systemd', () => {
     await notifier.close();
   });
 
+  test('that are not taken are given up, and sent again, within the time of the watchdog', async () => {
+    const clock = manualClock();
+    const hanging = `[ -e ${directory}/hung ] || { touch ${directory}/hung; exec sleep 30; }`;
+    const environment = {
+      PATH: await recorder(hanging),
+      NOTIFY_SOCKET: '/socket',
+      WATCHDOG_USEC: '4000000',
+    };
+    const trouble = vi.fn();
+    await using notifier = createSystemNotifier(environment, { clock, trouble });
+    const from = performance.now();
+    await notifier.ready('here');
+    expect(performance.now() - from).toBeLessThan(4_000);
+    expect(await said()).toHaveLength(1);
+    expect(trouble).not.toHaveBeenCalled();
+  });
+
   test('for the watchdog are those of the process that is meant', async () => {
     const clock = manualClock();
     const environment = {
@@ -141,9 +158,14 @@ test.skipIf(!canReceive)('the real systemd-notify sends what systemd reads', asy
     });
     await vi.waitFor(() => expect(text).toContain('bound'), 5000);
     const trouble = vi.fn();
-    const environment = { PATH: process.env['PATH'], NOTIFY_SOCKET: socket, WATCHDOG_USEC: '200000' };
-    const notifier = createSystemNotifier(environment, { clock: systemClock, trouble });
+    const environment = { PATH: process.env['PATH'], NOTIFY_SOCKET: socket, WATCHDOG_USEC: '20000000' };
+    const clock = hastyClock();
+    const notifier = createSystemNotifier(environment, { clock, trouble });
     await notifier.ready('Two sources');
+    await vi.waitFor(() => {
+      clock.skip(10_000);
+      expect(text).toContain('READY=1');
+    }, 5000);
     await vi.waitFor(() => expect(text).toContain('WATCHDOG=1'), 5000);
     await notifier.stopping();
     await notifier.close();

@@ -29,6 +29,7 @@ test('a change begins the backups of a path to all the destinations that setting
   const watching = new Watching({
     clock: systemClock,
     never: () => [],
+    readers: () => ({ has: () => true }),
     changed: ({ destinations }) => void begun.push(...destinations),
     whole: () => {},
     note: () => {},
@@ -62,6 +63,7 @@ test.each(['backups', 'link/backups'])(
     const watching = new Watching({
       clock: systemClock,
       never: () => never,
+      readers: () => ({ has: () => true }),
       changed: () => {},
       whole: () => {},
       note: () => {},
@@ -104,6 +106,8 @@ interface Followed {
   readonly path: string;
   readonly watching: Watching;
   readonly begun: readonly string[];
+  /** Who may come for changes, by the settings. */
+  readonly readers: Set<string>;
   follow(more?: Partial<SourceSettings>): Promise<void>;
   /** By a backup to a place that the settings do not name. */
   look(): ChangedPaths | null;
@@ -117,9 +121,11 @@ async function followed(): Promise<Followed> {
   const context = { home: directory, stateDirectory: join(directory, 'state') };
   const source = { ...defaultSource(path, defaultSettings(context), context), watch: true };
   const begun: string[] = [];
+  const readers = new Set(['elsewhere', 'default']);
   const watching = new Watching({
     clock: systemClock,
     never: () => [],
+    readers: () => readers,
     changed: ({ path: of }) => void begun.push(of),
     whole: () => {},
     note: () => {},
@@ -137,7 +143,7 @@ async function followed(): Promise<Followed> {
     return taken;
   };
   await follow();
-  return { path, watching, begun, follow, look };
+  return { path, watching, begun, readers, follow, look };
 }
 
 test('what has gathered before the settings change is backed up after them', async () => {
@@ -166,4 +172,16 @@ test('that not everything was told is said until a backup has looked at everythi
   expect(watching.take(whole, 'default')).toBeNull();
   watching.completed(whole, LOOKED);
   expect(watching.checks()).toEqual([]);
+});
+
+test('what is kept for backups that the settings do not name any more is let go with them', async () => {
+  const { readers, follow, look } = await followed();
+  expect(look()).toBeNull();
+  await follow();
+  expect(look()?.paths).toEqual([]);
+  readers.delete('elsewhere');
+  await follow();
+  readers.add('elsewhere');
+  await follow();
+  expect(look()).toBeNull();
 });

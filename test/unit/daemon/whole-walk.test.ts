@@ -8,8 +8,9 @@ import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';
 import { Backups } from '../../../src/daemon/jobs/backups.ts';
-import { createDestinations } from '../../../src/daemon/places/destinations.ts';
+import { createDestinations, placeOf } from '../../../src/daemon/places/destinations.ts';
 import { planOf } from '../../../src/daemon/jobs/planning.ts';
+import { readerOfPlace } from '../../../src/daemon/sources/watch-readers.ts';
 import { Watching } from '../../../src/daemon/sources/watching.ts';
 import { newJob } from '../../../src/jobs/job-states.ts';
 import type { Job, JobSpec, JobStatus } from '../../../src/jobs/job.ts';
@@ -49,6 +50,7 @@ async function openSite(): Promise<Site> {
   const watching = new Watching({
     clock: systemClock,
     never: () => [],
+    readers: () => ({ has: () => true }),
     changed: () => {},
     whole: (_, text) => told.push(text),
     note: () => {},
@@ -61,22 +63,23 @@ async function openSite(): Promise<Site> {
     state.database.jobs.insert(record);
     return record.job;
   };
+  const destinations = createDestinations({
+    settings: () => settings,
+    repositories: state.database.repositories,
+    notes: state.database.settings,
+    stateDirectory: context.stateDirectory,
+    secrets: { env: {}, home: directory, clock: systemClock },
+    machineKey: async () => await Promise.resolve(Buffer.alloc(32)),
+    uploadLimit: () => null,
+    clock: systemClock,
+  });
   const backups = new Backups({
     runner: {
       submit: newJobOf,
       submitPass: (specs) => specs.map(newJobOf),
       cancel: (id) => expect.unreachable(`${id} is canceled`),
     },
-    destinations: createDestinations({
-      settings: () => settings,
-      repositories: state.database.repositories,
-      notes: state.database.settings,
-      stateDirectory: context.stateDirectory,
-      secrets: { env: {}, home: directory, clock: systemClock },
-      machineKey: async () => await Promise.resolve(Buffer.alloc(32)),
-      uploadLimit: () => null,
-      clock: systemClock,
-    }),
+    destinations,
     settings: () => settings,
     jobs: state.database.jobs,
     clock: systemClock,
@@ -90,7 +93,11 @@ async function openSite(): Promise<Site> {
       return jobs - before;
     },
     job: (destination) => newJobOf(backupOf(source, destination)),
-    begin: (job) => watching.take(job, job.spec.destination) === null,
+    begin: (job) => {
+      const { destination } = job.spec;
+      const place = placeOf(destinations, destination);
+      return watching.take(job, place === undefined ? destination : readerOfPlace(place)) === null;
+    },
     end: (job, status, isThere = false) => {
       const ended: Job = { ...job, status };
       if (status === 'completed') watching.completed(ended, { hasReadSource: !isThere });
@@ -183,6 +190,20 @@ test('one that was missed is not made up for by a backup that has looked at what
   site.end(since, 'completed');
   expect(site.fallDue(missedAt)).toBe(1);
   expect(site.begin(site.job())).toBe(true);
+});
+
+test('one that was missed is made up for although another destination, which nothing goes to any more, had none', async () => {
+  const site = await openSite();
+  const old = site.job('second');
+  site.begin(old);
+  site.end(old, 'completed');
+  site.fallDue();
+  const missedAt = await later();
+  const since = site.job();
+  expect(site.begin(since)).toBe(true);
+  site.end(since, 'completed');
+  expect(site.fallDue(missedAt)).toBe(0);
+  expect(site.begin(site.job('second'))).toBe(true);
 });
 
 test('one that was missed is made up for by a backup since then that looks at everything, unless that fails', async () => {

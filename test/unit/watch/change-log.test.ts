@@ -82,10 +82,12 @@ describe('a reader of the change log', () => {
     const due = clock.now();
     log.lose('first');
     log.take('a');
-    expect(log.lose('second', due)).toBe(true);
+    log.lose('second', due);
+    expect(['a', 'b', 'c'].map((reader) => log.isUnknownTo(reader))).toEqual([false, true, true]);
     expect(log.take('a').unknown).toBeUndefined();
     expect(log.take('b').unknown).toBe('first');
-    expect(log.lose('third', due)).toBe(false);
+    log.lose('third', due);
+    expect(['a', 'b', 'c'].map((reader) => log.isUnknownTo(reader))).toEqual([false, false, true]);
   });
 
   test('looks at everything when nobody has asked it to for a day and a half', async () => {
@@ -96,6 +98,28 @@ describe('a reader of the change log', () => {
     expect(log.take('a').unknown).toBeDefined();
     await clock.advance(UNWALKED_MS / 2 + 1);
     expect(log.take('a').unknown).toBeUndefined();
+  });
+
+  test('that looks at everything for another reason need not be asked to', async () => {
+    const { log, clock } = begun('a', 'b');
+    for (let day = 0; day < 4; day += 1) {
+      await clock.advance(UNWALKED_MS / 2 + 1);
+      const due = clock.now();
+      await clock.advance(1);
+      expect(log.take('a', 'it is polled').unknown).toBe('it is polled');
+      expect(log.take('b').unknown).toBeUndefined();
+      log.looksAtEverything('b');
+      log.lose('that is due', due);
+      expect([log.isUnknownTo('a'), log.isUnknownTo('b')]).toEqual([false, false]);
+    }
+  });
+
+  test('that nobody comes back as is let go, with what was kept for it', () => {
+    const { log } = begun('a', 'b');
+    log.directory(path('/s/one'));
+    log.keepReaders((reader) => reader === 'a');
+    expect(names(log.take('a'))).toEqual([['/s/one'], []]);
+    expect(log.take('b').unknown).toBeDefined();
   });
 
   test('gets no list that is longer than a walk is worth', () => {
