@@ -1,5 +1,4 @@
 /** Which watchers follow from the settings. */
-// Turn 2 of 4.
 import { mkdirSync, mkdtempSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
