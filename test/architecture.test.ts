@@ -3,6 +3,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { functionLengths } from './support/function-lengths.ts';
 import { comparedSentences } from './support/own-sentences.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -454,6 +455,13 @@ describe('files', () => {
     const users = files.filter(({ code }) => /\bloadIndex\b/.test(code)).map((file) => file.path);
     expect(users.filter((name) => !name.startsWith('repository/'))).toEqual([]);
     expect(users).toContain('repository/contents/index-for.ts');
+  });
+
+  test('have functions that read from top to bottom: of 80 lines at most, without those within them', () => {
+    const all = files.flatMap(({ path, text }) => functionLengths(path, text));
+    expect(all.length).toBeGreaterThan(10_000);
+    const long = all.filter(({ path, lines }) => lines > 80 && !path.includes('/migrations/'));
+    expect(long).toEqual([]);
   });
 
   test('have one subject each: none is longer than 500 lines', () => {

@@ -1,4 +1,5 @@
 /** The Desktop API: everything it is made of, put together. */
+import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
@@ -9,7 +10,7 @@ import { agentDocuments } from './routes/agent-documents.ts';
 import { ApiError } from './wire/api-error.ts';
 import { authRoutes } from './routes/auth-routes.ts';
 import { backupRoutes } from './routes/backup-routes.ts';
-import { clientAt, createClients } from './access/clients.ts';
+import { clientAt, createClients, type Clients } from './access/clients.ts';
 import { createConnectionShares } from './connections/shares.ts';
 import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections/http-server.ts';
 import { createCredentials, type Credentials } from './access/credentials.ts';
@@ -37,7 +38,7 @@ import type { ProtectParts } from './page/protect-parts.ts';
 import { protectRoutes } from './page/protect-routes.ts';
 import { createPageSessions, type PageSessions } from './access/page-sessions.ts';
 import { installHooks } from './framework/plugin-order.ts';
-import { createRateLimits, quotaHeaders } from './access/rate-limits.ts';
+import { createRateLimits, quotaHeaders, type RateLimits } from './access/rate-limits.ts';
 import type { ResourceParts, SettingsFile } from './routes/resource-parts.ts';
 import { restoreRoutes } from './routes/restore-routes.ts';
 import { type ApiApp, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
@@ -113,12 +114,7 @@ const GRACE_MS = 5_000;
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { agent, state, clock, settings, settingsFile, stateDirectory, stores, version } = options;
   const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const partnerPlan = (): PartnerPlan | undefined => options.partnerPlan?.();
-  const plan = (): Settings['plan'] => partnerPlan()?.slug ?? settings().plan;
-  const ofPlan = (): RequestLimit => {
-    const requests = partnerPlan()?.requestsPerHour;
-    return requests === undefined ? limits.plans[settings().plan] : { requests, windowMs: HOUR_MS };
-  };
+  const { plan, ofPlan } = planInForce(options, limits);
   const keys = await openApiKeys(stateDirectory);
   const credentials = createCredentials(state.credentials, keys.secrets, clock);
   const tokens = createTokens(keys.tokens, limits.tokenSeconds, clock);
@@ -130,45 +126,29 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const stopping = new AbortController();
   let listening: Listening | undefined;
   const port = (): number | undefined => listening?.port;
+  const redact = options.redact ?? redactText;
+  const asked = { clock, rateLimits, clients, patient, stopping: stopping.signal, redact, port };
   const webdav = createWebdav({
+    ...asked,
     agent,
     settings,
     store: state.settings,
     key: keys.webdav,
-    clock,
-    rateLimits,
-    clients,
-    patient,
-    stopping: stopping.signal,
-    redact: options.redact ?? redactText,
     logger: options.logger,
-    port,
   });
 
   const app = createFramework({ clock, limits, table, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
-  installHooks(app, {
-    clock,
-    rateLimits,
-    clients,
-    tokens,
-    credentials,
-    sessions,
-    idempotency: state.idempotency,
-    table,
-    patient,
-    stopping: stopping.signal,
-    redact: options.redact ?? redactText,
-    port,
-  });
+  installHooks(app, { ...asked, tokens, credentials, sessions, idempotency: state.idempotency, table });
   agentDocuments(app, { table, version, metrics: options.metrics });
+  const { pageProtect, pageInsight, pageSettings } = options;
+  const resources = { agent, clock, settings, settingsFile, stateDirectory, stores };
   for (const prefix of PREFIXES) {
     void app.register(
       async (scoped) => {
         authRoutes(scoped, { credentials, tokens, rateLimits });
         statusRoutes(scoped, { agent, clock, plan });
-        for (const routes of RESOURCES)
-          routes(scoped, { agent, clock, settings, settingsFile, stateDirectory, stores });
+        for (const routes of RESOURCES) routes(scoped, resources);
       },
       { prefix },
     );
@@ -176,44 +156,25 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   pageDocuments(app);
   void app.register(
     async (scoped) => {
-      const { pageProtect } = options;
-      const { isFreshSecret } = pageProtect ?? {};
-      const places = { settingsFile, stateDirectory, stores };
-      const parts = { agent: forPage(agent), clock, settings, ...places, isFreshSecret };
+      const parts = {
+        ...resources,
+        agent: forPage(agent),
+        isFreshSecret: pageProtect?.isFreshSecret,
+      };
       if (pageProtect !== undefined) protectRoutes(scoped, pageProtect, parts);
       pageRoutes(scoped, { sessions, rateLimits, clients, port });
-      if (options.pageInsight !== undefined) insightRoutes(scoped, parts, options.pageInsight);
+      if (pageInsight !== undefined) insightRoutes(scoped, parts, pageInsight);
       webdavRoutes(scoped, webdav);
       statusRoutes(scoped, { agent, clock, plan });
       for (const routes of RESOURCES) routes(scoped, parts);
-      const { pageSettings } = options;
       if (pageSettings !== undefined) settingsArea(scoped, { ...parts, ...pageSettings, credentials, plan });
     },
     { prefix: PAGE_PREFIX },
   );
   await app.ready();
 
-  // At once: who is refused may close the connection at any moment.
-  const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
-    const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
-    const quota = rateLimits.lookForClient(clientAt(address));
-    answerRaw(socket, error, quotaHeaders(quota), clock.now());
-  };
-  const events: ConnectionEvents = {
-    handle: (request, response) =>
-      webdav.isAsked(request) ? webdav.handle(request, response) : app.routing(request, response),
-    malformed: (error, socket) => refuse(socket, malformedRequest(error)),
-    tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, listening?.port)),
-  };
-  const shares = createConnectionShares({
-    most: limits.maxConnections,
-    ownersOf: async (sockets) => await clients.ownersOf(sockets),
-    isKnown: (owner) => clients.isKnown(owner),
-    clock,
-    logger: options.logger,
-  });
-  const four = createHttpServer(limits, patient, shares, events);
-  const six = createHttpServer(limits, patient, shares, events);
+  const events = connectionEvents({ app, webdav, rateLimits, clock, port });
+  const [four, six] = httpServers({ limits, clients, clock, logger: options.logger, patient, events });
 
   const close = async (graceMs = GRACE_MS): Promise<void> => {
     stopping.abort();
@@ -234,6 +195,72 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     },
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** By the partner, where there is one, else by the settings. */
+function planInForce({ settings, partnerPlan: ask }: ApiServerOptions, limits: ApiLimits) {
+  const partnerPlan = (): PartnerPlan | undefined => ask?.();
+  const plan = (): Settings['plan'] => partnerPlan()?.slug ?? settings().plan;
+  const ofPlan = (): RequestLimit => {
+    const requests = partnerPlan()?.requestsPerHour;
+    return requests === undefined ? limits.plans[settings().plan] : { requests, windowMs: HOUR_MS };
+  };
+  return { plan, ofPlan };
+}
+
+interface ServerParts {
+  readonly limits: ApiLimits;
+  readonly clients: Clients;
+  readonly clock: Clock;
+  readonly logger: ApiServerOptions['logger'];
+  readonly patient: PatientResponses;
+  readonly events: ConnectionEvents;
+}
+
+/** For IPv4 and IPv6, with one limit of connections for both. */
+function httpServers({
+  limits,
+  clients,
+  clock,
+  logger,
+  patient,
+  events,
+}: ServerParts): readonly [Server, Server] {
+  const shares = createConnectionShares({
+    most: limits.maxConnections,
+    ownersOf: async (sockets) => await clients.ownersOf(sockets),
+    isKnown: (owner) => clients.isKnown(owner),
+    clock,
+    logger,
+  });
+  return [
+    createHttpServer(limits, patient, shares, events),
+    createHttpServer(limits, patient, shares, events),
+  ];
+}
+
+interface EventParts {
+  readonly app: ApiApp;
+  readonly webdav: Webdav;
+  readonly rateLimits: RateLimits;
+  readonly clock: Clock;
+  readonly port: () => number | undefined;
+}
+
+/** What comes over a connection, whether or not it is a request. */
+function connectionEvents({ app, webdav, rateLimits, clock, port }: EventParts): ConnectionEvents {
+  // At once: who is refused may close the connection at any moment.
+  const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
+    const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
+    const quota = rateLimits.lookForClient(clientAt(address));
+    answerRaw(socket, error, quotaHeaders(quota), clock.now());
+  };
+  return {
+    handle: (request, response) =>
+      webdav.isAsked(request) ? webdav.handle(request, response) : app.routing(request, response),
+    malformed: (error, socket) => refuse(socket, malformedRequest(error)),
+    tunnel: (request, socket) => refuse(socket, tunnelRefusal(request, port())),
   };
 }
 

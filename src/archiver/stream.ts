@@ -1,10 +1,12 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { Chunker } from '../codec/chunker.ts';
+import type { Namespace } from '../codec/keys.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
 import type { DirectoryEntry, FileEntry } from '../format/tree.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession } from '../repository/take-lease.ts';
+import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { PackWriter } from '../repository/packs/pack-writer.ts';
 import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
 import type { ArchiveSummary } from './archive.ts';
@@ -39,7 +41,7 @@ export async function archiveStream(
   observer: ArchiveObserver,
   signal: AbortSignal,
 ): Promise<ArchiveSummary> {
-  const { repository, path, plain } = request;
+  const { repository, path, plain, compression } = request;
   const { clock } = repository;
   const startedMs = clock.now();
   const started = clock.monotonic();
@@ -52,39 +54,14 @@ export async function archiveStream(
   repository.lookAnew();
   const tally = new Tally(observer);
   await using store = new PackStore(repository, signal);
-  const trees = new TreeStore(repository, index.table, store, {
-    namespace,
-    compression: request.compression,
-  });
-  const idKey = repository.keys.idKey('data', namespace);
-  const writer = new PackWriter({
-    keys: repository.keys,
-    kind: 'data',
-    cipher: plain ? CIPHER_PLAIN : CIPHER_GCM,
-    idKey,
-    packTarget: repository.config.packTarget,
-    segmentTarget: repository.config.segmentTarget,
-    compression: request.compression,
-    take: (capacity) => Buffer.allocUnsafeSlow(capacity),
-    emit: ({ name, bytes, indexEntry }) => store.store({ name, bytes, indexEntry }, () => {}),
-  });
-  const sink = new ChunkSink(idKey, index.table, writer);
-  const cutter = new Cutter(new Chunker(repository.keys.chunkerKey, repository.config.chunker), (chunk) =>
-    sink.take(chunk),
-  );
+  const trees = new TreeStore(repository, index.table, store, { namespace, compression });
+  const { sink, cutter } = openCutter(request, { namespace, index, store });
 
   let size = 0;
   // A source may be silent for long: a destination that fails meanwhile ends it.
   for await (const data of input(AbortSignal.any([signal, store.broken]))) {
     signal.throwIfAborted();
-    for (let at = 0; at < data.length;) {
-      const room = cutter.room(size);
-      const part = data.subarray(at, at + room.length);
-      room.set(part);
-      cutter.filled(size, part.length);
-      size += part.length;
-      at += part.length;
-    }
+    size = cutIn(data, cutter, size);
     tally.bytesRead = size;
     tally.bytesDone = size;
     observer.directory(path, tally.counters(store));
@@ -130,6 +107,51 @@ export async function archiveStream(
     packsDamaged: 0,
     known: undefined,
   };
+}
+
+interface StreamStores {
+  readonly namespace: Namespace;
+  readonly index: ChunkIndex;
+  readonly store: PackStore;
+}
+
+/** Cuts what comes into chunks, and stores those that are new. */
+function openCutter(
+  request: Pick<StreamRequest, 'repository' | 'plain' | 'compression'>,
+  { namespace, index, store }: StreamStores,
+) {
+  const { repository } = request;
+  const idKey = repository.keys.idKey('data', namespace);
+  const writer = new PackWriter({
+    keys: repository.keys,
+    kind: 'data',
+    cipher: request.plain ? CIPHER_PLAIN : CIPHER_GCM,
+    idKey,
+    packTarget: repository.config.packTarget,
+    segmentTarget: repository.config.segmentTarget,
+    compression: request.compression,
+    take: (capacity) => Buffer.allocUnsafeSlow(capacity),
+    emit: ({ name, bytes, indexEntry }) => store.store({ name, bytes, indexEntry }, () => {}),
+  });
+  const sink = new ChunkSink(idKey, index.table, writer);
+  const cutter = new Cutter(new Chunker(repository.keys.chunkerKey, repository.config.chunker), (chunk) =>
+    sink.take(chunk),
+  );
+  return { sink, cutter };
+}
+
+/** @param size bytes so far @returns those with these */
+function cutIn(data: Uint8Array, cutter: Cutter, size: number): number {
+  let end = size;
+  for (let at = 0; at < data.length;) {
+    const room = cutter.room(end);
+    const part = data.subarray(at, at + room.length);
+    room.set(part);
+    cutter.filled(end, part.length);
+    end += part.length;
+    at += part.length;
+  }
+  return end;
 }
 
 function streamMetadata(name: string, startedMs: number, mode: number) {

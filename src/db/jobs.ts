@@ -139,6 +139,101 @@ const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping'
 
 /** `keptDetails`: problems, and lines of logs, that are kept. */
 export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobStore {
+  const sql = statementsOf(db);
+  const newest = new Map<string, { readonly filter: NewestFilter; readonly job: Job | undefined }>();
+  const counts = new Map<JobStatus, number>();
+  const runs = createRuns(db);
+  /** The status is asked for far more often than a job ends: answers hold until one is written that may be among them. */
+  const forget = (job: Job): void => {
+    const { type, spec, finished_at: end } = job;
+    counts.clear();
+    for (const [question, { filter }] of newest) if (mayBe(filter, job)) newest.delete(question);
+    if (end !== null) runs.changed({ type, source: sourceOf(spec), destination: spec.destination });
+  };
+  const forgetAll = (): void => {
+    newest.clear();
+    counts.clear();
+    runs.forget();
+  };
+
+  const write = ({ job, bookkeeping }: JobRecord): void => {
+    forget(job);
+    const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
+    sql.update.run(job.status, job.finished_at, detail, kept, bookkeeping.pass ?? null, job.id);
+  };
+  /** By their text: there is one for each set of filters. */
+  const pages = new Map<string, Statement<(string | number)[], Row>>();
+  const page = (request: NewestFilter & JobPageRequest, withDryRuns = true): readonly Job[] => {
+    const { text, values } = pageQuery(request, withDryRuns);
+    const statement = pages.get(text) ?? db.prepare<(string | number)[], Row>(text);
+    pages.set(text, statement);
+    return statement.all(...values).map((row) => fromRow(row).job);
+  };
+
+  return {
+    insert({ job, bookkeeping }) {
+      const { id, type, status, spec, created_at, finished_at } = job;
+      const source = sourceOf(spec);
+      const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
+      forget(job);
+      // A line of the journal may be older than passes.
+      const pass = bookkeeping.pass ?? null;
+      sql.insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept, pass);
+    },
+    update: write,
+    updateProgress: (record) => relaxed(db, () => write(record)),
+    addProblem(id, { path, code, message }) {
+      relaxed(db, () => sql.addProblem.run(id, path, code, message, id, MOST_PROBLEMS));
+    },
+    clearProblems(id) {
+      sql.clearProblems.run(id);
+    },
+    get(id) {
+      const row = sql.select.get(id);
+      return row === undefined ? undefined : { ...fromRow(row).job, problems: sql.problems.all(id) };
+    },
+    record(id) {
+      const row = sql.select.get(id);
+      return row === undefined ? undefined : fromRow(row);
+    },
+    records: (status) => sql.byStatus.all(status).map(fromRow),
+    ofPass: (pass) => sql.byPass.all(pass).map(fromRow),
+    *all() {
+      // One query for each: nothing else could use the connection while a result is being read.
+      for (let row = sql.next.get(0); row !== undefined; row = sql.next.get(row.seq)) yield fromRow(row);
+    },
+    reorder: db.transaction(() => {
+      forgetAll();
+      db.exec(REORDER);
+    }),
+    count(status) {
+      const answer = counts.get(status) ?? sql.count.get(status) ?? 0;
+      // What a transaction has written may be undone.
+      if (!db.inTransaction) counts.set(status, answer);
+      return answer;
+    },
+    page: (request) => page(request),
+    newest(filter) {
+      const question = JSON.stringify(filter);
+      const known = newest.get(question);
+      if (known !== undefined) return known.job;
+      const [job] = page({ ...filter, limit: 1 }, false);
+      if (newest.size >= MOST_REMEMBERED) newest.clear();
+      if (!db.inTransaction) newest.set(question, { filter, job });
+      return job;
+    },
+    lastEnded: (limit) => sql.lastEnded.all(limit).map((row) => fromRow(row).job),
+    runs: (kind) => runs.of(kind),
+    prune(nowMs) {
+      forgetAll();
+      sql.prune.run(KEPT_KINDS, nowMs - KEPT_MS, KEPT_JOBS);
+      for (const statement of sql.pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
+      for (const statement of sql.pruneDetails) statement.run(keptDetails, KEPT_KINDS);
+    },
+  };
+}
+
+function statementsOf(db: Database) {
   const insert = db.prepare<
     [string, string, string, string | null, string, number, number | null, string, string, string | null]
   >(
@@ -183,100 +278,24 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
        AND job_id IN (SELECT id FROM jobs WHERE finished_at IS NOT NULL AND seq NOT IN (${LAST_OF_KINDS}))`,
     ),
   );
-
-  const newest = new Map<string, { readonly filter: NewestFilter; readonly job: Job | undefined }>();
-  const counts = new Map<JobStatus, number>();
   const lastEnded = db.prepare<[number], Row>(
     `SELECT ${COLUMNS} FROM jobs WHERE finished_at IS NOT NULL ORDER BY finished_at DESC LIMIT ?`,
   );
-  const runs = createRuns(db);
-  /** The status is asked for far more often than a job ends: answers hold until one is written that may be among them. */
-  const forget = (job: Job): void => {
-    const { type, spec, finished_at: end } = job;
-    counts.clear();
-    for (const [question, { filter }] of newest) if (mayBe(filter, job)) newest.delete(question);
-    if (end !== null) runs.changed({ type, source: sourceOf(spec), destination: spec.destination });
-  };
-  const forgetAll = (): void => {
-    newest.clear();
-    counts.clear();
-    runs.forget();
-  };
-
-  const write = ({ job, bookkeeping }: JobRecord): void => {
-    forget(job);
-    const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
-    update.run(job.status, job.finished_at, detail, kept, bookkeeping.pass ?? null, job.id);
-  };
-  /** By their text: there is one for each set of filters. */
-  const pages = new Map<string, Statement<(string | number)[], Row>>();
-  const page = (request: NewestFilter & JobPageRequest, withDryRuns = true): readonly Job[] => {
-    const { text, values } = pageQuery(request, withDryRuns);
-    const statement = pages.get(text) ?? db.prepare<(string | number)[], Row>(text);
-    pages.set(text, statement);
-    return statement.all(...values).map((row) => fromRow(row).job);
-  };
-
   return {
-    insert({ job, bookkeeping }) {
-      const { id, type, status, spec, created_at, finished_at } = job;
-      const source = sourceOf(spec);
-      const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
-      forget(job);
-      // A line of the journal may be older than passes.
-      const pass = bookkeeping.pass ?? null;
-      insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept, pass);
-    },
-    update: write,
-    updateProgress: (record) => relaxed(db, () => write(record)),
-    addProblem(id, { path, code, message }) {
-      relaxed(db, () => addProblem.run(id, path, code, message, id, MOST_PROBLEMS));
-    },
-    clearProblems(id) {
-      clearProblems.run(id);
-    },
-    get(id) {
-      const row = select.get(id);
-      return row === undefined ? undefined : { ...fromRow(row).job, problems: problems.all(id) };
-    },
-    record(id) {
-      const row = select.get(id);
-      return row === undefined ? undefined : fromRow(row);
-    },
-    records: (status) => byStatus.all(status).map(fromRow),
-    ofPass: (pass) => byPass.all(pass).map(fromRow),
-    *all() {
-      // One query for each: nothing else could use the connection while a result is being read.
-      for (let row = next.get(0); row !== undefined; row = next.get(row.seq)) yield fromRow(row);
-    },
-    reorder: db.transaction(() => {
-      forgetAll();
-      db.exec(REORDER);
-    }),
-    count(status) {
-      const answer = counts.get(status) ?? count.get(status) ?? 0;
-      // What a transaction has written may be undone.
-      if (!db.inTransaction) counts.set(status, answer);
-      return answer;
-    },
-    page: (request) => page(request),
-    newest(filter) {
-      const question = JSON.stringify(filter);
-      const known = newest.get(question);
-      if (known !== undefined) return known.job;
-      const [job] = page({ ...filter, limit: 1 }, false);
-      if (newest.size >= MOST_REMEMBERED) newest.clear();
-      if (!db.inTransaction) newest.set(question, { filter, job });
-      return job;
-    },
-    lastEnded: (limit) => lastEnded.all(limit).map((row) => fromRow(row).job),
-    runs: (kind) => runs.of(kind),
-    prune(nowMs) {
-      forgetAll();
-      prune.run(KEPT_KINDS, nowMs - KEPT_MS, KEPT_JOBS);
-      for (const statement of pruneDetail) statement.run(nowMs - KEPT_DETAIL_MS);
-      for (const statement of pruneDetails) statement.run(keptDetails, KEPT_KINDS);
-    },
+    insert,
+    update,
+    select,
+    byStatus,
+    byPass,
+    next,
+    count,
+    addProblem,
+    clearProblems,
+    problems,
+    prune,
+    pruneDetail,
+    pruneDetails,
+    lastEnded,
   };
 }
 

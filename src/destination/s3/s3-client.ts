@@ -1,6 +1,6 @@
 /** The client of an S3 store, and the one way in which it is asked. */
 import { createHash } from 'node:crypto';
-import type { S3Client } from '@aws-sdk/client-s3';
+import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
 import { LARGEST_PAGE } from '../bounds.ts';
@@ -72,50 +72,16 @@ export const S3_PARALLEL = 16;
 export async function s3Store(place: S3Place, access: S3Access, options: S3Options): Promise<S3Store> {
   const library = await import('@aws-sdk/client-s3');
   const stallMs = options.stallMs ?? STALL_MS;
-  const { accessKeyId, secretAccessKey, sessionToken, profile } = access;
   const url = plainUrl(place);
   const { region, certificates } = await awsSettings(place, access, url);
   const target = new URL(place.endpoint ?? 'https://s3.amazonaws.com');
   const agents = storeAgents({ target, certificates, maxSockets: S3_PARALLEL * 2 }, url);
   const client = new library.S3Client({
-    // Amazon names the right one when a bucket is elsewhere, and it is asked there.
-    region: region ?? 'us-east-1',
-    followRegionRedirects: place.endpoint === undefined,
-    forcePathStyle: place.pathStyle,
-    // What else would name another address has been looked at (aws-settings.ts).
-    ignoreConfiguredEndpointUrls: true,
-    ...(place.endpoint === undefined
-      ? {}
-      : { endpoint: place.endpoint, useFipsEndpoint: false, useDualstackEndpoint: false }),
-    ...(accessKeyId === undefined || secretAccessKey === undefined
-      ? {}
-      : {
-          credentials: {
-            accessKeyId,
-            secretAccessKey,
-            ...(sessionToken === undefined ? {} : { sessionToken }),
-          },
-        }),
-    ...(profile === undefined ? {} : { profile }),
-    // Whoever wraps the destination tries again, and knows what was stored.
-    maxAttempts: 1,
-    // Other stores refuse the checksums that the library adds by itself.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-    // A round trip for every pack, and not every store answers it.
-    expectContinueHeader: false,
+    ...clientSettings(place, access, region),
     requestHandler: {
       connectionTimeout: Math.min(stallMs, 15_000),
       httpAgent: agents.http,
       httpsAgent: agents.https,
-    },
-    logger: {
-      // The library writes warnings of its own to the console otherwise.
-      trace: () => {},
-      debug: () => {},
-      info: () => {},
-      warn: () => {},
-      error: () => {},
     },
   });
   refusePages(client);
@@ -164,6 +130,46 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
     },
   };
   return store;
+}
+
+function clientSettings(place: S3Place, access: S3Access, region: string | undefined): S3ClientConfig {
+  const { accessKeyId, secretAccessKey, sessionToken, profile } = access;
+  return {
+    // Amazon names the right one when a bucket is elsewhere, and it is asked there.
+    region: region ?? 'us-east-1',
+    followRegionRedirects: place.endpoint === undefined,
+    forcePathStyle: place.pathStyle,
+    // What else would name another address has been looked at (aws-settings.ts).
+    ignoreConfiguredEndpointUrls: true,
+    ...(place.endpoint === undefined
+      ? {}
+      : { endpoint: place.endpoint, useFipsEndpoint: false, useDualstackEndpoint: false }),
+    ...(accessKeyId === undefined || secretAccessKey === undefined
+      ? {}
+      : {
+          credentials: {
+            accessKeyId,
+            secretAccessKey,
+            ...(sessionToken === undefined ? {} : { sessionToken }),
+          },
+        }),
+    ...(profile === undefined ? {} : { profile }),
+    // Whoever wraps the destination tries again, and knows what was stored.
+    maxAttempts: 1,
+    // Other stores refuse the checksums that the library adds by itself.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    // A round trip for every pack, and not every store answers it.
+    expectContinueHeader: false,
+    logger: {
+      // The library writes warnings of its own to the console otherwise.
+      trace: () => {},
+      debug: () => {},
+      info: () => {},
+      warn: () => {},
+      error: () => {},
+    },
+  };
 }
 
 /** A page for people, with success: somebody else answers. */

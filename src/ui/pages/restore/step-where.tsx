@@ -10,16 +10,14 @@ import { t } from '../../language/language.ts';
 import { DirectoryChooser } from '../../parts/directory-chooser.tsx';
 import { OVERWRITE_MODES, type RestoreDraft } from './restore-draft.ts';
 
-export function WhereStep({
-  draft,
-  refusal,
-  onDraft,
-}: {
+export interface WhereStepFacts {
   readonly draft: RestoreDraft;
   readonly refusal: AskError | undefined;
   readonly onDraft: (part: Partial<RestoreDraft>) => void;
-}): JSX.Element {
-  const { isInPlace, target, overwrite, isVerified, withOwnership, deletesExtra } = draft;
+}
+
+export function WhereStep({ draft, refusal, onDraft }: WhereStepFacts): JSX.Element {
+  const { isInPlace, target, overwrite } = draft;
   const [isChoosing, setChoosing] = useState(false);
   return (
     <>
@@ -62,35 +60,7 @@ export function WhereStep({
         }))}
         onValue={(value) => onDraft({ overwrite: value })}
       />
-      <details class="options">
-        <summary>{t.restore.options}</summary>
-        <Checkbox
-          name="restore-verify"
-          label={t.restore.verify}
-          hint={t.restore.verifyHint}
-          checked={isVerified}
-          onChecked={(is) => onDraft({ isVerified: is })}
-        />
-        <Checkbox
-          name="restore-ownership"
-          label={t.restore.ownership}
-          hint={t.restore.ownershipHint}
-          checked={withOwnership}
-          onChecked={(is) => onDraft({ withOwnership: is })}
-        />
-        <Checkbox
-          name="restore-delete-extra"
-          label={t.restore.deleteExtra}
-          hint={t.restore.deleteExtraHint}
-          checked={deletesExtra}
-          onChecked={(is) => onDraft({ deletesExtra: is })}
-        />
-        {deletesExtra ? (
-          <Notice look="warning" urgent>
-            <p>{t.restore.deleteExtraWarning}</p>
-          </Notice>
-        ) : null}
-      </details>
+      <MoreOptions draft={draft} onDraft={onDraft} />
       {isChoosing ? (
         <DirectoryChooser
           title={t.restore.chooseFolderTitle}
@@ -100,6 +70,43 @@ export function WhereStep({
         />
       ) : null}
     </>
+  );
+}
+
+function MoreOptions({
+  draft: { isVerified, withOwnership, deletesExtra },
+  onDraft,
+}: Pick<WhereStepFacts, 'draft' | 'onDraft'>): JSX.Element {
+  return (
+    <details class="options">
+      <summary>{t.restore.options}</summary>
+      <Checkbox
+        name="restore-verify"
+        label={t.restore.verify}
+        hint={t.restore.verifyHint}
+        checked={isVerified}
+        onChecked={(is) => onDraft({ isVerified: is })}
+      />
+      <Checkbox
+        name="restore-ownership"
+        label={t.restore.ownership}
+        hint={t.restore.ownershipHint}
+        checked={withOwnership}
+        onChecked={(is) => onDraft({ withOwnership: is })}
+      />
+      <Checkbox
+        name="restore-delete-extra"
+        label={t.restore.deleteExtra}
+        hint={t.restore.deleteExtraHint}
+        checked={deletesExtra}
+        onChecked={(is) => onDraft({ deletesExtra: is })}
+      />
+      {deletesExtra ? (
+        <Notice look="warning" urgent>
+          <p>{t.restore.deleteExtraWarning}</p>
+        </Notice>
+      ) : null}
+    </details>
   );
 }
 

@@ -33,15 +33,15 @@ export interface DestinationCardFacts {
   readonly isDefault: boolean;
 }
 
+/** Sources that are backed up there. */
+type Users = ReturnType<typeof useDraft>['draft']['sources'];
+
 export function DestinationCard({ name, item, setting, isDefault }: DestinationCardFacts): JSX.Element {
-  const { draft, saved, set, problemAt } = useDraft();
+  const { draft, saved, problemAt } = useDraft();
   const [isChanging, setChanging] = useState(false);
   const test = useTest(name);
   const isSaved = setting === undefined || Object.hasOwn(saved.destinations, name);
   const users = draft.sources.filter((source) => destinationsOf(source, draft).includes(name));
-  const isInUse = users.some(
-    ({ destination, destinations }) => destination !== null || destinations !== null,
-  );
   const problem = problemAt(['destinations', name]);
   return (
     <Card
@@ -82,69 +82,12 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
           ],
         ]}
       />
-      <Actions>
-        {isSaved ? (
-          <Button type="button" disabled={test.isBusy} onClick={test.run}>
-            {test.isBusy ? t.destinations.testing : t.destinations.test}
-            <About>{name}</About>
-          </Button>
-        ) : null}
-        {isDefault ? null : (
-          <Button
-            type="button"
-            onClick={() =>
-              set(['defaultDestination'], setting === undefined ? embeddedAsDefault(draft, name) : name)
-            }
-          >
-            {t.destinations.makeDefault}
-            <About>{name}</About>
-          </Button>
-        )}
-        {setting === undefined ? null : (
-          <>
-            <Button type="button" aria-expanded={isChanging} onClick={() => setChanging(!isChanging)}>
-              {isChanging ? t.common.close : t.settings.change}
-              <About>{name}</About>
-            </Button>
-            <AskFirst
-              label={
-                <>
-                  {t.settings.remove}
-                  <About>{name}</About>
-                </>
-              }
-              look="danger"
-              question={t.destinations.removeQuestion}
-            >
-              {isInUse ? (
-                <>
-                  <p>{t.destinations.removeInUse}</p>
-                  {users.map(({ path }) => (
-                    <p key={path}>
-                      <Path>{path}</Path>
-                    </p>
-                  ))}
-                </>
-              ) : (
-                <>
-                  {isDefault ? <p>{t.destinations.removeDefault(t.destinations.onThisComputer)}</p> : null}
-                  <Button
-                    type="button"
-                    look="danger"
-                    onClick={() => {
-                      set(['destinations', name], undefined);
-                      if (draft.defaultDestination === name) set(['defaultDestination'], null);
-                    }}
-                  >
-                    {t.destinations.removeYes}
-                    <About>{name}</About>
-                  </Button>
-                </>
-              )}
-            </AskFirst>
-          </>
-        )}
-      </Actions>
+      <ActionsFor
+        facts={{ name, setting, isDefault }}
+        users={users}
+        test={isSaved ? test : undefined}
+        changing={{ is: isChanging, set: setChanging }}
+      />
       <div role="status">
         {test.report === undefined ? null : <TestReport tried={{ test: test.report, isNew: false }} />}
       </div>
@@ -153,6 +96,101 @@ export function DestinationCard({ name, item, setting, isDefault }: DestinationC
         <Change name={name} setting={setting} onDone={() => setChanging(false)} />
       ) : null}
     </Card>
+  );
+}
+
+function ActionsFor({
+  facts: { name, setting, isDefault },
+  users,
+  test,
+  changing,
+}: {
+  readonly facts: Pick<DestinationCardFacts, 'name' | 'setting' | 'isDefault'>;
+  readonly users: Users;
+  /** Undefined while it is not saved. */
+  readonly test: ReturnType<typeof useTest> | undefined;
+  readonly changing: { readonly is: boolean; readonly set: (is: boolean) => void };
+}): JSX.Element {
+  const { draft, set } = useDraft();
+  return (
+    <Actions>
+      {test !== undefined ? (
+        <Button type="button" disabled={test.isBusy} onClick={test.run}>
+          {test.isBusy ? t.destinations.testing : t.destinations.test}
+          <About>{name}</About>
+        </Button>
+      ) : null}
+      {isDefault ? null : (
+        <Button
+          type="button"
+          onClick={() =>
+            set(['defaultDestination'], setting === undefined ? embeddedAsDefault(draft, name) : name)
+          }
+        >
+          {t.destinations.makeDefault}
+          <About>{name}</About>
+        </Button>
+      )}
+      {setting === undefined ? null : (
+        <>
+          <Button type="button" aria-expanded={changing.is} onClick={() => changing.set(!changing.is)}>
+            {changing.is ? t.common.close : t.settings.change}
+            <About>{name}</About>
+          </Button>
+          <Removal name={name} isDefault={isDefault} users={users} />
+        </>
+      )}
+    </Actions>
+  );
+}
+
+/** Not while a source names it; then which ones do is told. */
+function Removal({
+  name,
+  isDefault,
+  users,
+}: Pick<DestinationCardFacts, 'name' | 'isDefault'> & { readonly users: Users }): JSX.Element {
+  const { draft, set } = useDraft();
+  const isInUse = users.some(
+    ({ destination, destinations }) => destination !== null || destinations !== null,
+  );
+  return (
+    <AskFirst
+      label={
+        <>
+          {t.settings.remove}
+          <About>{name}</About>
+        </>
+      }
+      look="danger"
+      question={t.destinations.removeQuestion}
+    >
+      {isInUse ? (
+        <>
+          <p>{t.destinations.removeInUse}</p>
+          {users.map(({ path }) => (
+            <p key={path}>
+              <Path>{path}</Path>
+            </p>
+          ))}
+        </>
+      ) : (
+        <>
+          {isDefault ? <p>{t.destinations.removeDefault(t.destinations.onThisComputer)}</p> : null}
+          <Button
+            type="button"
+            look="danger"
+            onClick={() => {
+              set(['destinations', name], undefined);
+              if (draft.defaultDestination === name) set(['defaultDestination'], null);
+            }}
+          >
+            {t.destinations.removeYes}
+            <About>{name}</About>
+          </Button>
+        </>
+      )}
+    </AskFirst>
   );
 }
 
