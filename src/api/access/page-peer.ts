@@ -82,11 +82,12 @@ export function createPeerUsers(
       beganMs = timing.monotonic();
       return await look(wanted.flat(), (ms) => (heldMs += ms));
     })();
+    const restMs = (): number => {
+      const wantedMs = Math.max(pauseAfter(heldMs, PAUSE_MS), timing.monotonic() - beganMs);
+      return Math.min(wantedMs, LONGEST_PAUSE_MS);
+    };
     last = found.then(
-      async () => {
-        const restMs = Math.max(pauseAfter(heldMs, PAUSE_MS), timing.monotonic() - beganMs);
-        await timing.pause(Math.min(restMs, LONGEST_PAUSE_MS));
-      },
+      async () => await timing.pause(restMs()),
       () => undefined,
     );
     return { wanted, found };
