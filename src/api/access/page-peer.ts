@@ -29,7 +29,7 @@ interface Look {
 /** Milliseconds between the end of a look and the next one, at least. */
 const PAUSE_MS = 20;
 /** At most, however busy the machine is: somebody waits. */
-const LONGEST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 500;
 
 export interface PeerTiming {
   /** Milliseconds of a clock that only goes on. */
@@ -43,8 +43,8 @@ const SYSTEM: PeerTiming = {
 };
 
 /**
- * Each look has the system go through all connections of the machine: however many somebody opens, and however fast, looks
- * take a small part of the time.
+ * Each look has the system go through all connections of the machine: however many somebody opens, and however fast, the
+ * process is held up by looks for a small part of the time, and the system goes through its table for half of it at most.
  * @param readTable what the system says of all connections; empty where it does not
  */
 export function createPeerUsers(
@@ -75,16 +75,19 @@ export function createPeerUsers(
   function begin(): Look {
     const wanted: PeerAddress[][] = [];
     const before = last;
-    let beganMs = 0;
+    let [beganMs, heldMs] = [0, 0];
     const found = (async () => {
       await before;
       next = undefined;
       beganMs = timing.monotonic();
-      return await look(wanted.flat());
+      return await look(wanted.flat(), (ms) => (heldMs += ms));
     })();
+    const restMs = (): number => {
+      const wantedMs = Math.max(pauseAfter(heldMs, PAUSE_MS), timing.monotonic() - beganMs);
+      return Math.min(wantedMs, LONGEST_PAUSE_MS);
+    };
     last = found.then(
-      async () =>
-        await timing.pause(Math.min(pauseAfter(timing.monotonic() - beganMs, PAUSE_MS), LONGEST_PAUSE_MS)),
+      async () => await timing.pause(restMs()),
       () => undefined,
     );
     return { wanted, found };
@@ -92,6 +95,7 @@ export function createPeerUsers(
 
   async function look(
     sockets: readonly PeerAddress[],
+    held: (ms: number) => void,
   ): Promise<ReadonlyMap<PeerAddress, number | undefined>> {
     const users = new Map<PeerAddress, number | undefined>();
     // A program may have taken a socket of the newer protocol to an address of the older one: then the other table has it.
@@ -102,7 +106,10 @@ export function createPeerUsers(
         if (pair !== undefined) pairs.set(socket, pair);
       }
       if (pairs.size === 0) continue;
-      const found = usersOf(new Set(pairs.values()), await readTable(version), version);
+      const table = await readTable(version);
+      const readMs = timing.monotonic();
+      const found = usersOf(new Set(pairs.values()), table, version);
+      held(timing.monotonic() - readMs);
       for (const [socket, pair] of pairs) {
         const user = found.get(pair);
         users.set(socket, user);
