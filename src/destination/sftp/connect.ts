@@ -218,7 +218,9 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
   }
   if (level === 'client-timeout')
     return disconnected(url, `no answer within ${readyMs / 1000} seconds`, error, true);
-  if (level === 'protocol' || level === 'handshake')
+  // What cannot be read as SSH at all has no level.
+  const isNoSsh = level === undefined && error instanceof Error && errnoOf(error) === undefined;
+  if (isNoSsh || level === 'protocol' || level === 'handshake')
     return disconnected(url, 'what answers there does not speak SSH as it should', error);
   const errno = errnoOf(error);
   const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';

@@ -1,4 +1,5 @@
 /** Temporary objects, and claims, that killed runs have left on the server. */
+import { ListBound } from '../bounds.ts';
 import type { Leftovers } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { removeStale, type Leftover } from '../leftovers.ts';
@@ -24,10 +25,11 @@ async function timeAt(folder: Folder, signal: AbortSignal): Promise<number> {
 }
 
 async function* temporariesIn(folder: Folder, signal: AbortSignal): AsyncGenerator<Leftover> {
+  const bound = new ListBound(folder.url);
   const waiting = [''];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const below = name === '' ? '' : `${name}/`;
-    for (const [child, entry] of (await folder.children(name, signal)) ?? []) {
+    for (const [child, entry] of (await folder.children(name, bound.folder(name), signal)) ?? []) {
       const { isFolder, size = 0, modifiedMs } = entry;
       if (isFolder && isKeyPart(child)) waiting.push(below + child);
       else if (isTemporaryName(child) && modifiedMs !== undefined)
