@@ -49,7 +49,7 @@ test.each([
   ['not-found', `NOTICE: didn't find section in config file ("drive")`],
   ['denied', "Fatal error: Couldn't decrypt configuration, most likely wrong password."],
   ['unsupported', 'Fatal error: unknown flag: --rc-serve'],
-  ['denied', 'Failed to create file system for "holdfast:": read metadata failed: 401 Unauthorized'],
+  ['denied', 'read metadata failed: 401 Unauthorized'],
   ['denied', "Failed to create file system: couldn't fetch token: invalid_grant: maybe token expired?"],
 ])('a program that ends at once is quoted, as kind %s', async (kind, words) => {
   const file = await program(
