@@ -96,11 +96,16 @@ export class EndlessAnswer extends Error {
   }
 }
 
-/** So many parts are no list of a thousand objects. */
+/** It is made of more parts, or of parts more deeply in one another, than any list of a repository. */
 export class HollowAnswer extends Error {
   override readonly name = 'HollowAnswer';
   /** For people. */
-  readonly what = `made of more than ${MOST_PARTS} parts`;
+  readonly what: string;
+
+  constructor(what = `made of more than ${MOST_PARTS} parts`) {
+    super(what);
+    this.what = what;
+  }
 }
 
 /** It would be unpacked to any size, and nobody has asked for that. */

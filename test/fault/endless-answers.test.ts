@@ -221,6 +221,18 @@ describe.each(KINDS)(
       expect(process.memoryUsage().arrayBuffers - held).toBeLessThan(32 * MIB);
     });
 
+    test('a text without end', async () => {
+      await using server = await serve((request, response, self) => {
+        if (before(request, response)) return;
+        response.writeHead(207, { ...headers, 'Content-Type': type });
+        response.write(`${begin}${object.slice(0, 12)}`);
+        pour(response, 'x', self);
+      });
+      const error = await failureOf(use(open(server.endpoint)));
+      expect(error.message).toMatch(/the answer is larger than \d MiB$/);
+      expect(server.sent).toBeLessThan(most + UNDER_WAY);
+    });
+
     test('a page of nothing but beginnings', async () => {
       const hollow = Buffer.from((type.includes('json') ? '[' : '<a/>').repeat(1_900_000));
       await using server = await serve((request, response) => {

@@ -108,7 +108,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     };
     for (let tries = 1; ; tries += 1) {
       const answer = await ask(request, signal, async (reply, moving) => {
-        if (reply.status === 207) return await entriesOf(reply, moving, bound);
+        if (reply.status === 207) {
+          const { entries, isWhole } = await entriesOf(reply, moving, bound);
+          if (isWhole && entries.length === 0)
+            throw senseless(url, request.op, 'the answer to PROPFIND says nothing of what was asked about');
+          return isWhole ? entries : [];
+        }
         await drain(reply, moving);
         // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;
@@ -301,12 +306,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
   return { url, look, children, put, makeFolder, move, remove, read, close: () => site.close() };
 }
 
-/** What is said in an answer, taken in while it comes; nothing where it is not whole. */
+/** What is said in an answer, taken in while it comes. */
 async function entriesOf(
   reply: HttpReply,
   moving: Moving,
   bound: FolderBound | undefined,
-): Promise<readonly DavEntry[]> {
+): Promise<{ readonly entries: readonly DavEntry[]; readonly isWhole: boolean }> {
   bound?.anew();
   const entries: DavEntry[] = [];
   const reader = new MultistatusReader((entry) => {
@@ -317,7 +322,7 @@ async function entriesOf(
   await eachText(reply, moving, bound === undefined ? LARGEST_PAGE : LARGEST_FOLDER, (text) =>
     reader.push(text),
   );
-  return reader.isWhole() ? entries : [];
+  return { entries, isWhole: reader.isWhole() };
 }
 
 /** Names that begin with a dot are hidden by nginx and closed by many: they get a `~`, which is in no key. */

@@ -3,7 +3,7 @@
  * another document, must not pass for a list that is merely short. The webdav package reads both, and of what is said
  * about a name only the first part, which is why it is not used here.
  */
-import { EndlessAnswer } from '../bounds.ts';
+import { EndlessAnswer, HollowAnswer } from '../bounds.ts';
 
 /** What a server says in a list of a name that it does not tell about. */
 export interface DavRefusal {
@@ -21,14 +21,6 @@ export interface DavEntry {
   readonly modifiedMs: number | undefined;
   /** The other fields say nothing then. */
   readonly refused?: DavRefusal;
-}
-
-/** Undefined when the text is no complete answer. */
-export function parseMultistatus(text: string): readonly DavEntry[] | undefined {
-  const entries: DavEntry[] = [];
-  const reader = new MultistatusReader((entry) => entries.push(entry));
-  reader.push(text);
-  return reader.isWhole() ? entries : undefined;
 }
 
 function entryOf(response: Element): DavEntry | undefined {
@@ -140,7 +132,7 @@ export class MultistatusReader {
     this.#take = take;
   }
 
-  /** @throws {EndlessAnswer} */
+  /** @throws {EndlessAnswer | HollowAnswer} */
   push(text: string): void {
     if (this.#isBroken) return;
     this.#text += text;
@@ -182,7 +174,10 @@ export class MultistatusReader {
     this.#elements += 1;
     this.#ofOne += 1;
     const depth = this.#open.length;
-    if (depth > DEEPEST || this.#elements > MOST_ELEMENTS || this.#ofOne > MOST_OF_ONE) return false;
+    if (depth > DEEPEST) throw new HollowAnswer(`nested more than ${DEEPEST} deep`);
+    if (this.#elements > MOST_ELEMENTS) throw new HollowAnswer(`made of more than ${MOST_ELEMENTS} parts`);
+    if (this.#ofOne > MOST_OF_ONE)
+      throw new HollowAnswer(`made of more than ${MOST_OF_ONE} parts for one name`);
     if (depth === 1) {
       this.#roots += 1;
       if (name !== 'multistatus') return false;

@@ -65,6 +65,8 @@ test.each([
 test('what it says is told without secrets in addresses', () => {
   const said = '2026/11/21 20:00:00 ERROR : Put "https://me:secret@host/a?sig=secret&x=1": no such host';
   expect(plainWords(said)).toBe('Put "https://host/a?…": no such host');
+  const ofTheMoment = 'Failed to create file system for "holdfast:": read metadata failed: 503';
+  expect(plainWords(ofTheMoment)).toBe('read metadata failed: 503');
 });
 
 test('rclone waits for minutes for what a slow line still has in its buffers', async () => {
