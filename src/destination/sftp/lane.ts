@@ -23,7 +23,10 @@ const BYTES_OF_FACTS = 100;
 
 /** Without a byte for so long the server counts as gone. */
 export const stallMs = 60_000;
-const looks = 12;
+/** In that time: whoever waits is to be told soon after the fourth second. */
+const looks = 30;
+/** Bytes between two looks: a keepalive and its answer have a hundred or so. */
+const STIR_BYTES = 1_600;
 
 /** So many bytes of unanswered writes at most; they are held in memory until they are sent. */
 const mostUnanswered = 4 * 1024 * 1024;
@@ -244,9 +247,10 @@ export class Lane {
       const now = { answered: this.#answered, sent, received: socket.bytesRead };
       const mayAnswer = now.received - this.#receivedThen <= this.#unanswered.size * LARGEST_ANSWER;
       const hasAnswered = now.answered - seen.answered >= LEAST_BYTES;
-      // A keepalive and its answer are a hundred bytes or so.
       const moved =
-        hasAnswered || now.sent - seen.sent > 4096 || (mayAnswer && now.received - seen.received > 4096);
+        hasAnswered ||
+        now.sent - seen.sent > STIR_BYTES ||
+        (mayAnswer && now.received - seen.received > STIR_BYTES);
       const isIdle = this.#unanswered.size === 0;
       still = moved || isIdle ? 0 : still + 1;
       // Small pieces add up until they are some progress.
