@@ -17,6 +17,15 @@ export const LARGEST_REFUSAL = 256 * KIB;
 /** Of what is none of a repository's, as those who try a place out store it. */
 const LARGEST_OTHER = 1024 * MIB;
 
+/** Characters of a key; the longest of a repository has a hundred. Names that are longer are passed over, not kept. */
+export const LONGEST_KEY = 255;
+
+/**
+ * What an answer that a library unpacks as a whole may be made of, counted by the marks that begin a part of it: nothing
+ * but these take many times the memory of their bytes. 1,000 objects with all that stores say of them have some 70,000.
+ */
+export const MOST_PARTS = 2 ** 18;
+
 /** Bytes of the objects whose key begins so. */
 const LARGEST: readonly (readonly [prefix: string, bytes: number])[] = [
   ['keys/ring-', 32 * MIB],
@@ -61,6 +70,12 @@ const MOST: Readonly<Record<string, number>> = {
   reserve: MOST_KEYS,
 };
 
+/** The top folder of a key, where it is one of a repository. */
+function kindOf(key: string): string {
+  const top = key.slice(0, Math.max(0, key.indexOf('/')));
+  return Object.hasOwn(MOST, top) ? top : '';
+}
+
 /** Names in one folder. */
 function mostIn(folder: string): number {
   if (folder.startsWith('packs/')) return MOST_PACKS_IN_ONE;
@@ -71,19 +86,47 @@ function mostIn(folder: string): number {
 /** More comes than an answer of its kind has: nothing of it counts. */
 export class EndlessAnswer extends Error {
   override readonly name = 'EndlessAnswer';
+  /** For people. Libraries write into messages of errors. */
+  readonly what: string;
 
   constructor(most: number) {
-    super(`larger than ${most < MIB ? `${most / KIB} KiB` : `${most / MIB} MiB`}`);
+    const what = `larger than ${most < MIB ? `${most / KIB} KiB` : `${most / MIB} MiB`}`;
+    super(what);
+    this.what = what;
+  }
+}
+
+/** It is made of more parts, or of parts more deeply in one another, than any list of a repository. */
+export class HollowAnswer extends Error {
+  override readonly name = 'HollowAnswer';
+  /** For people. */
+  readonly what: string;
+
+  constructor(what = `made of more than ${MOST_PARTS} parts`) {
+    super(what);
+    this.what = what;
   }
 }
 
 /** It would be unpacked to any size, and nobody has asked for that. */
 export class PackedAnswer extends Error {
   override readonly name = 'PackedAnswer';
+  /** For people. */
+  readonly what: string;
 
   constructor(encoding: string) {
-    super(`compressed ("${encoding.replaceAll(/[^\w-]/g, '').slice(0, 20)}")`);
+    const what = `compressed ("${encoding.replaceAll(/[^\w-]/g, '').slice(0, 20)}")`;
+    super(what);
+    this.what = what;
   }
+}
+
+/** Counts what one folder has shown. */
+export interface FolderBound {
+  /** To be called with each name, also those that are not kept, and without one for each answer. */
+  readonly count: (name?: string) => void;
+  /** What was counted comes once more. */
+  readonly anew: () => void;
 }
 
 /** Counts what one list has shown. */
@@ -98,8 +141,7 @@ export class ListBound {
 
   /** @throws {DestinationError} corrupt-reply when no list of a repository has so many of that kind */
   count(key: string): void {
-    const top = key.slice(0, Math.max(0, key.indexOf('/')));
-    const kind = Object.hasOwn(MOST, top) ? top : '';
+    const kind = kindOf(key);
     const most = MOST[kind] ?? MOST_OTHERS;
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
@@ -108,20 +150,34 @@ export class ListBound {
   }
 
   /**
-   * For a folder whose names come before anything is known of them. Gives what is to be called for each of these.
+   * For a folder whose names come before anything is known of them. Several folders are read at once, and count together.
    * @param folder without a slash at its end
    */
-  folder(folder: string): () => void {
+  folder(folder: string): FolderBound {
     if (folder.split('/').length > DEEPEST)
       throw this.#endless(`its folders lie more than ${DEEPEST} deep in one another`);
     const most = mostIn(folder);
-    let count = 0;
-    return () => {
-      count += 1;
-      if (count > most)
-        throw this.#endless(
-          `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not come to an end`,
-        );
+    const below = folder === '' ? '' : `${folder}/`;
+    let names = 0;
+    let steps = 0;
+    return {
+      count: (name) => {
+        if (name !== undefined) {
+          this.count(below + name);
+          names += 1;
+        }
+        steps += 1;
+        if (steps > most)
+          throw this.#endless(
+            `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not come to an end`,
+          );
+      },
+      anew: () => {
+        const kind = kindOf(below);
+        this.#counts.set(kind, (this.#counts.get(kind) ?? 0) - names);
+        names = 0;
+        steps = 0;
+      },
     };
   }
 

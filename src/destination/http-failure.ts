@@ -7,7 +7,7 @@ import type { DestinationKind, Retry } from '../base/errors.ts';
 import { formatBytes } from '../base/units.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/web/proxy-trouble.ts';
 import { tlsTrouble } from '../base/web/trusted-authorities.ts';
-import { EndlessAnswer, PackedAnswer } from './bounds.ts';
+import { EndlessAnswer, HollowAnswer, PackedAnswer } from './bounds.ts';
 
 /** What was being done, for the message. */
 export interface WebAction {
@@ -140,6 +140,18 @@ export const SENSELESS = meaning(
   'the answer makes no sense',
   'Check that no proxy or sign-in page of a network answers in place of the store.',
 );
+
+/** What Node.js calls answers that are no HTTP, and those that end too early. */
+const NO_HTTP = /^HPE_/;
+const TOO_EARLY = /^ERR_STREAM_PREMATURE/;
+const NOT_HTTP = meaning('unreachable', 'later', 'what answers there is no HTTP', SENSELESS.hint);
+const CUT_SHORT = meaning(
+  'unreachable',
+  'later',
+  'the connection broke off in the middle of an answer',
+  LINE,
+);
+
 function gone(): Meaning {
   return meaning('unreachable', 'later', 'the server cannot be reached', `${LINE}${hintOfProxy()}`);
 }
@@ -167,15 +179,21 @@ export function webFailure(
 }
 
 /** An answer that was not read to its end, or what a library made of that. */
-function unreadIn(error: unknown): Error | undefined {
-  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
-    if (at instanceof EndlessAnswer || at instanceof PackedAnswer) return at;
+function unreadIn(error: unknown): string | undefined {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (at instanceof EndlessAnswer || at instanceof HollowAnswer || at instanceof PackedAnswer)
+      return `the answer is ${at.what}`;
+    if (TOO_MUCH.test(errnoOf(at) ?? '')) return 'the head of the answer does not come to an end';
+  }
   return undefined;
 }
 
-function notRead({ message }: Error): Meaning {
+/** What Node.js calls more than 16 KiB of headers, or of notes between the pieces of a body. */
+const TOO_MUCH = /^HPE_\w*OVERFLOW$/;
+
+function notRead(what: string): Meaning {
   const hint = 'Check what answers there: the store of a repository says no more than that at once.';
-  return meaning('corrupt-reply', 'never', `the answer is ${message}`, hint);
+  return meaning('corrupt-reply', 'never', what, hint);
 }
 
 function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | undefined {
@@ -184,6 +202,8 @@ function meaningOf(error: unknown, answer: WebAnswer | undefined): Meaning | und
   if (code === undefined) return undefined;
   const proxy = proxyTroubleOf(error);
   if (proxy !== undefined) return ofProxy(proxy);
+  if (NO_HTTP.test(code)) return NOT_HTTP;
+  if (TOO_EARLY.test(code)) return CUT_SHORT;
   const trouble = tlsTrouble(code);
   return trouble === undefined ? gone() : meaning('denied', 'never', trouble.what, trouble.hint);
 }
@@ -248,7 +268,7 @@ const STATUS_NAMES: ReadonlySet<string> = new Set(
 );
 
 /** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
-const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR)$/;
+const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR|HPE_\w+|ERR_STREAM_PREMATURE\w+)$/;
 
 /** Of the error or of what caused it. */
 function networkCode(error: unknown): string | undefined {

@@ -104,9 +104,6 @@ export function openHttpSite({
     } catch (error) {
       signal.throwIfAborted();
       const found = webFailure(error, action, () => undefined);
-      // What Node's parser makes of an answer that is no HTTP, or ends too early.
-      if (found === error && /^(?:HPE_|ERR_STREAM_PREMATURE)/.test(errnoOf(error) ?? ''))
-        throw failure(broken, action, error);
       if (found === error && error instanceof Error && error.message === 'aborted')
         throw failure(broken, action, error);
       throw found;
@@ -256,17 +253,44 @@ export async function textOf(reply: HttpReply, moving: Moving, largest: number):
   return (await bytesOf(reply, moving, largest)).toString('utf8');
 }
 
-/** The same of XML, which says itself how its letters are written. What nobody knows is read as UTF-8. */
-export async function xmlOf(reply: HttpReply, moving: Moving, largest: number): Promise<string> {
-  const bytes = await bytesOf(reply, moving, largest);
-  const [, charset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(reply.headers['content-type'] ?? '') ?? [];
+/** The same of XML, which says itself how its letters are written, piece by piece. What nobody knows is read as UTF-8. */
+export async function eachText(
+  { headers, stream }: HttpReply,
+  { moved }: Moving,
+  largest: number,
+  take: (text: string) => void,
+): Promise<void> {
+  let begin = Buffer.alloc(0);
+  let decoder: TextDecoder | undefined;
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    moved(chunk.byteLength);
+    bytes += chunk.byteLength;
+    if (bytes > largest) throw new EndlessAnswer(largest);
+    if (decoder !== undefined) take(decoder.decode(chunk, { stream: true }));
+    else {
+      begin = Buffer.concat([begin, chunk]);
+      if (begin.length < DECLARATION_BYTES) continue;
+      decoder = decoderOf(begin, headers['content-type'] ?? '');
+      take(decoder.decode(begin, { stream: true }));
+    }
+  }
+  decoder ??= decoderOf(begin, headers['content-type'] ?? '');
+  take(decoder.decode(bytes < DECLARATION_BYTES ? begin : undefined));
+}
+
+/** Within so many it says how its letters are written. */
+const DECLARATION_BYTES = 200;
+
+function decoderOf(begin: Buffer, type: string): TextDecoder {
+  const [, charset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(type) ?? [];
   const [, declared] =
-    /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(bytes.toString('latin1', 0, 200)) ?? [];
-  const wide = { fffe: 'utf-16le', feff: 'utf-16be' }[bytes.toString('hex', 0, 2)];
+    /^<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]+)/.exec(begin.toString('latin1', 0, DECLARATION_BYTES)) ?? [];
+  const wide = { fffe: 'utf-16le', feff: 'utf-16be' }[begin.toString('hex', 0, 2)];
   try {
-    return new TextDecoder(wide ?? charset ?? declared ?? 'utf-8').decode(bytes);
+    return new TextDecoder(wide ?? charset ?? declared ?? 'utf-8');
   } catch {
-    return bytes.toString('utf8');
+    return new TextDecoder();
   }
 }
 

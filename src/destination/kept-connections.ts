@@ -8,11 +8,20 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { errnoOf } from '../base/errors.ts';
-import { EndlessAnswer, LARGEST_REFUSAL, PackedAnswer } from './bounds.ts';
+import {
+  EndlessAnswer,
+  HollowAnswer,
+  LARGEST_PAGE,
+  LARGEST_REFUSAL,
+  MOST_PARTS,
+  PackedAnswer,
+} from './bounds.ts';
 
 interface Call {
   /** Bytes of an answer that is no refusal. */
   readonly largest: number;
+  /** A library makes something of it as a whole: it is no content of an object. */
+  readonly isTakenApart: boolean;
   /** Breaks the call off. */
   readonly giveUp: (error: Error) => void;
   /** The last request was sent on a connection that had served another one, and has no answer. */
@@ -48,14 +57,19 @@ export function mayHaveBeenDone(error: unknown): boolean {
  */
 export async function onLiveConnection<T>(
   signal: AbortSignal,
-  largest: number,
+  largest: number | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
   listen();
   for (let isSecond = false; ; isSecond = true) {
     const endless = Promise.withResolvers<never>();
     endless.promise.catch(() => {});
-    const call: Call = { largest, giveUp: endless.reject, isOnKept: false };
+    const call: Call = {
+      largest: largest ?? LARGEST_PAGE,
+      isTakenApart: largest === undefined,
+      giveUp: endless.reject,
+      isOnKept: false,
+    };
     try {
       return await calls.run(call, async () => await Promise.race([work(), endless.promise]));
     } catch (error) {
@@ -88,7 +102,7 @@ function listen(): void {
 }
 
 /** Without listening to it, which would make it flow before the library takes it. */
-function holdAnswer(answer: IncomingMessage, { largest, giveUp }: Call): void {
+function holdAnswer(answer: IncomingMessage, { largest, isTakenApart, giveUp }: Call): void {
   const refuse = (error: Error): void => {
     giveUp(error);
     answer.destroy(error);
@@ -98,12 +112,23 @@ function holdAnswer(answer: IncomingMessage, { largest, giveUp }: Call): void {
   const most = (answer.statusCode ?? 0) >= 300 ? LARGEST_REFUSAL : largest;
   const push = answer.push.bind(answer);
   let bytes = 0;
+  let parts = 0;
   answer.push = (chunk: Buffer | null, ...more) => {
     bytes += chunk?.length ?? 0;
-    if (bytes <= most) return push(chunk, ...more);
-    refuse(new EndlessAnswer(most));
+    if (bytes > most) refuse(new EndlessAnswer(most));
+    else if (isTakenApart && (parts += partsIn(chunk)) > MOST_PARTS) refuse(new HollowAnswer());
+    else return push(chunk, ...more);
     return false;
   };
+}
+
+const MARKS: ReadonlySet<number> = new Set(Buffer.from('<{[:'));
+
+/** Beginnings of elements, objects and lists, and names of fields. */
+function partsIn(chunk: Buffer | null): number {
+  let count = 0;
+  for (const byte of chunk ?? []) if (MARKS.has(byte)) count += 1;
+  return count;
 }
 
 /** The error or what caused it. */

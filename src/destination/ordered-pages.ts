@@ -1,6 +1,6 @@
 /** Pages of a list that a store gives in order: what is out of order, or twice, is no list to rely on. */
 import { DestinationError } from '../base/errors.ts';
-import { ListBound } from './bounds.ts';
+import { ListBound, LONGEST_KEY } from './bounds.ts';
 import type { ListedObject } from './destination.ts';
 import { isKeyPart } from './key.ts';
 
@@ -62,7 +62,7 @@ export async function* orderedPages(
       last = bytes;
       const key = name.slice(root.length);
       bound.count(key);
-      if (!key.split('/').every(isKeyPart)) continue;
+      if (key.length > LONGEST_KEY || !key.split('/').every(isKeyPart)) continue;
       if (
         size === undefined ||
         !Number.isSafeInteger(size) ||

@@ -30,6 +30,17 @@ export interface SftpStoreOptions {
   readonly createsTwice?: boolean;
   /** Each directory has always more names. */
   readonly isEndless?: boolean;
+  /** Asked when a session begins: with true it never says anything. */
+  readonly isMute?: () => boolean;
+  /** Asked before each request of a session: true when it has dealt with it itself. */
+  readonly fault?: (asked: SftpRequest, sftp: SFTPWrapper) => boolean;
+}
+
+export interface SftpRequest {
+  readonly kind: 'STAT' | 'OPENDIR' | 'READDIR' | 'READ' | 'FSTAT';
+  readonly id: number;
+  /** What it is about. */
+  readonly path: string;
 }
 
 const endlessNames = Array.from({ length: 1_000 }, (_, i) => ({
@@ -43,6 +54,8 @@ export async function startSftpStore({
   onSilence,
   createsTwice = false,
   isEndless = false,
+  isMute = () => false,
+  fault = () => false,
 }: SftpStoreOptions = {}): Promise<SftpStore> {
   // Not ed25519: of those that ssh2 makes, one in 256 cannot be read back by it.
   const key = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
@@ -64,6 +77,7 @@ export async function startSftpStore({
     const listed = new Set<string>();
     const nameOf = (handle: Buffer): string => open[handle.readUInt32BE()] ?? '';
     const known = (id: number, path: string): void => {
+      if (fault({ kind: 'STAT', id, path }, sftp)) return;
       if (!files.has(path) && !directories.has(path)) sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
       else sftp.attrs(id, attributesOf(path));
     };
@@ -74,7 +88,15 @@ export async function startSftpStore({
     };
     sftp.on('STAT', known);
     sftp.on('LSTAT', known);
-    sftp.on('FSTAT', (id, handle) => known(id, nameOf(handle)));
+    sftp.on('FSTAT', (id, handle) => {
+      if (!fault({ kind: 'FSTAT', id, path: nameOf(handle) }, sftp)) known(id, nameOf(handle));
+    });
+    sftp.on('READ', (id, handle, offset, length) => {
+      if (fault({ kind: 'READ', id, path: nameOf(handle) }, sftp)) return;
+      const part = files.get(nameOf(handle))?.subarray(offset, offset + length);
+      if (part === undefined || part.length === 0) sftp.status(id, STATUS_CODE.EOF);
+      else sftp.data(id, part);
+    });
     sftp.on('MKDIR', (id, path) => {
       sftp.status(id, directories.has(path) ? STATUS_CODE.FAILURE : STATUS_CODE.OK);
       directories.add(path);
@@ -90,16 +112,20 @@ export async function startSftpStore({
       sftp.handle(id, handleOf(path));
     });
     sftp.on('OPENDIR', (id, path) => {
+      if (fault({ kind: 'OPENDIR', id, path }, sftp)) return;
       if (directories.has(path)) sftp.handle(id, handleOf(path));
       else sftp.status(id, STATUS_CODE.NO_SUCH_FILE);
     });
     sftp.on('READDIR', (id, handle) => {
       const key = handle.toString('hex');
       if (isEndless) return sftp.name(id, endlessNames);
+      if (fault({ kind: 'READDIR', id, path: nameOf(handle) }, sftp)) return;
       if (listed.has(key)) return sftp.status(id, STATUS_CODE.EOF);
       listed.add(key);
       const below = `${nameOf(handle)}/`;
-      const inside = [...files.keys()].filter((path) => path.lastIndexOf('/') === below.length - 1);
+      const inside = [...files.keys(), ...directories].filter(
+        (path) => path.lastIndexOf('/') === below.length - 1,
+      );
       const names = inside.filter((path) => path.startsWith(below));
       sftp.name(
         id,
@@ -114,7 +140,9 @@ export async function startSftpStore({
       refused -= 1;
       if (refused >= 0) return sftp.status(id, STATUS_CODE.FAILURE);
       const before = files.get(nameOf(handle)) ?? Buffer.alloc(0);
-      files.set(nameOf(handle), Buffer.concat([before.subarray(0, offset), data]));
+      const after = before.subarray(offset + data.length);
+      const gap = Buffer.alloc(Math.max(0, offset - before.length));
+      files.set(nameOf(handle), Buffer.concat([before.subarray(0, offset), gap, data, after]));
       sftp.status(id, STATUS_CODE.OK);
     });
     sftp.on('CLOSE', (id) => sftp.status(id, STATUS_CODE.OK));
@@ -135,11 +163,11 @@ export async function startSftpStore({
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (accept) => {
         const session = accept();
-        if (onSilence === undefined) session.on('sftp', (begin) => serve(begin()));
+        if (onSilence === undefined && !isMute()) session.on('sftp', (begin) => serve(begin()));
         else
           session.on('subsystem', (begin) => {
             begin();
-            onSilence();
+            onSilence?.();
           });
       });
     },

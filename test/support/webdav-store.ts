@@ -14,6 +14,8 @@ export interface DavAnswer {
   readonly status: number;
   readonly text?: string;
   readonly location?: string;
+  /** Which part of the object it is. */
+  readonly range?: string;
 }
 
 /** `perform` does what is asked, and gives the answer to it. */
@@ -72,12 +74,13 @@ async function respond(
     request.socket.destroy();
     return;
   }
-  const { status, text = '', location } = answer;
+  const { status, text = '', location, range } = answer;
   const body = Buffer.from(text, 'latin1');
   response.writeHead(status, {
     'content-length': body.length,
     'content-type': status === 207 ? 'application/xml' : 'application/octet-stream',
     ...(location === undefined ? {} : { location }),
+    ...(range === undefined ? {} : { 'content-range': range }),
   });
   response.end(body);
 }
@@ -110,9 +113,7 @@ function answerTo(
       for (const [name] of below) tree.delete(name);
       return { status: tree.delete(path) ? 204 : 404 };
     case 'GET':
-      return there?.body === undefined
-        ? { status: 404 }
-        : { status: 200, text: there.body.toString('latin1') };
+      return there?.body === undefined ? { status: 404 } : partOf(there.body, request.headers.range ?? '');
     case 'MOVE': {
       const destination = String(request.headers['destination']);
       // As Apache: a path alone is nonsense.
@@ -127,6 +128,14 @@ function answerTo(
     default:
       return { status: 405 };
   }
+}
+
+function partOf(body: Buffer, range: string): DavAnswer {
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range) ?? [];
+  if (from === undefined) return { status: 200, text: body.toString('latin1') };
+  const part = body.subarray(Number(from), to === '' ? undefined : Number(to) + 1);
+  const end = Number(from) + part.length - 1;
+  return { status: 206, text: part.toString('latin1'), range: `bytes ${from}-${end}/${body.length}` };
 }
 
 function pathOf(url: string): string {

@@ -67,10 +67,13 @@ function explain(error: unknown): readonly string[] {
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
 }
 
-/** What this program says itself, and what the system says of a call; not what a library makes of either. */
+/** What this program says itself, and what the system says of a call; not what a library or Node.js makes of either. */
 function isForPeople(cause: unknown): boolean {
   if (textField(cause, 'side') !== '') return true;
-  return cause instanceof AggregateError || /^E[A-Z0-9]+$/.test(errnoOf(cause) ?? '');
+  if (cause instanceof AggregateError) return cause.errors.every(isForPeople);
+  // What the system says has its name in it: "read ECONNRESET". Node.js calls the same "socket hang up".
+  const errno = errnoOf(cause) ?? '';
+  return /^E[A-Z0-9]+$/.test(errno) && messageOf(cause).includes(errno);
 }
 
 /** An Error without a message, as a failed connection to several addresses raises, speaks by its parts or its code. */

@@ -12,7 +12,7 @@ import type { DestinationKind } from '../../base/errors.ts';
 import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { LARGEST_PAGE, largestObject } from '../bounds.ts';
+import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { TAKEN, failure, meaning } from '../http-failure.ts';
@@ -164,13 +164,13 @@ interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of the answer; as many as a page has where that is not said. */
+  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
   readonly largest?: number;
 }
 
 async function ask<T>(
   { url, stallMs }: AzureStore,
-  { op, key, mine, largest = LARGEST_PAGE }: Question,
+  { op, key, mine, largest }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {

@@ -73,8 +73,10 @@ export class OpenRequests {
 
 /** Of a read that fails: the library would destroy its agent with it, which all others of the process share. */
 export function spareOthers(read: Readable): Readable {
-  return read.once('response', ({ request }: { readonly request: { agent: unknown } }) => {
-    request.agent = undefined;
+  return read.once('response', (response: Readable & { readonly request: { agent: unknown } }) => {
+    response.request.agent = undefined;
+    // The library's own chain puts eleven on it, of which Node.js would warn on the terminal. They go with the read.
+    response.setMaxListeners(0);
   });
 }
 

@@ -10,7 +10,7 @@ import type { Bucket, File, StorageOptions } from '@google-cloud/storage';
 import { DestinationError, RequestError } from '../../base/errors.ts';
 import type { GoogleAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
-import { LARGEST_PAGE, largestObject } from '../bounds.ts';
+import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { failure, meaning } from '../http-failure.ts';
@@ -18,7 +18,7 @@ import { checkKey, checkPrefix } from '../key.ts';
 import { onLiveConnection } from '../kept-connections.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type GooglePlace } from '../location.ts';
-import { orderedPages } from '../ordered-pages.ts';
+import { orderedPages, type StoreObject } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { believeOnlyStore } from './gcs-answers.ts';
 import { NO_BUCKET, googleFailure, googleStatus } from './gcs-failure.ts';
@@ -180,7 +180,7 @@ interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of the answer; as many as a page has where that is not said. */
+  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
   readonly largest?: number;
   /** The answer is long, and the library reads it. */
   readonly isLong?: boolean;
@@ -188,7 +188,7 @@ interface Question {
 
 async function ask<T>(
   { url, stallMs, requests }: GoogleStore,
-  { op, key, mine, largest = LARGEST_PAGE, isLong = false }: Question,
+  { op, key, mine, largest, isLong = false }: Question,
   signal: AbortSignal,
   call: (moving: Moving) => Promise<T>,
 ): Promise<T> {
@@ -308,22 +308,37 @@ async function listPage(
   maxResults: number,
   signal: AbortSignal,
 ) {
-  const [files, next] = await ask(store, { op: 'list', isLong: true }, signal, async () => {
-    return await store.bucket.getFiles({
-      prefix: store.root + prefix,
-      autoPaginate: false,
-      maxResults,
-      ...(pageToken === undefined ? {} : { pageToken }),
+  // By the request itself: what the library makes of each object takes as much memory as a small object.
+  const [page] = await ask(store, { op: 'list', isLong: true }, signal, async () => {
+    return await store.bucket.request({
+      uri: '/o',
+      qs: {
+        prefix: store.root + prefix,
+        maxResults,
+        fields: 'kind,nextPageToken,items(kind,name,size,timeCreated)',
+        ...(pageToken === undefined ? {} : { pageToken }),
+      },
     });
   });
-  const token = (next as { readonly pageToken?: string } | null | undefined)?.pageToken;
+  const { items = [], nextPageToken } = (page ?? {}) as {
+    readonly items?: unknown;
+    readonly nextPageToken?: unknown;
+  };
+  if (!Array.isArray(items) || !['string', 'undefined'].includes(typeof nextPageToken))
+    throw senseless(store, 'list', undefined, 'the answer is no list');
   return {
-    objects: files.map(({ name, metadata }) => ({
-      name,
-      size: Number(metadata.size ?? Number.NaN),
-      modifiedMs: Date.parse(metadata.timeCreated ?? ''),
-    })),
-    next: token,
+    objects: items.map((item: unknown) => listed(store, item)),
+    next: typeof nextPageToken === 'string' ? nextPageToken : undefined,
+  };
+}
+
+function listed(store: GoogleStore, item: unknown): StoreObject {
+  const { name, size, timeCreated } = (item ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string') throw senseless(store, 'list', undefined, 'an object in it has no name');
+  return {
+    name,
+    size: Number(size ?? Number.NaN),
+    modifiedMs: typeof timeCreated === 'string' ? Date.parse(timeCreated) : Number.NaN,
   };
 }
 
@@ -349,7 +364,12 @@ async function mayDelete(store: GoogleStore, signal: AbortSignal): Promise<boole
   }
 }
 
-function senseless({ url }: GoogleStore, op: string, key: string, what: string): DestinationError {
+function senseless(
+  { url }: GoogleStore,
+  op: string,
+  key: string | undefined,
+  what: string,
+): DestinationError {
   const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
   const nonsense = { ...meaning('corrupt-reply', 'now', what, hint), details: { whole: true } };
   return failure(nonsense, { op, url, key });

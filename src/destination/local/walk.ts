@@ -70,7 +70,7 @@ async function readNames(
   mayBeAbsent: boolean,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const count = bound.folder(directory);
+  const { count } = bound.folder(directory);
   try {
     const names: string[] = [];
     for await (const entry of await opendir(join(root, directory), { bufferSize: 1_024 })) {

@@ -1,7 +1,7 @@
 /** The commands of rclone that a destination needs, in its remote control's own words. */
 import { DestinationError } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
-import { LARGEST_PAGE, ListBound } from '../bounds.ts';
+import { LARGEST_PAGE, ListBound, LONGEST_KEY } from '../bounds.ts';
 import type { ObjectStat } from '../destination.ts';
 import { drain, textOf } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite } from '../http-site.ts';
@@ -141,13 +141,17 @@ export function commandsOf(
   async function list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined> {
     const opt = { recurse: true, noMimeType: true };
     let items: RcloneItem[] = [];
+    let named = 0;
     const read: ReadAnswer = async (reply, moving) => {
       items = [];
+      named = 0;
       const bound = new ListBound(url);
       return await entriesOf(reply, moving, (entry) => {
         const item = itemOf(entry, url);
+        named += 1;
         bound.count(item.path);
-        items.push(item);
+        // It is none of a repository's, and storages tell of names of any length.
+        if (item.path.length <= LONGEST_KEY) items.push(item);
       });
     };
     const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient, read);
@@ -155,7 +159,7 @@ export function commandsOf(
     const { list: entries } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
     // An empty list is null in Go.
     const count = entries === null ? 0 : Array.isArray(entries) ? entries.length : undefined;
-    if (count === items.length) return items;
+    if (count === named) return items;
     throw senseless(url, 'list');
   }
 

@@ -9,6 +9,9 @@ const SIGN_IN_ENDED =
 const SIGN_IN_AGAIN =
   'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".';
 
+/** Not of the storage: of how often it is asked. */
+const THROTTLING = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
+
 /**
  * Of all lines that by which it ended counts: notices of other things may stand before and after it, how it is to be
  * called or where it was at work.
@@ -54,30 +57,42 @@ const COMPLAINTS: readonly (Complaint & { readonly pattern: RegExp })[] = [
     kind: 'unsupported',
     hint: 'Update rclone; 1.60 is the oldest that is known to do.',
   },
+  {
+    pattern: THROTTLING,
+    kind: 'unreachable',
+    hint: 'The storage is asked too often, by this account or by others. Try again later; if it stays so, give rclone a client id of your own.',
+    details: { throttled: true },
+  },
+  {
+    pattern: /\b50[0234]\b/,
+    kind: 'unreachable',
+    hint: 'The storage has a problem of its own: try again later. "rclone lsd" with the same remote and path shows whether it answers again.',
+  },
   { pattern: SIGN_IN_ENDED, kind: 'denied', hint: SIGN_IN_AGAIN },
   { ...SOMETHING, pattern: /password|decrypt/i, kind: 'denied' },
 ];
 
 /** Without time and level, and without what may be a secret in a URL. */
 export function plainWords(text: string): string {
-  return text
-    .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
-    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
-    .replaceAll(/\?[^\s"]*/g, '?…')
-    .trim()
-    .slice(0, 300);
+  return (
+    text
+      .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
+      // The place goes by a name of the moment there, which says nothing to people.
+      .replace(/Failed to create file system for "holdfast:[^"]*": /, '')
+      .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+      .replaceAll(/\?[^\s"]*/g, '?…')
+      .trim()
+      .slice(0, 300)
+  );
 }
 
 export function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
 }
 
-/** Not of the storage: of how often it is asked. */
-const throttling = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
-
 const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
   [
-    throttling,
+    THROTTLING,
     'unreachable',
     'It is tried again later; if it stays so, give rclone a client id of your own.',
   ],
@@ -110,7 +125,7 @@ export function refusal(text: string, op: string, key: string, url: string): Des
     details: {
       ...(key === '' ? {} : { key }),
       url,
-      ...(pattern === throttling ? { throttled: true } : {}),
+      ...(pattern === THROTTLING ? { throttled: true } : {}),
       ...(op === 'delete' && kind === 'denied' && saysProtected(text) ? PROTECTED_FOR_NOW : {}),
     },
   });

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
-import { LARGEST_PAGE } from '../bounds.ts';
 import { NOT_THE_STORE, failure, meaning } from '../http-failure.ts';
 import { onLiveConnection } from '../kept-connections.ts';
 import { plainUrl, type S3Place } from '../location.ts';
@@ -62,7 +61,7 @@ export interface Question {
   readonly key?: string;
   /** Failures that the caller understands, and gets as they are. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of the answer; as many as a page has where that is not said. */
+  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
   readonly largest?: number;
 }
 
@@ -86,7 +85,7 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
   });
   refusePages(client);
   readTimes(client);
-  const ask: Ask = async ({ op, key, mine, largest = LARGEST_PAGE }, signal, call) => {
+  const ask: Ask = async ({ op, key, mine, largest }, signal, call) => {
     try {
       return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
         onLiveConnection(moving.signal, largest, async () => await call(moving)),

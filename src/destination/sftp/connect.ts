@@ -2,7 +2,7 @@
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
-import { toldAsWait, waitsForAnswer } from '../../base/waits.ts';
+import { waitsForAnswer } from '../../base/waits.ts';
 import { untilAborted } from '../until-aborted.ts';
 import { disconnected } from './answers.ts';
 import { fingerprintOf, judgeHostKey, knownTypes, typeOfKey } from './known-hosts.ts';
@@ -69,7 +69,7 @@ async function wayTo(target: Target, signal: AbortSignal): Promise<Way> {
   const end = (): void => between.wire.destroy();
   signal.addEventListener('abort', end, { once: true });
   try {
-    return await through({ ...between, shown: via.host }, host, port, url);
+    return await through({ ...between, shown: via.host }, host, port, { url, patienceMs: readyMs });
   } finally {
     signal.removeEventListener('abort', end);
   }
@@ -218,7 +218,9 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
   }
   if (level === 'client-timeout')
     return disconnected(url, `no answer within ${readyMs / 1000} seconds`, error, true);
-  if (level === 'protocol' || level === 'handshake')
+  // What cannot be read as SSH at all has no level.
+  const isNoSsh = level === undefined && error instanceof Error && errnoOf(error) === undefined;
+  if (isNoSsh || level === 'protocol' || level === 'handshake')
     return disconnected(url, 'what answers there does not speak SSH as it should', error);
   const errno = errnoOf(error);
   const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';
@@ -246,7 +248,7 @@ function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Ta
 
 /** Another session on the same connection: each has a window of its own for what is under way. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
-  const sftp = await toldAsWait('store', async () => await openSession(connection.client, url));
+  const sftp = await openSession(connection.client, url);
   return { ...connection, sftp };
 }
 
@@ -259,6 +261,12 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   const patience = setTimeout(() => {
     opened.reject(disconnected(url, `no SFTP session begins within ${seconds} seconds`, undefined, true));
   }, readyMs);
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'store',
+    () => since,
+    () => readyMs,
+  );
   client.sftp((error, sftp) => {
     if (error === undefined) opened.resolve(sftp);
     else opened.reject(noSftp(url, error));
@@ -266,6 +274,7 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   try {
     return await opened.promise;
   } finally {
+    answered();
     clearTimeout(patience);
     client.off('close', lost);
   }

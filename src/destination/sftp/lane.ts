@@ -18,12 +18,24 @@ export interface NamedFacts extends FileFacts {
   readonly name: string;
 }
 
+/** What a server says of a name beside it. */
+const BYTES_OF_FACTS = 100;
+
 /** Without a byte for so long the server counts as gone. */
 export const stallMs = 60_000;
-const looks = 12;
+/** In that time: whoever waits is to be told soon after the fourth second. */
+const looks = 30;
+/** Bytes between two looks: a keepalive and its answer have a hundred or so. */
+const STIR_BYTES = 1_600;
 
 /** So many bytes of unanswered writes at most; they are held in memory until they are sent. */
 const mostUnanswered = 4 * 1024 * 1024;
+
+/** Of an answer that is whole for what it is; what comes in pieces counts by its bytes, of which fewer are no progress. */
+const WHOLE = 1024;
+const LEAST_BYTES = 1024;
+/** Bytes of one answer, with all that is around it. What comes beyond these and answers nothing is no progress. */
+const LARGEST_ANSWER = 512 * 1024;
 
 type Answer<T> = (error: Error | undefined | null, value?: T) => void;
 
@@ -41,7 +53,10 @@ export class Lane {
   readonly #onLost: (lane: Lane) => void;
   #lost: DestinationError | undefined;
   #unansweredBytes = 0;
-  #answers = 0;
+  /** What answers were worth, in bytes. */
+  #answered = 0;
+  /** What the connection had received when the last one came. */
+  #receivedThen = 0;
   /** Operations under way, for whoever spreads them. */
   load = 0;
 
@@ -110,8 +125,9 @@ export class Lane {
     length: number,
     position: number,
   ): Promise<number> {
-    return await this.#call<number>((sftp, done) =>
-      sftp.read(handle, body, offset, length, position, (error, count) => done(error, count)),
+    return await this.#call<number>(
+      (sftp, done) => sftp.read(handle, body, offset, length, position, (error, count) => done(error, count)),
+      (count) => (count === 0 || count === length ? WHOLE : count),
     );
   }
 
@@ -167,6 +183,7 @@ export class Lane {
     try {
       const entries = await this.#call<readonly { readonly filename: string; readonly attrs: Stats }[]>(
         (sftp, done) => sftp.readdir(handle, (error, list) => done(error, list)),
+        (list) => list.reduce((sum, { filename }) => sum + filename.length + BYTES_OF_FACTS, 0),
       );
       return entries.map(({ filename, attrs }) => ({ name: filename, ...facts(attrs) }));
     } catch (error) {
@@ -175,14 +192,20 @@ export class Lane {
     }
   }
 
-  async #call<T>(send: (sftp: SFTPWrapper, done: Answer<T>) => void): Promise<T> {
+  /** @param worth bytes of an answer that may come in pieces */
+  async #call<T>(
+    send: (sftp: SFTPWrapper, done: Answer<T>) => void,
+    worth: (value: T) => number = () => WHOLE,
+  ): Promise<T> {
     if (this.#lost !== undefined) throw this.#lost;
     return await new Promise<T>((resolve, reject) => {
       this.#unanswered.add(reject);
       const done: Answer<T> = (error, value) => {
         this.#unanswered.delete(reject);
-        this.#answers += 1;
-        if (error === undefined || error === null) resolve(value as T);
+        const isAnswer = error === undefined || error === null;
+        this.#answered += isAnswer ? worth(value as T) : WHOLE;
+        this.#receivedThen = this.connection.socket.bytesRead;
+        if (isAnswer) resolve(value as T);
         else if ('code' in error) reject(error);
         else reject(this.#lost ?? disconnected(this.#url, 'the server does not answer any more', error));
       };
@@ -213,7 +236,7 @@ export class Lane {
     let movedAt = 0;
     let answered: (() => void) | undefined;
     const since = (): number => movedAt;
-    let seen = { answers: 0, sent: 0, received: 0 };
+    let seen = { answered: 0, sent: 0, received: 0 };
     const timer = setInterval(() => {
       if (this.isLost) {
         answered?.();
@@ -221,12 +244,17 @@ export class Lane {
         return;
       }
       const sent = socket.bytesWritten - socket.writableLength;
-      const now = { answers: this.#answers, sent, received: socket.bytesRead };
-      // A keepalive and its answer are a hundred bytes or so.
+      const now = { answered: this.#answered, sent, received: socket.bytesRead };
+      const mayAnswer = now.received - this.#receivedThen <= this.#unanswered.size * LARGEST_ANSWER;
+      const hasAnswered = now.answered - seen.answered >= LEAST_BYTES;
       const moved =
-        now.answers !== seen.answers || now.sent - seen.sent > 4096 || now.received - seen.received > 4096;
-      still = moved || this.#unanswered.size === 0 ? 0 : still + 1;
-      seen = now;
+        hasAnswered ||
+        now.sent - seen.sent > STIR_BYTES ||
+        (mayAnswer && now.received - seen.received > STIR_BYTES);
+      const isIdle = this.#unanswered.size === 0;
+      still = moved || isIdle ? 0 : still + 1;
+      // Small pieces add up until they are some progress.
+      seen = { ...now, answered: hasAnswered || isIdle ? now.answered : seen.answered };
       if (still === 0) {
         answered?.();
         answered = undefined;

@@ -47,7 +47,8 @@ async function* temporariesBelow(
     signal.throwIfAborted();
     const directory = path;
     const names = await onLane(
-      async (lane) => await namesIn(lane, directory, false, bound.folder(directory.slice(root.length + 1))),
+      async (lane) =>
+        await namesIn(lane, directory, false, bound.folder(directory.slice(root.length + 1)).count),
     );
     for (const { name, type, size, modifiedMs } of names) {
       if (type === 'directory' && isKeyPart(name)) waiting.push(`${directory}/${name}`);

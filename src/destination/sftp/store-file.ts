@@ -244,7 +244,7 @@ async function leastAgeThere(lane: Lane, claim: string, temporary: string): Prom
   const slash = claim.lastIndexOf('/');
   const names = { own: temporary.slice(slash + 1), claim: claim.slice(slash + 1) };
   return leastAgeMs(
-    await namesIn(lane, claim.slice(0, slash), false, new ListBound(claim).folder('packs/')),
+    await namesIn(lane, claim.slice(0, slash), false, new ListBound(claim).folder('packs/').count),
     names,
   );
 }

@@ -1,5 +1,5 @@
 /** Every object below a directory on the server: many directories at once, as each costs round trips. */
-import { ListBound } from '../bounds.ts';
+import { ListBound, LONGEST_KEY } from '../bounds.ts';
 import type { ListedObject } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { isStatus, STATUS } from './answers.ts';
@@ -64,9 +64,8 @@ async function look(walk: Walk, directory: string, bound: ListBound): Promise<Fo
       lane,
       path,
       directory === start,
-      bound.folder(directory),
+      bound.folder(directory).count,
     )) {
-      bound.count(below + name);
       if (!isKeyPart(name) || (directory === start && !name.startsWith(firstPart))) continue;
       const { type, size, modifiedMs } =
         facts.type === 'link' ? await followed(lane, `${path}/${name}`, facts) : facts;
@@ -79,13 +78,13 @@ async function look(walk: Walk, directory: string, bound: ListBound): Promise<Fo
 
 /**
  * What is in a directory; nothing where there is none.
- * @param count called for each name and each answer
+ * @param count called with each name, and for each answer
  */
 export async function namesIn(
   lane: Lane,
   path: string,
   isFirst: boolean,
-  count: () => void,
+  count: (name?: string) => void,
 ): Promise<readonly NamedFacts[]> {
   let handle: Buffer;
   try {
@@ -103,8 +102,9 @@ export async function namesIn(
       const [some, more] = await Promise.all([lane.readDirectory(handle), lane.readDirectory(handle)]);
       count();
       for (const name of [...(some ?? []), ...(more ?? [])]) {
-        count();
-        names.push(name);
+        count(name.name);
+        // It is none of a repository's, and some servers tell of names of any length.
+        if (name.name.length <= LONGEST_KEY) names.push(name);
       }
       if (some === undefined || more === undefined) return names;
     }

@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { connect as connectSocket } from 'node:net';
 import { Duplex } from 'node:stream';
 import type { Client } from 'ssh2';
+import { systemClock } from '../../base/clock.ts';
 import { DestinationError } from '../../base/errors.ts';
+import { waitsForAnswer } from '../../base/waits.ts';
 
 /** Of the first stretch of the way, on which everything moves. */
 export interface Wire {
@@ -28,11 +30,19 @@ export async function through(
   via: { readonly client: Client; readonly wire: Wire; readonly shown: string },
   host: string,
   port: number,
-  url: string,
+  { url, patienceMs }: { readonly url: string; readonly patienceMs: number },
 ): Promise<Way> {
+  const since = systemClock.monotonic();
+  const answered = waitsForAnswer(
+    'store',
+    () => since,
+    () => patienceMs,
+  );
   const opened = Promise.withResolvers<Duplex>();
   const lost = (): void => opened.reject(new Error('the connection was closed'));
   via.client.once('close', lost);
+  // A server in between that is alive may still never say whether it leads on.
+  const patience = setTimeout(() => opened.reject(new Error('no answer')), patienceMs);
   via.client.forwardOut('127.0.0.1', 0, host, port, (error, stream) => {
     if (error === undefined) opened.resolve(stream);
     else opened.reject(error);
@@ -49,6 +59,8 @@ export async function through(
       cause,
     });
   } finally {
+    answered();
+    clearTimeout(patience);
     via.client.off('close', lost);
   }
 }

@@ -1,14 +1,14 @@
 /** The requests of WebDAV to one folder of a server, by key. */
 import { collectBody } from '../body.ts';
-import { LARGEST_FOLDER, LARGEST_PAGE } from '../bounds.ts';
+import { LARGEST_FOLDER, LARGEST_PAGE, LONGEST_KEY, type FolderBound } from '../bounds.ts';
 import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
-import { drain, xmlOf } from '../http-site.ts';
+import { drain, eachText } from '../http-site.ts';
 import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.ts';
 import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
 import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
-import { parseMultistatus } from './multistatus.ts';
+import { MultistatusReader } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
 
 export interface Folder {
@@ -17,7 +17,11 @@ export interface Folder {
   /** Undefined when there is nothing of that name. */
   look(name: string, signal: AbortSignal): Promise<DavEntry | undefined>;
   /** What is in a folder, by name; undefined when there is no such folder. */
-  children(name: string, signal: AbortSignal): Promise<ReadonlyMap<string, DavEntry> | undefined>;
+  children(
+    name: string,
+    bound: FolderBound,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, DavEntry> | undefined>;
   put(
     name: string,
     body: Uint8Array,
@@ -89,9 +93,10 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   async function properties(
     name: string,
-    depth: '0' | '1',
+    bound: FolderBound | undefined,
     signal: AbortSignal,
   ): Promise<readonly DavEntry[] | 'refused' | undefined> {
+    const depth = bound === undefined ? '0' : '1';
     const request = {
       method: 'PROPFIND',
       path: pathOf(name),
@@ -103,8 +108,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     };
     for (let tries = 1; ; tries += 1) {
       const answer = await ask(request, signal, async (reply, moving) => {
-        const largest = depth === '0' ? LARGEST_PAGE : LARGEST_FOLDER;
-        if (reply.status === 207) return parseMultistatus(await xmlOf(reply, moving, largest)) ?? [];
+        if (reply.status === 207) {
+          const { entries, isWhole } = await entriesOf(reply, moving, bound);
+          if (isWhole && entries.length === 0)
+            throw senseless(url, request.op, 'the answer to PROPFIND says nothing of what was asked about');
+          return isWhole ? entries : [];
+        }
         await drain(reply, moving);
         // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
         return reply.status === 400 ? 'refused' : undefined;
@@ -117,7 +126,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
   }
 
   async function look(name: string, signal: AbortSignal): Promise<DavEntry | undefined> {
-    const entries = await properties(name, '0', signal);
+    const entries = await properties(name, undefined, signal);
     if (entries === 'refused') return await belowFile(name, signal);
     const [entry] = entries ?? [];
     if (entry?.refused === undefined) return entry;
@@ -137,9 +146,10 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   async function children(
     name: string,
+    bound: FolderBound,
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, DavEntry> | undefined> {
-    const entries = await properties(name === '' ? '' : `${name}/`, '1', signal);
+    const entries = await properties(name === '' ? '' : `${name}/`, bound, signal);
     if (entries === 'refused') return await belowFile(`${name}/`, signal);
     if (entries === undefined) return undefined;
     // Behind a proxy the server may know itself by another path: its own folder has the shortest one.
@@ -294,6 +304,25 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
   }
 
   return { url, look, children, put, makeFolder, move, remove, read, close: () => site.close() };
+}
+
+/** What is said in an answer, taken in while it comes. */
+async function entriesOf(
+  reply: HttpReply,
+  moving: Moving,
+  bound: FolderBound | undefined,
+): Promise<{ readonly entries: readonly DavEntry[]; readonly isWhole: boolean }> {
+  bound?.anew();
+  const entries: DavEntry[] = [];
+  const reader = new MultistatusReader((entry) => {
+    const name = entry.path.slice(entry.path.lastIndexOf('/') + 1);
+    bound?.count(name);
+    if (name.length <= LONGEST_KEY) entries.push(entry);
+  });
+  await eachText(reply, moving, bound === undefined ? LARGEST_PAGE : LARGEST_FOLDER, (text) =>
+    reader.push(text),
+  );
+  return { entries, isWhole: reader.isWhole() };
 }
 
 /** Names that begin with a dot are hidden by nginx and closed by many: they get a `~`, which is in no key. */

@@ -3,6 +3,7 @@
  * another document, must not pass for a list that is merely short. The webdav package reads both, and of what is said
  * about a name only the first part, which is why it is not used here.
  */
+import { EndlessAnswer, HollowAnswer } from '../bounds.ts';
 
 /** What a server says in a list of a name that it does not tell about. */
 export interface DavRefusal {
@@ -20,19 +21,6 @@ export interface DavEntry {
   readonly modifiedMs: number | undefined;
   /** The other fields say nothing then. */
   readonly refused?: DavRefusal;
-}
-
-/** Undefined when the text is no complete answer. */
-export function parseMultistatus(text: string): readonly DavEntry[] | undefined {
-  const root = parseXml(text);
-  if (root?.name !== 'multistatus') return undefined;
-  const entries: DavEntry[] = [];
-  for (const response of root.children.filter(({ name }) => name === 'response')) {
-    const entry = entryOf(response);
-    if (entry === undefined) return undefined;
-    entries.push(entry);
-  }
-  return entries;
 }
 
 function entryOf(response: Element): DavEntry | undefined {
@@ -60,7 +48,9 @@ function entryOf(response: Element): DavEntry | undefined {
 function refusalIn(response: Element, parts: readonly Element[]): DavRefusal | undefined {
   const [status] = [response, ...parts].map(statusIn).filter((found) => found !== undefined);
   if (status === undefined || isSuccess(status)) return undefined;
-  return { status, words: child(response, 'responsedescription')?.text };
+  const words = child(response, 'responsedescription')?.text.slice(0, LONGEST_WORDS);
+  // A copy: a part of a text would keep all of it.
+  return { status, words: words === undefined ? undefined : Buffer.from(words).toString() };
 }
 
 function isSuccess(status: number | undefined): boolean {
@@ -115,34 +105,117 @@ const token = new RegExp(
 /** Of what says something of a file there are six in one another, and a dozen. */
 const DEEPEST = 64;
 const MOST_ELEMENTS = 2 ** 21;
+const MOST_OF_ONE = 4_096;
+/** Characters of a sentence that is told. */
+const LONGEST_WORDS = 1_000;
+/** Characters: of all that is said about one name, and of what stands between two marks. */
+const LONGEST_PART = 2 ** 20;
+/** Taken apart at once: what is not whole yet is looked at anew with each piece. */
+const PIECE = 32 * 1024;
 
-/** The outermost element; undefined unless the document is well-formed to its end. */
-function parseXml(text: string): Element | undefined {
-  const document: Element = { name: '', children: [], text: '' };
-  const open: Element[] = [document];
-  let elements = 0;
-  token.lastIndex = text.startsWith('\uFEFF') ? 1 : 0;
-  while (token.lastIndex < text.length) {
-    const found = token.exec(text);
-    if (found === null) return undefined;
-    const [, cdata, end, name, , empty, words] = found;
-    const inner = open.at(-1);
-    if (inner === undefined) return undefined;
-    if (cdata !== undefined) inner.text += cdata;
-    else if (words !== undefined) inner.text += unescaped(words);
-    else if (name === undefined) continue;
-    else if (end === '/') {
-      if (open.length === 1 || open.pop()?.name !== name) return undefined;
-    } else {
-      elements += 1;
-      if (open.length > DEEPEST || elements > MOST_ELEMENTS) return undefined;
-      const element = { name, children: [], text: '' };
-      inner.children.push(element);
-      if (empty !== '/') open.push(element);
-    }
+/** Reads an answer while it comes, and keeps of it what is being said about one name. */
+export class MultistatusReader {
+  readonly #take: (entry: DavEntry) => void;
+  /** What has come and was not taken apart. */
+  #text = '';
+  #isFirst = true;
+  /** The document, the outermost element, and so on. */
+  readonly #open: Element[] = [{ name: '', children: [], text: '' }];
+  #roots = 0;
+  #elements = 0;
+  /** Of the name that is being told about. */
+  #ofOne = 0;
+  #characters = 0;
+  #isBroken = false;
+
+  constructor(take: (entry: DavEntry) => void) {
+    this.#take = take;
   }
-  const isWhole = open.length === 1 && document.children.length === 1 && document.text.trim() === '';
-  return isWhole ? document.children[0] : undefined;
+
+  /** @throws {EndlessAnswer | HollowAnswer} */
+  push(text: string): void {
+    if (this.#isBroken) return;
+    this.#text += text;
+    if (this.#text.length >= PIECE) this.#takeApart(false);
+  }
+
+  /** To be asked once, at the end: whether the document is well-formed, and an answer of its kind. */
+  isWhole(): boolean {
+    this.#takeApart(true);
+    return !this.#isBroken && this.#text === '' && this.#open.length === 1 && this.#roots === 1;
+  }
+
+  #takeApart(isEnd: boolean): void {
+    const text = this.#text;
+    token.lastIndex = this.#isFirst && text.startsWith('\uFEFF') ? 1 : 0;
+    if (text !== '') this.#isFirst = false;
+    let at = token.lastIndex;
+    while (at < text.length && !this.#isBroken) {
+      const found = token.exec(text);
+      if (found === null) break;
+      // More of the same text may come, such as the other half of an entity.
+      if (found[6] !== undefined && token.lastIndex === text.length && !isEnd) break;
+      at = token.lastIndex;
+      this.#isBroken = !this.#add(found);
+    }
+    // A copy: a part of the text would keep all of it.
+    this.#text = at === 0 ? text : Buffer.from(text.slice(at), 'utf16le').toString('utf16le');
+    if (this.#text.length > LONGEST_PART) throw new EndlessAnswer(LONGEST_PART);
+  }
+
+  /** False where it does not belong there. */
+  #add([, cdata, end, name, , empty, words]: RegExpExecArray): boolean {
+    const inner = this.#open.at(-1);
+    if (inner === undefined) return false;
+    const said = cdata ?? (words === undefined ? undefined : unescaped(words));
+    if (said !== undefined) return this.#say(inner, said);
+    if (name === undefined) return true;
+    if (end === '/') return this.#close(name);
+    this.#elements += 1;
+    this.#ofOne += 1;
+    const depth = this.#open.length;
+    if (depth > DEEPEST) throw new HollowAnswer(`nested more than ${DEEPEST} deep`);
+    if (this.#elements > MOST_ELEMENTS) throw new HollowAnswer(`made of more than ${MOST_ELEMENTS} parts`);
+    if (this.#ofOne > MOST_OF_ONE)
+      throw new HollowAnswer(`made of more than ${MOST_OF_ONE} parts for one name`);
+    if (depth === 1) {
+      this.#roots += 1;
+      if (name !== 'multistatus') return false;
+    }
+    const element: Element = { name, children: [], text: '' };
+    // What is said of a name is kept until it is whole, and nothing else.
+    if (depth > 2) inner.children.push(element);
+    else this.#beginOne();
+    this.#open.push(element);
+    return empty !== '/' || this.#close(name);
+  }
+
+  #say(inner: Element, text: string): boolean {
+    const depth = this.#open.length;
+    if (depth === 1) return text.trim() === '';
+    if (depth === 2) return true;
+    this.#characters += text.length;
+    if (this.#characters > LONGEST_PART) throw new EndlessAnswer(LONGEST_PART);
+    inner.text += text;
+    return true;
+  }
+
+  #close(name: string): boolean {
+    if (this.#open.length === 1) return false;
+    const closed = this.#open.pop();
+    if (closed?.name !== name) return false;
+    if (this.#open.length !== 2 || name !== 'response') return true;
+    const entry = entryOf(closed);
+    if (entry === undefined) return false;
+    this.#take(entry);
+    this.#beginOne();
+    return true;
+  }
+
+  #beginOne(): void {
+    this.#ofOne = 0;
+    this.#characters = 0;
+  }
 }
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };

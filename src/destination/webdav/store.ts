@@ -4,6 +4,7 @@
  * `If-None-Match` and `Overwrite: F` in a race differs; making a folder is one call of the file system nearly everywhere.
  */
 import { DestinationError } from '../../base/errors.ts';
+import { ListBound } from '../bounds.ts';
 import type { ObjectStat } from '../destination.ts';
 import { CLAIM_TRIES, claimPauseMs, isTimeToList, leastAgeMs } from '../claim.ts';
 import type { FileBeside } from '../claim.ts';
@@ -208,7 +209,8 @@ async function takeClaim(
 }
 
 async function filesBeside(folder: Folder, name: string, signal: AbortSignal): Promise<FileBeside[]> {
-  const children = await folder.children(name.slice(0, Math.max(0, name.lastIndexOf('/'))), signal);
+  const parent = name.slice(0, Math.max(0, name.lastIndexOf('/')));
+  const children = await folder.children(parent, new ListBound(folder.url).folder(parent), signal);
   return [...(children ?? [])]
     .filter(([, { isFolder }]) => !isFolder)
     .map(([child, { modifiedMs }]) => ({ name: child, modifiedMs }));

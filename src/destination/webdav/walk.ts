@@ -1,5 +1,5 @@
 /** Every object below a folder: many folders at once, as each costs a round trip. */
-import { ListBound } from '../bounds.ts';
+import { ListBound, type FolderBound } from '../bounds.ts';
 import type { ListedObject } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
 import { untold, withheld } from './dav-failure.ts';
@@ -52,15 +52,12 @@ async function look(
   bound: ListBound,
   signal: AbortSignal,
 ): Promise<Found> {
-  const count = bound.folder(name);
   const objects: ListedObject[] = [];
   const folders: string[] = [];
-  const children = await childrenOf(folder, name, signal);
+  const children = await childrenOf(folder, name, bound.folder(name), signal);
   const below = name === '' ? '' : `${name}/`;
   for (const [child, entry] of children ?? []) {
     const key = below + child;
-    count();
-    bound.count(key);
     const isWanted = key.startsWith(prefix) || (entry.isFolder && prefix.startsWith(`${key}/`));
     if (!isKeyPart(child) || !isWanted) continue;
     if (entry.refused !== undefined) throw withheld(folder.url, 'list', key, entry.refused);
@@ -75,7 +72,7 @@ async function look(
 /** Longer than any name on the file systems of servers, which answer in odd ways. */
 const longestName = 255;
 
-async function childrenOf(folder: Folder, name: string, signal: AbortSignal) {
+async function childrenOf(folder: Folder, name: string, bound: FolderBound, signal: AbortSignal) {
   if (name.split('/').some((part) => part.length > longestName)) return undefined;
-  return await folder.children(name, signal);
+  return await folder.children(name, bound, signal);
 }

@@ -1,4 +1,5 @@
 /** A folder on a WebDAV server as a destination: the key is the relative path. */
+import { ListBound } from '../bounds.ts';
 import { readFile } from 'node:fs/promises';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { looseText } from '../../base/people-text.ts';
@@ -299,10 +300,11 @@ async function timeAt(folder: Folder, signal: AbortSignal): Promise<number> {
 }
 
 async function* temporariesIn(folder: Folder, signal: AbortSignal): AsyncGenerator<Leftover> {
+  const bound = new ListBound(folder.url);
   const waiting = [''];
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     const below = name === '' ? '' : `${name}/`;
-    for (const [child, entry] of (await folder.children(name, signal)) ?? []) {
+    for (const [child, entry] of (await folder.children(name, bound.folder(name), signal)) ?? []) {
       const { isFolder, size = 0, modifiedMs } = entry;
       if (isFolder && isKeyPart(child)) waiting.push(below + child);
       else if (isTemporaryName(child) && modifiedMs !== undefined)

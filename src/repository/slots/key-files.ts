@@ -166,6 +166,7 @@ async function openByFiles(
     }
   } catch (error) {
     if (!isWrongSecret(error)) throw error;
+    if (files.slots.length === 0 && files.damaged.length > 0) throw noneReadable(files.damaged);
     throw failure ?? withDamagedSlots(error, files.damaged);
   }
   throw failure;
@@ -180,6 +181,16 @@ function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryEr
   const objects = damaged.map(({ details }) => details['object']).join(', ');
   return new RepositoryError('WRONG_PASSPHRASE', `${error.message}; damaged, so not tried: ${objects}`, {
     hint: error.hint,
+    cause: damaged[0],
+  });
+}
+
+/** Whether the secret is right is not known then. */
+function noneReadable(damaged: readonly RepositoryError[]): RepositoryError {
+  const objects = damaged.map(({ details }) => details['object']).join(', ');
+  return new RepositoryError('CORRUPT_DATA', `None of the repository’s key slots can be read: ${objects}`, {
+    hint: 'That says nothing about the passphrase, and the backups may be whole. Check what holds the destination, and try again; if it stays so, bring these files back from a copy of the destination.',
+    details: { object: `${damaged[0]?.details['object']}` },
     cause: damaged[0],
   });
 }

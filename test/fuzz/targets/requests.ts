@@ -15,8 +15,9 @@ import { parsePropfind } from '../../../src/api/webdav/propfind-body.ts';
 import { WEBDAV_ROOT, encodeNames, readWebdavTarget } from '../../../src/api/webdav/target.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
 import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/cursor.ts';
-import { parseMultistatus } from '../../../src/destination/webdav/multistatus.ts';
+
 import { parseForm } from '../../../src/partner/console/form.ts';
+import { parseMultistatus } from '../../support/parsed-multistatus.ts';
 import { changeJson, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { FuzzTarget, TargetTable, Verdict } from '../target.ts';
 

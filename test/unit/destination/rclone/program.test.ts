@@ -49,7 +49,7 @@ test.each([
   ['not-found', `NOTICE: didn't find section in config file ("drive")`],
   ['denied', "Fatal error: Couldn't decrypt configuration, most likely wrong password."],
   ['unsupported', 'Fatal error: unknown flag: --rc-serve'],
-  ['denied', 'Failed to create file system for "holdfast:": read metadata failed: 401 Unauthorized'],
+  ['denied', 'read metadata failed: 401 Unauthorized'],
   ['denied', "Failed to create file system: couldn't fetch token: invalid_grant: maybe token expired?"],
 ])('a program that ends at once is quoted, as kind %s', async (kind, words) => {
   const file = await program(
@@ -65,6 +65,8 @@ test.each([
 test('what it says is told without secrets in addresses', () => {
   const said = '2026/11/21 20:00:00 ERROR : Put "https://me:secret@host/a?sig=secret&x=1": no such host';
   expect(plainWords(said)).toBe('Put "https://host/a?…": no such host');
+  const ofTheMoment = 'Failed to create file system for "holdfast:": read metadata failed: 503';
+  expect(plainWords(ofTheMoment)).toBe('read metadata failed: 503');
 });
 
 test('rclone waits for minutes for what a slow line still has in its buffers', async () => {

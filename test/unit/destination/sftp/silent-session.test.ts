@@ -1,8 +1,16 @@
-/** A server that lets one in and then never speaks SFTP: its program hangs, or what the account's home lies on. */
+/** A server that lets one in and then never speaks SFTP, or so little that nothing comes of it: its program hangs, or it means to. */
+import { EventEmitter } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from '../../../../src/base/clock.ts';
+import { toldWait } from '../../../../src/base/waits.ts';
+import { connect } from '../../../../src/destination/sftp/connect.ts';
+import { Lane } from '../../../../src/destination/sftp/lane.ts';
+import { identityOf } from '../../../../src/destination/sftp/place.ts';
+import { prepareTarget } from '../../../../src/destination/sftp/target.ts';
+import { through } from '../../../../src/destination/sftp/way.ts';
 import { openSftpDestination } from '../../../../src/destination/sftp/sftp.ts';
 import { startSftpStore, type SftpStore } from '../../../support/sftp-store.ts';
 
@@ -51,4 +59,57 @@ test('is left at once by who is told to stop', async () => {
   await silent.promise;
   controller.abort(reason);
   await outcome;
+});
+
+test('is told as what is waited for', async () => {
+  const controller = new AbortController();
+  const outcome = expect(openThere(controller.signal)).rejects.toThrow('over');
+  await silent.promise;
+  expect(toldWait(systemClock.monotonic() + 6_000)).toMatchObject({
+    code: 'no_answer',
+    params: { whom: 'store', silent_seconds: 6, given_up_in_seconds: 54 },
+  });
+  controller.abort(new Error('over'));
+  await outcome;
+});
+
+test('a server on the way that never says whether it leads on is given up', async () => {
+  const client = new EventEmitter() as unknown as Parameters<typeof through>[0]['client'];
+  client.forwardOut = () => client;
+  const wire = { bytesRead: 0, bytesWritten: 0, writableLength: 0, destroy: vi.fn() };
+  const way = through({ client, wire, shown: 'between' }, 'far', 22, { url: 'sftp://far', patienceMs: 20 });
+  await expect(way).rejects.toMatchObject({ kind: 'unreachable', retry: 'later' });
+  expect(wire.destroy).toHaveBeenCalled();
+});
+
+test('an object that comes byte by byte does not come', async () => {
+  const dripping = await startSftpStore({
+    fault: ({ kind, id }, sftp) => {
+      if (kind !== 'READ') return false;
+      setTimeout(() => sftp.data(id, Buffer.from('x')), 20);
+      return true;
+    },
+  });
+  dripping.files.set('/keep/a', Buffer.alloc(8_192));
+  const hostKeyFile = join(directory, 'host.pub');
+  writeFileSync(hostKeyFile, `${dripping.publicKey}\n`);
+  const place = {
+    kind: 'sftp',
+    user: 'keeper',
+    host: '127.0.0.1',
+    port: dripping.port,
+    directory: '/keep',
+  } as const;
+  const target = await prepareTarget(
+    place,
+    'sftp://drip',
+    identityOf({ password: 'secret', hostKeyFile }, {}),
+  );
+  const lane = new Lane(await connect(target, new AbortController().signal), 'sftp://drip', () => {}, 600);
+  const readAll = async (): Promise<void> => {
+    const handle = await lane.open('/keep/a', 'read');
+    for (let at = 0; at < 8_192;) at += await lane.read(handle, Buffer.alloc(8_192), at, 8_192 - at, at);
+  };
+  await expect(readAll()).rejects.toMatchObject({ kind: 'unreachable', details: { stalled: true } });
+  await dripping.stop();
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseMultistatus } from '../../../../src/destination/webdav/multistatus.ts';
+import { parseMultistatus } from '../../../support/parsed-multistatus.ts';
 
 const answer = `<?xml version="1.0" encoding="utf-8"?>
 <D:multistatus xmlns:D="DAV:">
@@ -86,5 +86,16 @@ describe('an answer to PROPFIND', () => {
   test('does not take entities apart twice', () => {
     const text = answer.replace('a&amp;b', '&amp;lt;&#65;&#x42;');
     expect(parseMultistatus(text)?.[1]?.path).toBe('/dav/my folder/&lt;AB');
+  });
+
+  test('is the same in whatever pieces it comes', () => {
+    const many = answer.replace('</D:multistatus>', (end) => {
+      const one =
+        '<D:response><D:href>/x/&#97;&amp;%20b</D:href><D:status>HTTP/1.1 403 No</D:status></D:response>';
+      return `${one.repeat(2_000)}${end}`;
+    });
+    const whole = parseMultistatus(many);
+    expect(whole).toHaveLength((parseMultistatus(answer)?.length ?? 0) + 2_000);
+    for (const piece of [1, 7, 1_000, 33_000]) expect(parseMultistatus(many, piece)).toEqual(whole);
   });
 });
