@@ -111,8 +111,9 @@ export async function check(
   const last = lastPacks(snapshots.tombstones);
   const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
-  // A second walk is needed where the first one compared ids before the packs' directories were read, and where index
-  // objects were wrong: the true index has other slots, so it starts without ids.
+  // The first walk may have passed trees before the packs' directories were read. If any id differs, a second walk
+  // finds which files name it. Where index objects are wrong, the true index is walked instead; ids are then not
+  // compared until the index is rebuilt.
   const ids = trueIndex === undefined ? checked.ids : undefined;
   const traversal =
     ids?.differ === false
