@@ -116,7 +116,7 @@ function isReason(text: string): boolean {
   return text.length <= LONGEST_REASON;
 }
 
-/** In such texts each character of a name was one byte. */
+/** Older texts have one character for each byte of a name. A text with characters beyond that is the name as text. */
 function nameOfText(text: string): ByteString {
   return /^[\0-\u00ff]*$/.test(text) ? asByteString(text) : bytesOfText(text);
 }

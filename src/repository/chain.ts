@@ -307,7 +307,7 @@ export function headPlace(key: string): ChainPlace | undefined {
   return writer === undefined ? undefined : { writer, seq: Number(seq) };
 }
 
-/** Undefined when the head is gone by now, or when its damage is not CORRUPT_DATA. */
+/** Whether a head can be read. Undefined when it is gone by now, or its damage is not CORRUPT_DATA. */
 export async function canReadHead(
   repository: Repository,
   key: string,

@@ -205,7 +205,7 @@ export class FirstLook {
     try {
       return await ahead?.get(prefix);
     } catch (error) {
-      // Whoever asks again gets another try.
+      // The next caller requests the list again.
       if (this.#ahead === ahead) this.#ahead = undefined;
       throw error;
     }
@@ -220,7 +220,7 @@ export class FirstLook {
       this.#large = looked.upTo !== undefined || looked.objects.length >= SHOWN_OF_PAGE;
       return looked;
     } catch (error) {
-      // Whoever asks again gets another try.
+      // The next caller requests the list again.
       if (this.#looking === looking) this.#looking = undefined;
       throw error;
     }

@@ -36,7 +36,7 @@ export interface StoredLease {
   /** `prune` or `session.<16 hex>`. */
   readonly purpose: string;
   readonly epoch: number;
-  /** The storage's clock. */
+  /** When the storage received the lease, by its own clock. */
   readonly storedMs: number;
 }
 
@@ -169,7 +169,7 @@ export async function readLease(
   return await repository.withKeys(() => openLease(repository, bytes, purpose, epoch), signal);
 }
 
-/** @throws {RepositoryError} CORRUPT_DATA when it is damaged or stands under another key */
+/** @throws {RepositoryError} CORRUPT_DATA when the lease is damaged or belongs under another key */
 export function openLease(
   repository: Repository,
   bytes: Buffer,

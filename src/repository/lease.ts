@@ -176,7 +176,7 @@ export class Lease implements AsyncDisposable {
     const before = this.#epoch;
     // The machine may sleep while it waits for the answer, so the time of the request counts.
     const asked = this.#moment();
-    // What the storage's clock should say, also after a sleep.
+    // What the storage's clock should show at this moment, even after a sleep.
     const seenMs = this.#storageMs + Math.max(0, asked.wall - this.#anchor.wall);
     const created = await this.#create(before + 1, seenMs, signal);
     this.#creating = undefined;

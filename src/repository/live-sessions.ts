@@ -57,7 +57,7 @@ class SessionLook {
   readonly #signal: AbortSignal;
   readonly #judged = new Set<string>();
   readonly #told = new Map<string, Told[]>();
-  /** Since when each key generation has been an old one. */
+  /** Since when, by the storage's clock, each key generation has been old; undefined: it is not known to be. */
   readonly #ages = new Map<number, Promise<number | undefined>>();
   /**
    * Purposes of leases that vanished after they were listed: replaced by a heartbeat, or removed at the end of the

@@ -83,7 +83,7 @@ export class Repository {
   readonly cache: MetadataCache;
   /** Replaces index objects and trees where a write-only key cannot read them. */
   readonly ledger: Ledger;
-  /** How a run sees a far destination when it begins. */
+  /** The view of a remote destination at the beginning of a run, if there is one. */
   readonly look: FirstLook | undefined;
   readonly #parts: RepositoryParts;
   readonly #held: HeldKeys;

@@ -64,7 +64,7 @@ export interface DamagedSnapshot {
 export interface SnapshotList {
   /** Live snapshots in the order in which they were made, oldest first. */
   readonly live: readonly Snapshot[];
-  /** Snapshot objects that could not be read; prune must stop when there is one. */
+  /** Snapshot objects that could not be read. Each stops prune, unless a write-only key in use sealed it. */
   readonly damaged: readonly DamagedSnapshot[];
   /** Snapshot objects that are tombstoned but still stored. */
   readonly forgotten: readonly string[];

@@ -169,7 +169,7 @@ export function compareClaims(
 
 /** The results of reading directories of packs. */
 export interface DirectoryResults {
-  /** Packs as they really are, where index objects say otherwise. */
+  /** Packs whose own directory differs from the index objects, as they describe themselves. */
   readonly differing: ReadonlyMap<string, IndexedPack>;
   /** Packs that were removed after they were listed. */
   readonly gone: readonly string[];

@@ -16,7 +16,7 @@ import { listEverySnapshot } from '../chains/whole-list.ts';
 export interface StockedPack {
   readonly name: string;
   readonly bytes: number;
-  /** The storage's clock. */
+  /** When the storage received the pack, by its own clock. */
   readonly storedMs: number;
   /** False when neither an index object nor the pack's own directory tells what it holds. */
   readonly readable: boolean;
@@ -31,7 +31,7 @@ export interface StockedPack {
 
 /** Everything on which prune bases its decisions, as of one moment. */
 export interface PruneStock {
-  /** The storage's clock. */
+  /** The storage's time when stock was taken. */
   readonly nowMs: number;
   readonly snapshots: SnapshotList;
   /**

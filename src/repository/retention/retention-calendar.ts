@@ -145,7 +145,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A policy that cannot be carried out as stated. */
+/** The error for a policy that cannot be carried out as stated. */
 export function refused(message: string, hint: string, cause?: unknown): RequestError {
   return new RequestError('INVALID_REQUEST', message, { op: 'plan retention', hint, cause });
 }

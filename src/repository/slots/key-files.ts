@@ -201,7 +201,10 @@ export function isWorthCopy(error: unknown, destination: Destination): boolean {
   );
 }
 
-/** Whether an object is unusable: damaged, or gone after it was listed. */
+/**
+ * Whether an object is unusable: damaged, or not found under the key that its listed number gives, since only a
+ * stranger writes numbers with leading zeros.
+ */
 export function isUnusable(error: unknown): error is DestinationError | RepositoryError {
   if (error instanceof DestinationError) return error.kind === 'not-found';
   return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
