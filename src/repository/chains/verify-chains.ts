@@ -100,8 +100,8 @@ export interface LostRecord extends ChainPlace {
   /** Undefined where no stored object gives the name. */
   readonly name: string | undefined;
   /**
-   * Set when this machine remembers the record under a number far above all others; it is then given up by name,
-   * without a place.
+   * Set when this machine remembers the record under a number with a gap below it; it is then given up by its name
+   * alone, without a place.
    */
   readonly isUnplaced?: boolean;
 }

@@ -166,8 +166,8 @@ class TreeWalk implements Traversal {
   }
 
   /**
-   * A part that several directories share has been visited already; its totals are added to this directory as well.
-   * Returns whether they are known.
+   * Adds a part of a directory that was visited already, since another directory shares it: the totals of both must be
+   * right. False when the part could not be read.
    */
   async #sharedPart(reader: TreeReader, visit: Visit, stack: Visit[], signal: AbortSignal): Promise<boolean> {
     const { id, sum } = visit;

@@ -311,7 +311,7 @@ function reasonsToKeep(
   }
 }
 
-/** The reasons for all snapshots that stand for the same one, by what they stand for. */
+/** The reasons that keep any of the snapshots which stand for the same one, by `standsFor`. */
 function reasonsBySnapshot(
   kept: readonly (readonly [RetentionInput, readonly Reason[]])[],
 ): ReadonlyMap<string, readonly Reason[]> {

@@ -25,7 +25,7 @@ export interface SlotTries {
   readonly tried: readonly SlotFile[];
   /** How many slots are not tried because all together would take too long. */
   readonly left: number;
-  /** Why a slot with excessive cost is not tried; undefined where there is none. */
+  /** Why a slot whose cost is outside of the limits is not tried; undefined where there is none. */
   readonly refused: RepositoryError | undefined;
 }
 
