@@ -8,15 +8,15 @@ export interface ChunkerParameters {
 }
 
 /**
- * 128 KiB, 320 KiB, 2 MiB. A disk image whose files changed here and there costs what its touched chunks weigh: half of
- * what it costs with chunks of 1 MiB (docs/performance.md).
+ * 128 KiB, 320 KiB, 2 MiB. After scattered changes in a disk image, a backup stores the chunks that were touched: half
+ * as much as with chunks of 1 MiB (docs/performance.md).
  */
 export const DEFAULT_CHUNKER: ChunkerParameters = { min: 131_072, avg: 327_680, max: 2_097_152 };
 
 /** Bytes after which a Gear hash has forgotten what came before. */
 const WINDOW = 32;
 
-/** Bytes of each of the stretches that are looked through at once: what is looked at in vain at a cut is little. */
+/** Bytes of each of the three stretches that are searched at once: small, so that little is searched in vain beyond a cut. */
 const STRETCH = 2_048;
 
 /**
@@ -26,7 +26,7 @@ const STRETCH = 2_048;
 export class Chunker {
   readonly parameters: ChunkerParameters;
   readonly #gear: Int32Array;
-  /** Harder to meet before the average size, easier after it. */
+  /** A mask that is harder to meet, before the average size, and an easier one after it. */
   readonly #hardMask: number;
   readonly #easyMask: number;
 
@@ -56,8 +56,8 @@ export class Chunker {
   }
 
   /**
-   * The first place from `at` on, before `end`, whose hash meets the mask; -1 when there is none. Each hash waits for the
-   * one before it, so that the processor would be idle half of the time: three stretches are looked through at once.
+   * The first place from `at` on, before `end`, whose hash meets the mask; -1 when there is none. Each hash depends on
+   * the one before it, which would leave the processor idle half of the time, so three stretches are searched at once.
    */
   #find(data: Buffer, at: number, end: number, mask: number): number {
     const gear = this.#gear;
@@ -75,7 +75,7 @@ export class Chunker {
         if ((one & mask) === 0) return place;
         if ((two & mask) === 0 || (three & mask) === 0) break;
       }
-      // There is one in here, but an earlier stretch may have another: they are looked through again in their order.
+      // One stretch has a cut, but an earlier one may have another further on: all are searched again in order.
       if (place < from + STRETCH) break;
       from += 3 * STRETCH;
     }
@@ -87,7 +87,7 @@ export class Chunker {
     return -1;
   }
 
-  /** Of the window that ends before `at`. */
+  /** The hash of the window that ends before `at`. */
   #hashBefore(data: Buffer, at: number): number {
     const gear = this.#gear;
     let hash = 0;

@@ -3,7 +3,10 @@ import { zstd } from './zstd-choice.ts';
 import type { Compress } from './zstd.ts';
 import { isPlainFrame } from './zstd-frame.ts';
 
-/** How segments are stored: a zstd level, not at all, or zstd:3 that stops trying while nothing shrinks. */
+/**
+ * How segments are stored: with a zstd level, uncompressed, or `auto`: zstd:3, skipping segments while data does not
+ * shrink.
+ */
 export type Compression =
   | { readonly kind: 'zstd'; readonly level: number }
   | { readonly kind: 'none' }
@@ -32,7 +35,7 @@ export function parseCompression(text: string): Compression {
 
 /** A segment is stored compressed only when that saves at least one byte in 32. */
 const WORTHWHILE = 31 / 32;
-/** `auto`: after this many segments in a row that did not shrink, the next ones are stored as they are. */
+/** `auto`: after `AUTO_GIVE_UP` segments in a row that did not shrink, the next `AUTO_SKIP` ones are stored uncompressed. */
 const AUTO_GIVE_UP = 4;
 const AUTO_SKIP = 32;
 
@@ -42,7 +45,7 @@ const AUTO_SKIP = 32;
  */
 const LEVEL_3_TABLES = { hashLog: 16, chainLog: 15 } as const;
 
-/** Compresses segments one after the other, with what can be used again. */
+/** Compresses segments one after the other, reusing contexts and buffers. */
 export class SegmentCompressor {
   readonly #compress: Compress;
   readonly #mode: Compression;

@@ -5,10 +5,16 @@ export const ID_BYTES = 24;
 /** Bytes of an id that index objects and the chunk table keep. */
 export const SHORT_ID_BYTES = 16;
 
-/** Ids that share an allocation. An id in Node's common pool would keep 64 KiB of it alive until its pack is closed. */
+/**
+ * Number of ids that share an allocation. An id in Node's common pool would keep 64 KiB of it alive until its pack is
+ * closed.
+ */
 const IDS_PER_BLOCK = 128;
 
-/** Names chunks: one hasher reused for every chunk, because making one costs three times the hashing of 4 KiB. */
+/**
+ * Computes ids of chunks. One hasher is reused for every chunk, because making one costs three times the hashing of 4
+ * KiB.
+ */
 export class ChunkHasher {
   readonly #hasher: Blake3Hasher;
   readonly #scratch = Buffer.alloc(ID_BYTES);
@@ -33,7 +39,7 @@ export class ChunkHasher {
     return this.#scratch.equals(id);
   }
 
-  /** As text: a buffer made outside of V8 costs three times as much, and the collector later on. */
+  /** The digest as hex text: a buffer made outside of V8 costs three times as much, and more in garbage collection later. */
   #hex(chunk: Buffer): string {
     this.#hasher.reset();
     this.#hasher.update(chunk);

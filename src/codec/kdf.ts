@@ -43,7 +43,10 @@ export const DEFAULT_COST: Argon2Cost = { m: 262_144, t: 3, p: 4 };
 /** RFC 9106's second choice, for machines with less than 2 GiB. */
 export const SMALL_MACHINE_COST: Argon2Cost = { m: 65_536, t: 3, p: 4 };
 
-/** Argon2id, 32 bytes, off the main thread: one thread for each lane, where OpenSSL's has one for all and takes twice the time. */
+/**
+ * Argon2id, 32 bytes, off the main thread, with one thread for each lane. OpenSSL's implementation uses a single thread
+ * and takes twice the time.
+ */
 export async function argon2id(password: Uint8Array, salt: Uint8Array, cost: Argon2Cost): Promise<Buffer> {
   return await hashRaw(password, {
     algorithm: ARGON2ID,
@@ -55,5 +58,5 @@ export async function argon2id(password: Uint8Array, salt: Uint8Array, cost: Arg
   });
 }
 
-/** `Algorithm.Argon2id`: the package's type declares it as a constant that does not exist when it runs. */
+/** `Algorithm.Argon2id`: the package's types declare this constant, but it does not exist at run time. */
 const ARGON2ID = 2;

@@ -14,18 +14,18 @@ import {
   type WriteOnlyMark,
 } from './write-only.ts';
 
-/** What a write-only key has of a key generation, in place of the root key. */
+/** The keys that a write-only key has of a generation, instead of the root key. */
 export interface GrantedKeys {
   readonly config: Uint8Array;
   readonly tomb: Uint8Array;
   readonly lease: Uint8Array;
-  /** To seal with, in the current generation. */
+  /** What it seals with; set only for the current generation. */
   readonly sealing?: { readonly public: Uint8Array; readonly sealer: Uint8Array } | undefined;
 }
 
 export interface KeyGeneration {
   readonly g: number;
-  /** Empty where only some keys were granted. */
+  /** The root key; empty where only some keys were granted. */
   readonly key: Buffer;
   readonly state: 'current' | 'old';
   readonly granted?: GrantedKeys | undefined;
@@ -45,11 +45,11 @@ export interface KeyMaterial {
     readonly state: 'current' | 'old';
     readonly granted?: GrantedKeys | undefined;
   }[];
-  /** Number of the write-only key that these are of; the chunk-id keys are then those of its namespace. */
+  /** Number of the write-only key whose keys these are; the chunk-id keys are then those of its namespace. */
   readonly writeOnly?: number | undefined;
 }
 
-/** Key of an object that is to be made, and what its header says of it. */
+/** The key of a new object, and the fields of its header that go with it. */
 export interface NewObjectKey {
   readonly salt: Buffer;
   readonly sealedBy: number;
@@ -57,7 +57,7 @@ export interface NewObjectKey {
   readonly commitment: Buffer;
 }
 
-/** The two namespaces of a repository: encrypted chunks and plain ones are never shared. */
+/** A namespace of chunk ids: encrypted chunks and plain ones are never shared, nor are those of snapshots with a salt. */
 export interface Namespace {
   readonly plain: boolean;
   /** Set for a snapshot that shares chunks with no other. */
@@ -68,8 +68,8 @@ const BOOT = randomBytes(16);
 let counter = 0n;
 
 /**
- * What tells one salt from every other even where random numbers repeat, as after a virtual machine was copied with its
- * random state: the process, the thread, how many salts it has made, and the time.
+ * Bytes that make a salt unique even where random numbers repeat, as after a virtual machine was copied with its random
+ * state: counter, process, thread and times.
  */
 function nextMoment(): Buffer {
   counter += 1n;
@@ -99,7 +99,7 @@ function generationsOf({ generations }: KeyMaterial): Generations {
   };
 }
 
-/** The generation that an object names and that the keyring lacked; undefined for every other error. */
+/** The generation that an object names but the keyring lacks; undefined for every other error. */
 export function unknownGeneration(error: unknown): number | undefined {
   if (!(error instanceof RepositoryError) || error.code !== 'CORRUPT_DATA') return undefined;
   const { generation } = error.details;
@@ -124,7 +124,7 @@ export class ObjectKeys {
     return this.#material;
   }
 
-  /** The generation that new objects are sealed under. */
+  /** The generation under which new objects are sealed. */
   get generation(): number {
     return this.#generations.current;
   }
@@ -133,7 +133,7 @@ export class ObjectKeys {
     return this.#generations.rootKeys.has(generation);
   }
 
-  /** From now on these are the generations, for everybody who holds these keys in this thread. */
+  /** Replaces the generations for everybody who holds these keys in this thread. */
   adopt(generations: KeyMaterial['generations']): void {
     const material = { ...this.#material, generations };
     this.#generations = generationsOf(material);
@@ -176,8 +176,8 @@ export class ObjectKeys {
 
   /**
    * Key and commitment of an object that write-only key `sealedBy` made.
-   * @param own the object's public key, the salt of its header
-   * @throws {RepositoryError} REFUSED for a write-only key, which opens nothing of the kind; CORRUPT_DATA
+   * @param own the object's public key, which is the salt in its header
+   * @throws {RepositoryError} REFUSED for a write-only key, which cannot open such objects; CORRUPT_DATA
    */
   sealedObjectKey(
     type: KeyType,
@@ -216,8 +216,8 @@ export class ObjectKeys {
   }
 
   /**
-   * Where the chunks of a new snapshot have their ids.
-   * @throws {RepositoryError} REFUSED for what a write-only key cannot do
+   * The namespace for the chunk ids of a new snapshot.
+   * @throws {RepositoryError} REFUSED for options that a write-only key cannot use
    */
   newNamespace({ plain, isolated }: { readonly plain: boolean; readonly isolated: boolean }): Namespace {
     const mark = this.writeOnlyMark;
@@ -244,7 +244,7 @@ export class ObjectKeys {
     const { idData, idTree, idPlain } = this.#material;
     const mark = this.writeOnlyMark;
     if (mark !== undefined) {
-      // It has no keys but those of its own namespace.
+      // A write-only key has only the keys of its own namespace.
       if (namespace.plain || namespace.salt === undefined || !mark.salt.equals(namespace.salt))
         throw refuseReading();
       return Buffer.from(of === 'data' ? idData : idTree);
@@ -291,7 +291,7 @@ export function typeKey(root: Uint8Array, type: KeyType): Buffer {
   return expand(root, `hf1/key/${type}`, 32);
 }
 
-/** A key as snapshots with this salt use it in place of `key`. */
+/** The key that snapshots with this salt use instead of `key`. */
 export function saltedKey(key: Uint8Array, salt: Uint8Array): Buffer {
   return expand(key, Buffer.concat([Buffer.from('hf1/id/salt', 'latin1'), salt]), 32);
 }
@@ -301,7 +301,7 @@ function grantedKey(granted: GrantedKeys, type: KeyType): Buffer {
   throw refuseReading();
 }
 
-/** What every attempt to read with a write-only key comes to. */
+/** The error for every attempt to read with a write-only key. */
 export function refuseReading(): RepositoryError {
   return new RepositoryError(
     'REFUSED',

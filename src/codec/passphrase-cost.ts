@@ -1,4 +1,4 @@
-/** How dear new passphrase slots are to guess. */
+/** Decides how costly new passphrase slots are to guess. */
 import { StateError } from '../base/errors.ts';
 import { DEFAULT_COST, SMALL_MACHINE_COST, type Argon2Cost } from './kdf.ts';
 

@@ -3,7 +3,7 @@ import { RepositoryError } from '../base/errors.ts';
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** 32 secret bytes as a person writes them down: 8 groups of 7 letters and digits, checksum included. */
+/** 32 secret bytes in the form that people write down: 8 groups of 7 letters and digits, checksum included. */
 export function formatRecoveryCode(secret: Uint8Array): string {
   const bytes = Buffer.concat([secret, checksum(secret)]);
   let text = '';
@@ -49,8 +49,8 @@ export function parseRecoveryCode(text: string): Buffer {
 }
 
 /**
- * True for text that is shaped like a recovery code, so that it may be given wherever a passphrase is. Without its dashes
- * it has to be one: a passphrase may be anything.
+ * True for text in the shape of a recovery code, which may be given wherever a passphrase is. Without its dashes its
+ * checksum must be right as well, since a passphrase may be any text.
  */
 export function looksLikeRecoveryCode(text: string): boolean {
   if (/^([A-Z2-70189]{7}-){7}[A-Z2-70189]{7}$/i.test(text.trim())) return true;

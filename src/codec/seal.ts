@@ -27,10 +27,10 @@ export const PADDING_SEQUENCE = 0xffff_fffe;
 export const DIRECTORY_SEQUENCE = 0xffff_ffff;
 
 const PART_BYTES = 9;
-/** node:crypto makes a buffer for every update: small ones stay in the processor's cache and in the allocator's. */
+/** node:crypto makes a buffer for every update; small ones fit into the processor's cache and are cheap to allocate. */
 const SLICE = 65_536;
 
-/** What a segment's position binds, beside its sequence number. */
+/** Further values to which a segment is bound, in addition to its sequence number. */
 export interface SegmentContext {
   readonly rawLength: number;
   readonly compression: number;
@@ -42,7 +42,7 @@ export interface SegmentContext {
  */
 export class ObjectSeal {
   readonly header: Header;
-  /** Header and context block, as they stand at the start of the object. */
+  /** Header and context block, as at the start of the object. */
   readonly prefix: Buffer;
   readonly #key: KeyObject;
   readonly #associated: Buffer;
@@ -144,8 +144,9 @@ export class ObjectSeal {
 
   /**
    * The plaintext of a sealed part.
-   * @param into large enough to hold it, to be filled and returned a view of; without it the result is fresh memory
-   * @throws {RepositoryError} CORRUPT_DATA when a single bit differs, or the part belongs elsewhere.
+   * @param into filled and returned as a view if the object is encrypted; large enough. Without it the result is new
+   * memory. Without encryption the result is always a view of `sealed`.
+   * @throws {RepositoryError} CORRUPT_DATA when a single bit differs, or the part belongs elsewhere
    */
   open(sequence: number, sealed: Buffer, object: string, segment?: SegmentContext, into?: Buffer): Buffer {
     if (sealed.length < TAG_BYTES) throw this.#damaged(object, sequence);
@@ -209,7 +210,10 @@ function keyOf(keys: ObjectKeys, header: Omit<Header, 'commitment'>, object: str
     : keys.sealedObjectKey(keyTypeOf(type), header, object);
 }
 
-/** Copies what node:crypto made and frees it at once: left to the collector, 60 MB of it pile up in every thread. */
+/**
+ * Copies a buffer made by node:crypto and frees it at once: left to the garbage collector, 60 MB of them pile up in
+ * every thread.
+ */
 function moveInto(target: Buffer, offset: number, made: Buffer): void {
   made.copy(target, offset);
   const memory = made.buffer;

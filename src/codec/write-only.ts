@@ -1,27 +1,27 @@
 /**
- * What a write-only key seals with (docs/repository-format.md, section 12): to a public key of the repository, so that
- * it cannot open what it stored, and with a key of its own, so that nobody else can store in its name.
+ * Keys with which a write-only key seals (docs/repository-format.md, section 12): to a public key of the repository, so
+ * that it cannot open what it stored, and with a secret of its own, so that nobody else can store in its name.
  */
 import { createHash } from 'node:crypto';
 import type { KeyType } from '../format/header.ts';
 import { publicKeyOf, type RawKeyPair } from './curves.ts';
 import { expand, hkdf } from './kdf.ts';
 
-/** Types of which a write-only key makes objects; for the others it has the keys themselves, or none. */
+/** Types of objects that a write-only key seals; for the others it has the type's key, or none. */
 export type SealedType = Extract<KeyType, 'pack' | 'snap' | 'head'>;
 
-/** The pair that objects of one key generation are sealed to. */
+/** The key pair to which objects of one key generation are sealed. */
 export function sealingPair(rootKey: Uint8Array): RawKeyPair {
   const own = expand(rootKey, 'hf1/key/seal', 32);
   return { private: own, public: publicKeyOf('x25519', own) };
 }
 
-/** What tells the objects of write-only key `n` from those of others who know the public key. */
+/** The secret that distinguishes objects of write-only key `n` from those of others who know the public key. */
 export function sealerKey(rootKey: Uint8Array, n: number): Buffer {
   return expand(rootKey, Buffer.concat([Buffer.from('hf1/key/sealer', 'latin1'), u32(n)]), 32);
 }
 
-/** What every object of a write-only key carries, so that it stands for no other writer and shares no chunk ids. */
+/** Values that mark everything a write-only key stores, so that it cannot pose as another writer and shares no chunk ids. */
 export interface WriteOnlyMark {
   /** The salt of its snapshots, 16 bytes. */
   readonly salt: Buffer;

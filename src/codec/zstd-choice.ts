@@ -1,6 +1,7 @@
 /**
- * zstd behind one interface. The package zstd-napi is the first choice; its binary is not to be had everywhere, and Node.js
- * brings the same library: what one writes, the other reads, and both give the same bytes and refuse the same frames.
+ * Chooses the zstd library. The package zstd-napi is the first choice, but its binary is not available everywhere.
+ * Node.js includes the same library: each reads what the other writes, and both produce the same bytes and refuse the
+ * same frames.
  */
 import { createRequire } from 'node:module';
 import type * as binding from 'zstd-napi/binding.js';
@@ -12,13 +13,13 @@ import type { Zstd } from './zstd.ts';
 
 interface Choice {
   readonly zstd: Zstd;
-  /** Why it is not the first choice; empty when it is. */
+  /** Why zstd-napi is not used; empty when it is. */
   readonly because: string;
 }
 
 let choice: Choice | undefined;
 
-/** What this process compresses with. @throws {RequestError} when `HOLDFAST_ZSTD` asks for what cannot be had */
+/** The library that this process uses. @throws {RequestError} when `HOLDFAST_ZSTD` asks for one that is not available */
 export function zstd(): Zstd {
   return chosen().zstd;
 }
@@ -42,8 +43,8 @@ function chosen(): Choice {
 }
 
 /**
- * @param wanted `node` or `native` insist on one, to measure and test either
- * @throws {RequestError} INVALID_REQUEST when `native` is wanted and not there, or something else is wanted
+ * @param wanted `node` or `native` force one library, to measure and test it; undefined or empty chooses
+ * @throws {RequestError} INVALID_REQUEST when `native` is wanted but not available, or for any other value
  */
 export function choose(wanted: string | undefined): Choice {
   if (wanted === 'node') return { zstd: nodeZstd, because: 'HOLDFAST_ZSTD=node' };

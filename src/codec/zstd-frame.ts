@@ -1,26 +1,25 @@
-/** What may be decompressed at all: one whole zstd frame (RFC 8878, section 3.1.1), the same whichever library reads it. */
+/** Decides what may be decompressed: one whole zstd frame (RFC 8878, section 3.1.1), whichever library reads it. */
 
 const MAGIC = 0xfd2f_b528;
-/** Largest window that every decoder has to take (RFC 8878, section 3.1.1.1.2): bounds what a decoder allocates. */
+/** The largest window that every decoder must support (RFC 8878, section 3.1.1.1.2): bounds what a decoder allocates. */
 const LARGEST_WINDOW = 8 * 1024 * 1024;
 const RESERVED_BLOCK = 3;
 const RLE_BLOCK = 1;
 const CHECKSUM_BYTES = 4;
 
-/** Of a frame header. */
 interface FrameHeader {
   readonly bytes: number;
-  /** Undefined when the frame does not say it. */
+  /** Undefined when the frame does not state it. */
   readonly contentSize: number | undefined;
   readonly hasChecksum: boolean;
 }
 
 /**
  * True for exactly one frame, whole and followed by nothing, that needs no dictionary and no window beyond 8 MiB, and
- * that does not announce another length than `length`. What is inside its blocks is for the decoder to judge.
+ * that does not announce another length than `length`. The content of its blocks is left to the decoder.
  *
- * The libraries differ in what they take besides: one reads several frames in a row as one, another overlooks what
- * follows the first. Neither is ever written.
+ * The libraries differ in what else they accept: one reads several frames in a row as one, another ignores what follows
+ * the first. Writers produce neither.
  */
 export function isPlainFrame(frame: Buffer, length: number): boolean {
   const header = readHeader(frame);
@@ -68,7 +67,7 @@ function contentSize(frame: Buffer, at: number, bytes: number): number | undefin
   }
 }
 
-/** Where the last block ends; undefined when the frame ends before it. */
+/** The offset of the end of the last block; undefined when the frame is cut short. */
 function endOfBlocks(frame: Buffer, start: number): number | undefined {
   let at = start;
   while (at + 3 <= frame.length) {

@@ -1,4 +1,4 @@
-/** zstd by the package zstd-napi: one context, and no allocation, for every frame. */
+/** zstd by the package zstd-napi: one context for all frames, and no allocation per frame. */
 import type * as binding from 'zstd-napi/binding.js';
 import type { Zstd, ZstdSettings } from './zstd.ts';
 

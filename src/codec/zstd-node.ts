@@ -1,10 +1,10 @@
-/** zstd by Node.js itself: a stream is made for every frame, which costs some 25 us of compressing and decompressing each. */
+/** zstd by Node.js itself. It makes a stream for every frame, which costs about 25 us per compression or decompression. */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Zstd, ZstdSettings } from './zstd.ts';
 
-/** The least that `node:zlib` takes. */
+/** The smallest chunk size that `node:zlib` accepts. */
 const SMALLEST_PIECE = 64;
-/** What the library adds at the most to bytes that do not shrink: ZSTD_COMPRESSBOUND of zstd.h. */
+/** Inputs below this size get an extra margin in the bound for data that does not shrink: ZSTD_COMPRESSBOUND of zstd.h. */
 const SMALL = 128 * 1024;
 
 export const nodeZstd: Zstd = {

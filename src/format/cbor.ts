@@ -42,7 +42,8 @@ export function decodeCborMap(bytes: Uint8Array, object: string): RecordReader {
   } catch (cause) {
     throw corrupt(object, 'its record is not valid CBOR', cause);
   }
-  // What the decoder lets pass: keys out of order, long floats, numbers as floats, text that is not UTF-8.
+  // The decoder accepts keys out of order, long floats, numbers as floats, and text that is not UTF-8; this comparison
+  // refuses them.
   if (Buffer.compare(again, bytes) !== 0)
     throw corrupt(object, 'its record is not in the one form it may have');
   return new RecordReader(value, object);
@@ -103,7 +104,7 @@ export class RecordReader {
     return this.#map[field] !== undefined && this.#map[field] !== null;
   }
 
-  /** The map in its stored form less one field: what a signature or tag that stands in that field covers. */
+  /** The stored form of the map without one field: what a signature or tag in that field covers. */
   encodedWithout(field: string): Buffer {
     const others = Object.entries(this.#map).filter(([name]) => name !== field);
     return Buffer.from(encode(Object.fromEntries(others), rfc8949EncodeOptions));

@@ -1,4 +1,4 @@
-/** Where a record stands in the chain of its writer, and the bounds of all numbers of the format. */
+/** The position of a record in its writer's chain, and the bounds of all numbers of the format. */
 import { corrupt } from '../base/errors.ts';
 
 /** Context block of the records that form a writer's chain. */
@@ -10,16 +10,16 @@ export interface ChainPosition {
   readonly prev: string;
 }
 
-/** Which record of which writer. */
+/** Identifies a record by writer and number. */
 export type ChainPlace = Pick<ChainPosition, 'writer' | 'seq'>;
 
 export const NO_RECORD = '0'.repeat(64);
 
-/** Records of a chain count from 1, and integers of this format are below 2^53. No writer comes anywhere near. */
+/** Records of a chain are numbered from 1, and integers of this format are below 2^53, which no writer comes near. */
 export const MAX_SEQ = Number.MAX_SAFE_INTEGER;
 /** Rings and configurations have nine digits: a change each second for 31 years. */
 export const MAX_NUMBER = 999_999_999;
-/** Epochs of leases go up once a minute, and by 2^30 at most with each lease where two may create one key. */
+/** Epochs of leases rise by one each minute and, where creating a key is not exclusive, by up to 2^30 with each new lease. */
 export const MAX_EPOCH = 999_999_999_999_999;
 
 export const CHAIN_CONTEXT_BYTES = 56;

@@ -1,4 +1,4 @@
-/** What a write-only key gets of a repository's secrets (docs/repository-format.md, section 12). */
+/** The secrets of a repository that a write-only key gets (docs/repository-format.md, section 12). */
 import { corrupt } from '../base/errors.ts';
 import { decodeCborMap, encodeCbor } from './cbor.ts';
 import { padded, unpadded } from './keyring.ts';
@@ -7,7 +7,7 @@ export interface Grant {
   readonly repository: Buffer;
   /** Number of the key. */
   readonly number: number;
-  /** Keys of chunk ids and chunker in its own namespace. */
+  /** Keys of chunk ids and chunker, for the write-only key's own namespace. */
   readonly idData: Buffer;
   readonly idTree: Buffer;
   readonly cdc: Buffer;
@@ -18,7 +18,10 @@ export interface Grant {
     readonly tomb: Buffer;
     readonly lease: Buffer;
   }[];
-  /** The generation in which it stores, the public key that it seals to, and what shows that it was this key. */
+  /**
+   * The generation under which the key stores, the public key to which it seals, and the secret that proves an object
+   * is by this key.
+   */
   readonly current: { readonly g: number; readonly public: Buffer; readonly sealer: Buffer };
   readonly minFormat: number;
 }

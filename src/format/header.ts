@@ -15,10 +15,10 @@ export type ObjectType = (typeof OBJECT_TYPES)[keyof typeof OBJECT_TYPES];
 
 export const HEADER_BYTES = 80;
 export const FORMAT = 1;
-/** What a reader must know where there are write-only keys: the highest `min_format` that this program knows. */
+/** The format that repositories with write-only keys need: the highest `min_format` that this program supports. */
 export const WRITE_ONLY_FORMAT = 2;
 const MAGIC = Buffer.from('HF1\0', 'latin1');
-/** What stands in place of a commitment where there is no key. */
+/** The commitment field of an object without encryption. */
 const NO_COMMITMENT = Buffer.alloc(32);
 
 export type Cipher = 0 | 1;
@@ -29,7 +29,7 @@ export interface Header {
   readonly type: ObjectType;
   readonly cipher: Cipher;
   readonly generation: number;
-  /** Of a sealed object its public key. */
+  /** For an object of a write-only key, the object's public key. */
   readonly salt: Buffer;
   readonly commitment: Buffer;
   /** Number of the write-only key that sealed the object; 0 for all others (the field `wrap` follows from it). */
@@ -74,7 +74,7 @@ export function contextLength(type: ObjectType): number {
 
 const WRAP_SYMMETRIC = 0;
 const WRAP_SEALED = 1;
-/** What a write-only key may store. */
+/** Object types that a write-only key may store. */
 const SEALED_TYPES: ReadonlySet<number> = new Set([
   OBJECT_TYPES.dataPack,
   OBJECT_TYPES.treePack,

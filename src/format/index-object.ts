@@ -5,7 +5,7 @@ import { decodeDirectoryBody, encodeDirectoryBody, type PackDirectory } from './
 export const MAX_INDEX_BYTES = 64 * 1024 * 1024;
 const NAME = 32;
 const PACK_FIXED = NAME + 48;
-/** Stands in place of the cipher where a write-only key sealed the pack; its number then follows the salt. */
+/** Value of the cipher byte for a pack that a write-only key sealed; the key's number then follows the salt. */
 const SEALED = 2;
 const SEALED_BY = 4;
 
@@ -16,7 +16,7 @@ export interface IndexedPack {
   /** Key generation and salt of the pack's header, so that its segments can be opened without reading it. */
   readonly generation: number;
   readonly salt: Buffer;
-  /** Number of the write-only key that sealed it, or 0. */
+  /** Number of the write-only key that sealed the pack, or 0. */
   readonly sealedBy: number;
   readonly directory: PackDirectory;
 }
@@ -27,7 +27,7 @@ export interface IndexObject {
   readonly packs: readonly IndexedPack[];
 }
 
-/** The bytes of one pack inside an index object; what a worker hands over together with a finished pack. */
+/** Encodes a pack's entry of an index object; a worker hands it over together with the finished pack. */
 export function encodeIndexedPack(pack: IndexedPack): Buffer {
   const { directory } = pack;
   const sealed = pack.sealedBy !== 0;

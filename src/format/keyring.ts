@@ -17,7 +17,7 @@ export function slotKindOf(value: number, object: string): SlotKind {
   throw corrupt(object, 'it is of an unknown kind');
 }
 
-/** A slot as the keyring knows it: rings are sealed to these public keys only. */
+/** A slot in the keyring; rings are sealed only to these public keys. */
 export interface KnownSlot {
   /** 32 hex digits. */
   readonly slot: string;
@@ -28,9 +28,9 @@ export interface KnownSlot {
   readonly file?: Buffer | undefined;
 }
 
-/** A key that adds backups and reads none: its slot gets a grant in each ring, never the keyring. */
+/** A key that adds backups and reads none: each ring has a grant for its slot, never the keyring. */
 export interface WriteOnlyKey extends KnownSlot {
-  /** From 1; never used again. */
+  /** Counted from 1; a number is never reused. */
   readonly number: number;
 }
 
@@ -48,14 +48,14 @@ export interface Keyring {
     readonly g: number;
     readonly key: Buffer;
     readonly state: 'current' | 'old';
-    /** Only as a write-only key has it. */
+    /** Set only in the restricted keyring of a write-only key. */
     readonly granted?: GrantedGeneration | undefined;
   }[];
   readonly minFormat: number;
   readonly slots: readonly KnownSlot[];
-  /** From the first write-only key on: those there are, and the highest number there has been. */
+  /** Set once there has been a write-only key: the present keys, and the highest number ever used. */
   readonly writeOnly?: { readonly last: number; readonly keys: readonly WriteOnlyKey[] } | undefined;
-  /** Set for what a write-only key has in place of a keyring: its number. */
+  /** Set in the restricted keyring of a write-only key: the key's number. */
   readonly grantedTo?: number | undefined;
 }
 
@@ -69,14 +69,14 @@ export interface GrantedGeneration {
 
 const PAD = 1_024;
 
-/** Whether a generation has gone: their numbers only rise from 1, so that a gap tells. */
+/** Whether any generation was retired. Generations are numbered from 1 without gaps, so a gap shows it. */
 export function hasRetired({ generations }: Keyring): boolean {
   return generations.length < Math.max(...generations.map(({ g }) => g));
 }
 
 /**
- * Whether this generation has gone. Nothing was sealed under it any more then: what is there now was deleted once and has
- * come back, or was stored late, and nobody can open it.
+ * Whether this generation was retired. Nothing was sealed under it at that time, so an object under it was deleted once
+ * and has come back, or arrived late, and nobody can open it.
  */
 export function isRetired({ generations }: Keyring, generation: number): boolean {
   const isThere = generations.some(({ g }) => g === generation);
@@ -149,7 +149,7 @@ export function encodeKeyring(ring: Keyring): Buffer {
 export function decodeKeyring(bytes: Buffer, object: string): Keyring {
   const map = decodeCborMap(unpadded(bytes, object), object);
   const slots = map.maps('slots', 64).map((one) => slotOf(one, object));
-  // One of these is given everything.
+  // A write-only key in this list would be given the whole keyring.
   if (slots.some(({ kind }) => kind === 'write-only'))
     throw corrupt(object, 'it lists a write-only key among those that open everything');
   return {

@@ -1,4 +1,4 @@
-/** Leases: of backups at work, and of whoever prunes. */
+/** The records of leases, which show that a backup is at work or that somebody prunes. */
 import { decodeCborMap, encodeCbor, type CborMap, type RecordReader } from './cbor.ts';
 import { MAX_EPOCH, oneOf, requireVersion, type Signed } from './records.ts';
 
@@ -10,10 +10,10 @@ export interface LeaseRecord {
   readonly pid: number;
 }
 
-/** What makes a lease the right to prune: the administrator signs it for its epoch, and for the time in which it is stored. */
+/** The fields that make a lease the right to prune: the administrator signs its epoch and the time at which it is stored. */
 export interface PruneRight {
   readonly epoch: number;
-  /** The storage's clock a moment before. */
+  /** What the storage's clock should show when the lease is stored. */
   readonly seenMs: number;
 }
 
@@ -48,7 +48,7 @@ function leaseOf(map: RecordReader): LeaseRecord {
   };
 }
 
-/** @throws {RepositoryError} CORRUPT_DATA where it is signed for nothing, as leases of previews of 0.1 were */
+/** @throws {RepositoryError} CORRUPT_DATA when the lease is not signed, as those of previews of 0.1 */
 export function decodePruneLease(bytes: Buffer, object: string): Signed<LeaseRecord & PruneRight> {
   const map = decodeCborMap(bytes, object);
   const right = { epoch: map.integer('epoch', 1, MAX_EPOCH), seenMs: map.integer('seen') };

@@ -1,4 +1,4 @@
-/** What of entries could not be captured although they are in a snapshot: by kind, counted. */
+/** Parts of entries that could not be captured although the entries are in a snapshot, counted by kind. */
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { CborMap, RecordReader } from './cbor.ts';
 
@@ -7,25 +7,25 @@ export type OmittedKind =
   | { readonly code: 'xattr'; readonly name: ByteString; readonly reason: string }
   /** All extended attributes: they cannot be listed. */
   | { readonly code: 'xattrs'; readonly reason: string }
-  /** What only root can list, and of root only who has CAP_SYS_ADMIN. */
+  /** Attributes below `trusted.`, which only root with CAP_SYS_ADMIN can list. */
   | { readonly code: 'trusted_xattrs' }
   /** Entries that are no files, directories, links, devices, pipes or sockets. */
   | { readonly code: 'entries' }
-  /** Kinds beyond those that are listed. */
+  /** Kinds beyond the number that is listed. */
   | { readonly code: 'more' }
-  /** What another version says in words alone, or with a code that this one does not know. */
+  /** An omission by another version that gives words alone, or a code that this version does not know. */
   | { readonly code: 'words'; readonly text: string };
 
 export type Omission = OmittedKind & { readonly count: number };
 
-/** The same for everything of one kind. */
+/** A key that is equal for all omissions of one kind. */
 export function omissionKey(kind: OmittedKind): string {
   const name = 'name' in kind ? kind.name : '';
   const reason = 'reason' in kind ? kind.reason : '';
   return JSON.stringify([kind.code, name, reason, kind.code === 'words' ? kind.text : '']);
 }
 
-/** For people, and for readers of before the codes. */
+/** The text for the user, and for readers that do not know the codes. */
 export function omissionText(omission: Omission): string {
   return `${kindText(omission)} (${omission.count})`;
 }
@@ -53,7 +53,7 @@ const MORE = 'more of other kinds';
 /** UTF-16 units. */
 const LONGEST_REASON = 65_536;
 
-/** The field of a record that has the codes; the texts of the same, in the same order, are in `omitted`. */
+/** The item of `omitted_codes` for an omission; its text is in `omitted` at the same position. */
 export function omissionMap(omission: Omission): CborMap {
   const { code, count } = omission;
   return {
@@ -64,7 +64,7 @@ export function omissionMap(omission: Omission): CborMap {
   };
 }
 
-/** @param text what stands in the same place of `omitted` */
+/** @param text the text at the same position of `omitted` */
 export function omissionOf(map: RecordReader, text: string): Omission {
   const count = map.integer('count');
   switch (map.text('code')) {
@@ -88,7 +88,7 @@ export function omissionOf(map: RecordReader, text: string): Omission {
   }
 }
 
-/** Of snapshots that have texts alone, as all have that were stored before there were codes. */
+/** The omission that a text describes, for snapshots that were stored without codes. */
 export function omissionOfText(text: string): Omission {
   const { what, count } = counted(text);
   if (what === TRUSTED) return { code: 'trusted_xattrs', count };
@@ -108,12 +108,15 @@ function counted(text: string): { readonly what: string; readonly count: number 
   return Number.isSafeInteger(count) ? { what, count } : { what: text, count: 1 };
 }
 
-/** What is longer is not taken back from a record: such a snapshot could be read, and never be sealed anew. */
+/**
+ * Longer texts are kept as words: as a reason they would exceed the limit for that field, and the snapshot could never
+ * be stored again.
+ */
 function isReason(text: string): boolean {
   return text.length <= LONGEST_REASON;
 }
 
-/** Names stood there byte by byte. */
+/** Older texts have one character for each byte of a name. A text with characters beyond that is the name as text. */
 function nameOfText(text: string): ByteString {
   return /^[\0-\u00ff]*$/.test(text) ? asByteString(text) : bytesOfText(text);
 }

@@ -5,7 +5,7 @@ export const MAX_PACK_BYTES = 128 * 1024 * 1024;
 export const MAX_CHUNK_BYTES = 8 * 1024 * 1024;
 export const MAX_SEGMENTS = 65_535;
 export const TAIL_BYTES = 16;
-/** A segment never holds more raw bytes than this: the target plus one small chunk, or one large chunk. */
+/** Most raw bytes of a segment, above what writers make: the target plus one small chunk, or one large chunk. */
 export const MAX_SEGMENT_BYTES = 16 * 1024 * 1024;
 const TAIL_MAGIC = Buffer.from('HF1T', 'latin1');
 const ID = 24;
@@ -51,7 +51,7 @@ export function directoryLength(segments: number, chunks: number): number {
   return FIXED + segments * SEGMENT_ENTRY + chunks * (3 + ID);
 }
 
-/** The part that packs and index objects share: segments, chunk lengths, chunk ids of `idBytes` each. */
+/** Encodes the part that packs and index objects share: segments, chunk lengths, and chunk ids of `idBytes` each. */
 export function encodeDirectoryBody(directory: PackDirectory, idBytes: 24 | 16): Buffer {
   const { segments, lengths } = directory;
   const body = Buffer.allocUnsafe(segments.length * SEGMENT_ENTRY + lengths.length * (3 + idBytes));
@@ -73,7 +73,7 @@ export function encodeDirectoryBody(directory: PackDirectory, idBytes: 24 | 16):
   return body;
 }
 
-/** Reads what `encodeDirectoryBody` wrote, at `offset`; returns the directory and where it ends. */
+/** Decodes what `encodeDirectoryBody` wrote at `offset`; returns the directory and the offset of its end. */
 export function decodeDirectoryBody(
   bytes: Buffer,
   offset: number,

@@ -44,7 +44,7 @@ export interface SnapshotRecord {
   readonly user: string;
   /** Absolute source paths. */
   readonly paths: readonly ByteString[];
-  /** How those of them were called that were named by another path, as that of a link; absent where none was. */
+  /** The names of those `paths` that were given by another path, such as a link; absent where there are none. */
   readonly named?: readonly SourceName[] | undefined;
   /** Milliseconds since 1970. */
   readonly startedMs: number;
@@ -59,13 +59,19 @@ export interface SnapshotRecord {
   readonly errorsMore: number;
   readonly counts: SnapshotCounts;
   readonly owners: Owners;
-  /** What could not be captured at all. */
+  /** Parts of entries that could not be captured. */
   readonly omitted: readonly Omission[];
   readonly parent?: string | undefined;
   readonly original?: string | undefined;
-  /** Of what a write-only key stored and somebody else has stored again: its number, and when the storage got it first. */
+  /**
+   * For a snapshot of a write-only key that another host has stored again: the key's number, and when the storage
+   * received it first.
+   */
   readonly writeOnly?: { readonly number: number; readonly storedMs: number } | undefined;
-  /** Of a snapshot that stands for another one, also one of another repository: where the record of the run itself stands. */
+  /**
+   * For a snapshot that stands for another one, possibly in another repository: the place of the record that the run
+   * itself stored.
+   */
   readonly run?: ChainPlace | undefined;
   readonly kind: 'files' | 'stream';
 }
@@ -83,7 +89,7 @@ const COUNT_FIELDS = [
 ] as const;
 
 export const MAX_LISTED_ERRORS = 10_000;
-/** Of the lists of a snapshot: all that is listed stands in memory, of every snapshot at once. */
+/** Limits for the lists of a snapshot, since those of all snapshots are in memory at once. */
 const MOST_TAGS = 10_000;
 const MOST_OMITTED = 10_000;
 
@@ -183,24 +189,30 @@ export function decodeHead(bytes: Buffer, object: string): HeadRecord {
 export interface TombstoneRecord {
   readonly kind: 'snapshots' | 'packs';
   readonly names: readonly string[];
-  /** Of each name, where it stood in a chain, as far as that is known: what is removed leaves no gap that way. */
+  /** The place of each named record in its chain, as far as known, so that a removed record leaves no gap. */
   readonly places?: readonly (ChainPlace | undefined)[];
-  /** `damaged`, `repaired` and `compacted` mean what docs/repository-format.md says; everything else is for people. */
+  /**
+   * `damaged`, `repaired` and `compacted` have the meanings in docs/repository-format.md; every other reason is for
+   * people to read.
+   */
   readonly reason: string;
-  /** Id of the snapshot that stands in the place of the one that it names. */
+  /** Id of the snapshot that replaces the named one. */
   readonly replacedBy?: string;
-  /** Milliseconds since 1970: of packs by the storage's clock, of snapshots by the machine's. */
+  /** Milliseconds since 1970: for packs by the storage's clock, for snapshots by the machine's. */
   readonly atMs: number;
   /** Epoch of the prune lease, 0 when none was held. */
   readonly fence: number;
 }
 
-/** The bytes of a tombstone or configuration that its signature covers, and the record with it. */
+/** Encodes a map together with its signature. */
 export function encodeSigned(map: CborMap, sign: (unsigned: Buffer) => Buffer): Buffer {
   return encodeCbor({ ...map, signature: sign(encodeCbor(map)) });
 }
 
-/** @param chain where it is stored: what is signed counts there alone. Without it as previews of 0.1 signed tombstones */
+/**
+ * @param chain the position at which the tombstone is stored, where alone it is valid. Undefined makes one as previews
+ * of 0.1 did.
+ */
 export function tombstoneMap(record: TombstoneRecord, chain?: ChainPosition): CborMap {
   return {
     v: 1,
@@ -217,7 +229,7 @@ export function tombstoneMap(record: TombstoneRecord, chain?: ChainPosition): Cb
 
 const PLACE_BYTES = 24;
 
-/** Zeros for none: the first record of a writer has number 1. */
+/** An unknown place is all zeros, which is unambiguous since the first record of a writer has number 1. */
 function encodePlace(place: ChainPlace | undefined): Buffer {
   const bytes = Buffer.alloc(PLACE_BYTES);
   if (place === undefined) return bytes;
@@ -232,27 +244,27 @@ function decodePlace(bytes: Buffer, object: string): ChainPlace | undefined {
   return seq === 0 ? undefined : { writer: bytes.toString('hex', 0, 16), seq };
 }
 
-/** A signed record. `signed` is what the signature covers: every field of the stored map but itself, known or not. */
+/** A signed record. `signed` is what the signature covers: every field of the stored map but the signature, known or not. */
 export interface Signed<T> {
   readonly record: T;
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
-/** What the signature of a record is looked at with before anything else, of whatever version it is. */
+/** The parts that are needed to verify a record's signature before anything else, whatever its version. */
 export function signedPart(bytes: Buffer, object: string): Omit<Signed<unknown>, 'record'> {
   const map = decodeCborMap(bytes, object);
   return { signed: map.encodedWithout('signature'), signature: map.bytes('signature', 64) };
 }
 
-/** How tombstones said it that have no `replaced_by`, and still say it for their readers. */
+/** How tombstones without `replaced_by` name the replacement; still written for older readers. */
 export function replacedReason(id: string): string {
   return `replaced by ${id}`;
 }
 
 const REPLACED = /^replaced by ([0-9a-f]{64})$/;
 
-/** `chain`: the context that it was signed for; undefined for what was signed for none. */
+/** `chain`: the context for which the tombstone was signed; undefined for an unbound one. */
 export type SignedTombstone = Signed<TombstoneRecord> & { readonly chain: Buffer | undefined };
 
 /** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
@@ -286,7 +298,7 @@ export function decodeTombstone(bytes: Buffer, object: string): SignedTombstone 
   };
 }
 
-/** Parameters that every writer of a repository follows. */
+/** Parameters that all writers of a repository follow. */
 export interface ConfigRecord {
   readonly repository: Buffer;
   readonly minFormat: number;
@@ -298,7 +310,10 @@ export interface ConfigRecord {
   readonly graceSeconds: number;
 }
 
-/** @param n the number under which it is stored: what is signed counts there alone. Without it as previews of 0.1 did */
+/**
+ * @param n the number under which the configuration is stored, where alone it is valid. Undefined makes one as previews
+ * of 0.1 did.
+ */
 export function configMap(config: ConfigRecord, n?: number): CborMap {
   return {
     v: 1,
@@ -313,7 +328,7 @@ export function configMap(config: ConfigRecord, n?: number): CborMap {
   };
 }
 
-/** `n`: the number that it was signed for; undefined for what was signed for none. */
+/** `n`: the number for which the configuration was signed; undefined for an unbound one. */
 export type SignedConfig = Signed<ConfigRecord> & { readonly n: number | undefined };
 
 /** @throws {RepositoryError} CORRUPT_DATA, NEWER_FORMAT */
@@ -340,7 +355,7 @@ export function decodeConfig(bytes: Buffer, object: string): SignedConfig {
   return { record, ...signedPartOf(map) };
 }
 
-/** What the signature is looked at with, of whatever version it is. */
+/** The parts that are needed to verify the signature before anything else, whatever the version. */
 export function signedConfig(bytes: Buffer, object: string): Omit<SignedConfig, 'record'> {
   return signedPartOf(decodeCborMap(bytes, object));
 }
@@ -353,7 +368,7 @@ function signedPartOf(map: RecordReader): Omit<SignedConfig, 'record'> {
   };
 }
 
-/** @throws {RepositoryError} NEWER_FORMAT when the record says it needs a newer reader, CORRUPT_DATA without a version */
+/** @throws {RepositoryError} NEWER_FORMAT when the record needs a newer reader, CORRUPT_DATA when it has no version */
 export function requireVersion(map: RecordReader): void {
   if (map.integer('v', 1) > 1) throw newerFormat(map.object);
 }

@@ -15,7 +15,7 @@ import {
 
 const ID = 24;
 const SECOND = 1_000_000_000n;
-/** Of the eighth and last byte of a number below 2^53. */
+/** Place value of the eighth and last byte of a number below 2^53. */
 const LAST_PLACE = 2 ** 49;
 
 /** Reads the integer forms of the format from untrusted bytes. */
@@ -23,7 +23,7 @@ class ByteReader {
   readonly #bytes: Buffer;
   readonly #object: string;
   #at = 0;
-  /** Things of all kinds that the chunk has announced. */
+  /** Number of items of all kinds that the chunk has announced. */
   #parts = 0;
 
   constructor(bytes: Buffer, object: string) {
@@ -62,7 +62,7 @@ class ByteReader {
     }
   }
 
-  /** A signed number of 64 bits in zig-zag form. Those of seven bytes and less, which is all usual ones, need no bigint. */
+  /** A signed number of 64 bits in zig-zag form. Numbers of up to seven bytes, as nearly all times are, need no bigint. */
   #seconds(): bigint {
     let low = 0;
     for (let place = 1; place < LAST_PLACE; place *= 0x80) {
@@ -106,14 +106,14 @@ class ByteReader {
     return asByteString(text);
   }
 
-  /** A count of things that take at least `itemBytes` each, so that it cannot announce more than can follow. */
+  /** A count of items that take at least `itemBytes` each, so that it cannot announce more than can follow. */
   count(itemBytes: number): number {
     const count = this.varint();
     if (count * itemBytes > this.left) throw this.fail('announces more than it holds');
     return count;
   }
 
-  /** The same of things that take more memory than they have bytes. */
+  /** Like `count`, for items that take more memory than stored bytes. */
   countParts(itemBytes: number, most: number): number {
     const count = this.count(itemBytes);
     this.#parts += count;

@@ -3,7 +3,7 @@ import { BugError } from '../base/errors.ts';
 import { ENTRY_TYPES, FLAG, isHostileName, type BranchChild, type Entry } from './tree.ts';
 
 const SECOND = 1_000_000_000n;
-/** Times within so many seconds of 1970 are written without bigints. */
+/** Times within this many seconds of 1970 are written without bigints. */
 const NEAR_SECONDS = 2 ** 48;
 
 /** A growing buffer with the integer forms of the format. */
@@ -38,7 +38,7 @@ export class ByteWriter {
     this.#length += 1;
   }
 
-  /** Unsigned, at most 2^53 - 1: what lies beyond could not be read again. */
+  /** Unsigned, at most 2^53 - 1: larger numbers could not be read back. */
   varint(value: number): void {
     if (!(value >= 0 && value <= Number.MAX_SAFE_INTEGER)) throw new BugError(`${value} cannot be stored`);
     this.#room(10);

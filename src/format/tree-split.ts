@@ -2,7 +2,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import { ByteWriter, encodeBranch, encodeEntry, encodeLeaf } from './tree-encode.ts';
 import type { BranchChild, Entry } from './tree.ts';
 
-/** Where directories are split (docs/repository-format.md, section 6): mean 1,024 entries a leaf. */
+/** Parameters for splitting directories (docs/repository-format.md, section 6): 1,024 entries per leaf on average. */
 const SPLIT = { minEntries: 512, maxEntries: 4_096, maxLeafBytes: 1_048_576, mask: 0x1ff } as const;
 
 function endsGroup(name: ByteString, count: number): boolean {
@@ -14,10 +14,10 @@ function endsGroup(name: ByteString, count: number): boolean {
 }
 
 /**
- * Turns the sorted entries of a directory into tree chunks and returns the id of the one that stands for the
- * directory. One new entry changes its leaf and the branches above it, nothing else.
+ * Turns the sorted entries of a directory into tree chunks and returns the id of the chunk that represents the
+ * directory. A new entry changes only its leaf and the branches above it.
  *
- * @param store keeps one chunk and returns its id; called children first
+ * @param store keeps one chunk and returns its id; called for children first
  */
 export function encodeDirectory(entries: Iterable<Entry>, store: (chunk: Buffer) => Buffer): Buffer {
   const out = new ByteWriter(16_384);

@@ -36,7 +36,7 @@ export interface FileEntry extends EntryMetadata {
   /** Ids of 24 bytes each: data chunks in order, or, when `indirect`, the lists that hold them. */
   readonly content: Buffer;
   readonly indirect: boolean;
-  /** The file changed while it was read: the bytes are one moment's mixture. */
+  /** The file changed while it was read, so its content may mix several states. */
   readonly changedWhileRead: boolean;
 }
 
@@ -83,12 +83,12 @@ export const FLAG = { xattrs: 1, links: 2, holes: 4, indirect: 8, changed: 16 } 
 
 export const MAX_NAME_BYTES = 4_096;
 export const MAX_DEPTH = 4_096;
-/** Of branches. */
+/** Highest level of a branch. */
 export const MAX_LEVEL = 8;
 /** Beyond this many ids a file's content is stored as lists of `LIST_IDS`. */
 export const INLINE_IDS = 1_024;
 export const LIST_IDS = 4_096;
-/** What writers make of one chunk is a small part of this: readers hold it in memory whole. */
+/** Limits for one tree chunk, which readers hold in memory as a whole. Writers stay far below them. */
 export const MOST_IN_CHUNK = {
   entries: 65_536,
   children: 65_536,
@@ -119,7 +119,7 @@ export function isHostileName(name: ByteString): boolean {
   );
 }
 
-/** Of entries and all that is below them, as they say. */
+/** The totals of entries and everything below them, as they state. */
 export function totalsOf(list: readonly Entry[]): DirectoryTotals {
   let [files, bytes, entries] = [0, 0, list.length];
   for (const entry of list) {
@@ -132,7 +132,7 @@ export function totalsOf(list: readonly Entry[]): DirectoryTotals {
       entries += entry.totals.entries;
     }
   }
-  // Files with holes may say that they are of more than can be stored, taken together.
+  // The stated sizes of files with holes may add up to more than can be stored.
   return { files, bytes: Math.min(bytes, Number.MAX_SAFE_INTEGER), entries };
 }
 

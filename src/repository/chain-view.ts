@@ -1,7 +1,8 @@
 /**
- * The chains of all writers as the destination shows them, and what of them is believed. Full keys alone seal snapshots and
- * heads of wrap 0, and the administrator signs tombstones for their places: these count. Whoever has a write-only key can number
- * what it stores itself as it likes, and can seal tombstones of before, which were signed for no place, at any place.
+ * The chains of all writers as the destination shows them, and which of their records are believed. Only full keys seal
+ * snapshots and heads of wrap 0, and the administrator signs tombstones for their places, so these are believed. The
+ * holder of a write-only key can number its own records as it likes, and can seal older tombstones, which were signed
+ * for no place, again at any place.
  */
 import { writeOnlyMark } from '../codec/write-only.ts';
 import type { ChainPlace, ChainPosition } from '../format/records.ts';
@@ -14,9 +15,12 @@ import { placesIn } from './tombstones.ts';
 export interface ChainRecord {
   readonly name: string;
   readonly chain: ChainPosition;
-  /** Of live snapshots: where and when they were made, by the clock of that host. */
+  /** For live snapshots: the host and its clock's time at which the backup began. */
   readonly made?: { readonly host: string; readonly atMs: number };
-  /** Of tombstones: whether they were signed for this place, and what tells those that are one record, sealed twice. */
+  /**
+   * For tombstones: whether it was signed for this place, and the digest of what was signed; two tombstones with one
+   * digest are one record that was sealed twice.
+   */
   readonly tombstone?: { readonly bound: boolean; readonly signed: string };
 }
 
@@ -24,14 +28,14 @@ export interface ChainRecord {
 export interface ChainView {
   /** Stored records that could be read, forgotten snapshots included. */
   readonly records: readonly ChainRecord[];
-  /** Names of stored records that could not be read: they are there, and reported elsewhere. */
+  /** Names of stored records that could not be read. They exist, and are reported elsewhere. */
   readonly unreadable: ReadonlySet<string>;
-  /** Names that tombstones list: records whose absence is as it should be. */
+  /** Names that tombstones list: these records may be absent. */
   readonly removed: ReadonlySet<string>;
-  /** Where those stood, as far as their tombstones say it. */
+  /** Where the records of `removed` stood, as far as their tombstones say. */
   readonly places: ReadonlyMap<string, ChainPlace>;
   readonly heads: readonly Head[];
-  /** The number of the write-only key that alone can be this writer. */
+  /** The number of the write-only key to which this writer id belongs; undefined for a writer with full keys. */
   readonly keyOf?: (writer: string) => number | undefined;
 }
 
@@ -61,7 +65,7 @@ export function chainView(
     ],
     unreadable: new Set([
       ...damaged.map(({ id }) => id),
-      // What never was a record stood nowhere: it would cover one that is gone.
+      // Objects that never were tombstones are left out: each would excuse one record that is really gone.
       ...tombstones.ignored.filter(({ isStrange }) => !isStrange).map(({ name }) => name),
       ...unread,
     ]),
@@ -72,11 +76,11 @@ export function chainView(
   };
 }
 
-/** A repository never comes near; what the keyring says of it is the administrator's word. */
+/** Bounds the work. No repository comes near this number, which the keyring states on the administrator's word. */
 const MOST_KEYS = 100_000;
 const MARK_DIGITS = 16;
 
-/** Which write-only key a writer belongs to, as the beginning of its id says it. */
+/** Returns a function that maps a writer id to the number of its write-only key, by the mark at the beginning of the id. */
 export function writersOfKeys({ keyring }: Repository): (writer: string) => number | undefined {
   const { repository, writeOnly } = keyring;
   const marks = new Map<string, number>();
@@ -85,23 +89,26 @@ export function writersOfKeys({ keyring }: Repository): (writer: string) => numb
   return (writer) => marks.get(writer.slice(0, MARK_DIGITS));
 }
 
-/** No storage hides so many records of one writer, and no write-only key stores so many that nobody sees. */
+/**
+ * The largest jump in a chain that is believed: no storage list lags behind by so many records, and no write-only key
+ * stores so many unseen.
+ */
 export const BEYOND_BELIEF = 1_000;
 
 /** What is believed of the chain of one writer. */
 export interface Chain {
-  /** Set where whoever has a write-only key says what it likes. */
+  /** The number of the write-only key to which the writer belongs. Its holder can claim anything about this chain. */
   readonly key: number | undefined;
   readonly bySeq: ReadonlyMap<number, readonly ChainRecord[]>;
-  /** Numbers of records that tombstones name, there or not. */
+  /** Numbers of records that tombstones name, whether they are still stored or not. */
   readonly removed: ReadonlySet<number>;
-  /** Those that can be read, and those that cannot and may be what is left of a record. */
+  /** Believed heads: readable ones, and unreadable ones whose number is plausible. */
   readonly heads: readonly Head[];
   /** The highest number; 0 where nothing of the chain is believed. */
   readonly newest: number;
-  /** The lowest of the numbers that nobody can believe. */
+  /** The lowest number that is not believed; undefined where there is none. */
   readonly beyond: number | undefined;
-  /** Names of what is in `bySeq` only to fill a gap. */
+  /** Names of the unbound tombstones that are in `bySeq` only to fill a gap. */
   readonly fillers: ReadonlySet<string>;
 }
 
@@ -111,7 +118,10 @@ interface Claims {
   readonly removed: Set<number>;
 }
 
-/** @param known writers that this machine remembers: a head of one of them that cannot be read may be what is left */
+/**
+ * @param known whether this machine remembers a writer: an unreadable head of such a writer is then believed, within
+ * limits
+ */
 export function believedChains(
   view: ChainView,
   known: (writer: string) => boolean = () => false,
@@ -125,7 +135,7 @@ export function believedChains(
   for (const record of view.records) claimsOf(record.chain.writer).records.push(record);
   for (const head of view.heads) claimsOf(head.chain.writer).heads.push(head);
   for (const { writer, seq } of view.places.values()) claimsOf(writer).removed.add(seq);
-  // Names without a place, as previews of 0.1 wrote them, may have stood anywhere.
+  // Tombstones by previews of 0.1 name records without a place; each of these records may have had any number.
   const most = BEYOND_BELIEF + unplaced(view);
   return new Map(
     [...claims].map(([writer, claim]) => {
@@ -155,12 +165,12 @@ function believed(
     if (others === undefined) bySeq.set(seq, [record]);
     else others.push(record);
   }
-  // From its first record that is signed for its place on, a writer has signed each for its own.
+  // After its first tombstone that is bound to its place, a writer has bound all later ones.
   const firstBound = sure.reduce(
     (first, { chain, tombstone }) => (tombstone?.bound === true ? Math.min(first, chain.seq) : first),
     Number.POSITIVE_INFINITY,
   );
-  // Where another one stood, as a head or the record after it says, none of these did.
+  // An unbound tombstone cannot fill a number for which a head or the next record names another record.
   const named = new Set(readable.map(({ chain }) => chain.seq));
   for (const { chain } of sure) named.add(chain.seq - 1);
   const fillers = new Set<string>();
@@ -187,8 +197,8 @@ function believed(
 }
 
 /**
- * A tombstone that was signed for no place stands where it stands when a head or the record after it names it: its name is
- * the digest of what is stored, the place included.
+ * Splits the records. An unbound tombstone is sure of its place when a head or the next record names it there: its name
+ * is the digest of the stored bytes, which include the place.
  */
 function sureRecords(
   records: readonly ChainRecord[],
@@ -206,7 +216,7 @@ function sureRecords(
     sure.push(record);
   };
   for (const { chain, record } of heads) take(record, chain.seq);
-  // What is added meanwhile is gone through, too.
+  // This loop also visits the records that `take` appends to `sure`.
   for (const { chain } of sure) take(chain.prev, chain.seq - 1);
   return { sure, unsure: [...unsure.values()] };
 }
@@ -228,20 +238,20 @@ function least(numbers: readonly number[]): number | undefined {
   return numbers.length === 0 ? undefined : numbers.reduce((low, seq) => Math.min(low, seq));
 }
 
-/** How many are not there, or cannot be read, of which nothing says where they stood: each may have stood in any place. */
+/** The number of records that are absent or unreadable and whose place nothing states: each may have had any number. */
 export function unplaced(view: ChainView): number {
   const stored = new Set(view.records.map(({ name }) => name));
   const absent = new Set([...view.removed, ...view.unreadable]);
   return [...absent].filter((name) => !stored.has(name) && !view.places.has(name)).length;
 }
 
-/** Numbers from the first to the last, both included. */
+/** A range of sequence numbers, both ends included. */
 export interface Range {
   readonly first: number;
   readonly last: number;
 }
 
-/** Numbers up to the newest that nothing accounts for. */
+/** The numbers up to `newest` that neither a record nor a tombstone accounts for. */
 export function gapsOf({ bySeq, removed, newest }: Chain): readonly Range[] {
   const gaps: Range[] = [];
   let next = 1;

@@ -44,13 +44,13 @@ export interface Appended {
 }
 
 /**
- * Stores the next record of this writer's chain, and then the head. Nothing else may extend the chain meanwhile, and
- * that a record is about to be stored is noted before: two records with one number would look like a fork. Keys that power
- * loss could still take are made to last before, since the record is lost with them.
+ * Stores the next record of this writer's chain, then its head. This runs exclusively, and the record is announced in
+ * the writer's memory before it is stored, since two records with one number would look like a fork. A ring that power
+ * loss could still take is made durable first: without its keys the record would be lost.
  *
  * @param seal makes the record for its place in the chain
- * @param live the number of this writer's live snapshots once it is stored
- * @param look called immediately before it is stored; what it throws keeps it from that
+ * @param live the number of this writer's live snapshots once the record is stored
+ * @param look called immediately before the record is stored; if it throws, nothing is stored
  */
 export async function appendRecord(
   repository: Repository,
@@ -61,7 +61,7 @@ export async function appendRecord(
   const { destination, writer } = repository;
   const append = async (): Promise<Appended> => {
     await settleAnnounced(repository, signal);
-    // Where they could not be made to last when the repository was opened.
+    // Does nothing unless the ring could not be made durable when the repository was opened.
     await rememberSeen(destination, writer, { ring: repository.ringNumber }, signal);
     const position = nextPosition(repository);
     const { key, name, bytes } = seal(position);
@@ -75,8 +75,9 @@ export async function appendRecord(
 }
 
 /**
- * To be called before a record is appended, with the live snapshots: goes on as a new writer when one of them was written
- * as this writer and is not of this host's memory. Whatever the copy did meanwhile, no number is then given twice.
+ * Call this before appending a record, with the live snapshots. If one of them has this writer's id and a higher number
+ * than this host remembers, a copy of its state is in use elsewhere; this host then goes on as a new writer, so that no
+ * number is given twice.
  */
 export async function leaveCopiedIdentity(
   repository: Repository,
@@ -86,7 +87,8 @@ export async function leaveCopiedIdentity(
   const { writer } = repository;
   const newer = ({ chain }: { readonly chain: ChainPosition }): boolean =>
     chain.writer === writer.memory.writer && chain.seq > writer.memory.seq;
-  // Mostly the memory of this process says enough; another one of this host may have gone on.
+  // First compare with the memory of this process. Another process of this host may have appended since, so `leave`
+  // looks again under the lock.
   if (!live.some(newer)) return;
   const leave = async (): Promise<void> => {
     await settleAnnounced(repository, signal);
@@ -97,16 +99,16 @@ export async function leaveCopiedIdentity(
   await writer.exclusively(leave, signal);
 }
 
-/** A run that died may have stored the record it had announced, or not; others may have removed it since. */
+/** Finds out whether the record that a run announced before it died was stored. Other hosts may have removed it since. */
 async function settleAnnounced(repository: Repository, signal: AbortSignal): Promise<void> {
   const { destination, writer } = repository;
   const { announced, seq } = writer.memory;
   if (announced === undefined) return;
   const isNew = announced.seq > seq;
   const stands = isNew && (await isStored(destination, announced.key, signal));
-  // The next record names it as the one before.
+  // The next record names this one as its predecessor, so it must survive power loss.
   if (stands) await destination.makeDurable?.([announced.key], signal);
-  // Whoever removes a record names it in a tombstone first: its number has been given.
+  // A record is named by a tombstone before it is removed, so a tombstoned record was stored and its number is used up.
   const counts =
     stands || (isNew && (await readTombstones(repository, signal)).snapshots.has(announced.record));
   await writer.remember({
@@ -126,8 +128,8 @@ async function isStored(destination: Destination, key: string, signal: AbortSign
 }
 
 /**
- * After a record is stored: remembers it and writes the head. The record alone is the commit; what of the rest could not
- * be written is made good by the next one.
+ * Remembers a record that was just stored and writes its head. The record alone is the commit; if one of these steps
+ * fails, the next run makes up for it.
  */
 async function advanceChain(
   repository: Repository,
@@ -136,26 +138,26 @@ async function advanceChain(
   live: number,
   signal: AbortSignal,
 ): Promise<void> {
-  // The record stands: whoever was told of a failure would make it a second time.
+  // Failures from here on are not reported, since the caller would store the record a second time.
   try {
     await repository.writer.remember({ seq: position.seq, prev: record, announced: undefined });
   } catch (error) {
-    // It was announced, so the next run finds out that it is there.
+    // The record was announced, so the next run finds out that it is stored.
     if (!(error instanceof StateError)) throw error;
   }
-  // Whoever stops just now leaves no record without its head for want of a moment.
+  // An abort at this moment still leaves time to write the head of the record.
   const late = lateSignal(signal);
   try {
     await putHead(repository, position, { record, live }, late);
   } catch (error) {
-    // What it is broken off with may be another error: that the right to it was lost.
+    // The reason of an abort may be any error, such as a lost lease.
     if (isAbort(error) || late.aborted) return;
     if (!(error instanceof DestinationError)) throw error;
     if (error.kind === 'exists') await settleTakenNumber(repository, position, record, late);
   }
 }
 
-/** A head that is there already means that somebody else writes as this writer, unless it is our own. */
+/** Handles a head that exists already: unless it is our own, somebody else writes as this writer. */
 async function settleTakenNumber(
   repository: Repository,
   { writer, seq }: ChainPosition,
@@ -167,9 +169,10 @@ async function settleTakenNumber(
   try {
     other = (await readHead(repository, key, signal)).record;
   } catch (error) {
-    // Both records stand, whatever has become of the head; a damaged one is found by check.
+    // An unreadable head does not affect either record; check reports a damaged one.
     if (!(error instanceof DestinationError) && !(error instanceof RepositoryError)) throw error;
-    // Anybody who may add objects could have put there what nobody with a key has made; a write-only key cannot tell.
+    // Anyone who may add objects can plant an object that no key opens, so damage proves nothing. REFUSED means that
+    // this is a write-only key, which cannot tell.
     if (error instanceof RepositoryError && error.code !== 'REFUSED') return;
   }
   if (other === record) return;
@@ -196,8 +199,8 @@ async function putHead(
 }
 
 /**
- * Numbers of the heads that are not kept any more: the one that falls out now, and now and then some of those that runs
- * which were broken off have left.
+ * Numbers of the heads that are due for deletion: normally the one that `newest` displaces, and every `HEADS_KEPT`
+ * records also older ones that interrupted runs left behind.
  */
 async function outdatedHeads(
   { destination }: Repository,
@@ -220,14 +223,14 @@ async function outdatedHeads(
 
 export interface Head {
   readonly chain: ChainPlace;
-  /** Undefined where the head cannot be read: its key alone says that there was such a record. */
+  /** Undefined where the head cannot be read: its key still shows that there was such a record. */
   readonly record: string | undefined;
   readonly live: number | undefined;
 }
 
 /**
- * The newest head of every writer. One that is damaged, or in whose place an older one stands, must not stop everything
- * for ever when its writer is gone and makes no other: what its key says counts.
+ * The newest head of every writer. A head that is damaged, or was replaced by an older one, does not fail the call: its
+ * writer may be gone and never store another. Such a head is returned with the place that its key states.
  */
 export async function readNewestHeads(repository: Repository, signal: AbortSignal): Promise<Head[]> {
   const newest = new Map<string, number>();
@@ -245,8 +248,8 @@ export async function readNewestHeads(repository: Repository, signal: AbortSigna
 }
 
 /**
- * Heads behind the numbers that are known, asked for by name. A list may lag behind what is stored, and one that hides a
- * record that was just stored hides its head as well.
+ * Reads heads beyond the known numbers by name. A list may lag behind what is stored, and one that hides a new record
+ * hides its head as well.
  *
  * @param known the highest number of every writer
  */
@@ -258,7 +261,7 @@ export async function readLaterHeads(
   const { maxParallel } = repository.destination.properties;
   const found = await mapParallel(known, maxParallel, async ([writer, seq]) => {
     const later: Head[] = [];
-    // No writer has more of them, whatever a storage makes up.
+    // Writers keep no more heads than this; the limit holds against a storage that makes up objects.
     while (later.length < HEADS_KEPT) {
       const [head] = await readHeads(repository, [{ writer, seq: seq + later.length + 1 }], signal);
       if (head === undefined) break;
@@ -269,7 +272,7 @@ export async function readLaterHeads(
   return found.flat();
 }
 
-/** Every head that is there, older ones included: they tell the names of records that are gone. */
+/** Every stored head, including older ones: they give the names of records that are gone. */
 export async function readAllHeads(repository: Repository, signal: AbortSignal): Promise<readonly Head[]> {
   const places: ChainPlace[] = [];
   for await (const page of repository.destination.list('heads/', signal))
@@ -288,9 +291,9 @@ async function readHeads(
     try {
       heads.push(await readHead(repository, key, signal));
     } catch (error) {
-      // Another process may have trimmed this head between the list and the read; a newer one then stands.
+      // Another process may have deleted this head since it was listed; a newer one exists then.
       if (error instanceof DestinationError && error.kind === 'not-found') continue;
-      // Anybody can store one that says that a newer program is needed.
+      // Any damage, NEWER_FORMAT included: anyone can store a head that claims to need a newer program.
       if (damageTo(error) === undefined) throw error;
       heads.push({ chain: { writer, seq }, record: undefined, live: undefined });
     }
@@ -298,13 +301,13 @@ async function readHeads(
   return heads;
 }
 
-/** What the key of a head says; undefined for any other key. */
+/** The place that the key of a head states; undefined for any other key. */
 export function headPlace(key: string): ChainPlace | undefined {
   const [, writer, seq] = /^heads\/([0-9a-f]{32})\/(\d{16})$/.exec(key) ?? [];
   return writer === undefined ? undefined : { writer, seq: Number(seq) };
 }
 
-/** Undefined when it is gone by now. */
+/** Whether a head can be read. Undefined when it is gone by now, or its damage is not CORRUPT_DATA. */
 export async function canReadHead(
   repository: Repository,
   key: string,
@@ -321,7 +324,7 @@ export async function canReadHead(
   }
 }
 
-/** @throws {RepositoryError} CORRUPT_DATA when it is damaged, or another one stands in its place */
+/** @throws {RepositoryError} CORRUPT_DATA when the head is damaged, or belongs under another key */
 async function readHead(repository: Repository, key: string, signal: AbortSignal): Promise<Head> {
   const bytes = await repository.destination.get(key, undefined, signal);
   const open = (): OpenedObject => openRecord(repository.keys, OBJECT_TYPES.head, bytes, key);

@@ -17,21 +17,21 @@ import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 import type { LastPacks } from './tombstones.ts';
 
-/** A pack that this session's listing shows. */
+/** A pack that the current listing shows. */
 export interface KnownPack {
   readonly name: string;
   readonly kind: PackKind;
   readonly cipher: Cipher;
   readonly generation: number;
   readonly salt: Buffer;
-  /** Number of the write-only key that sealed it, or 0. */
+  /** Number of the write-only key that sealed the pack, or 0. */
   readonly sealedBy: number;
   readonly length: number;
-  /** Three words a segment: offset, stored length, raw length with bit 31 set when compressed. */
+  /** Three words per segment: offset, stored length, and raw length with bit 31 set when compressed. */
   readonly segments: Uint32Array;
 }
 
-/** Index objects that are fetched at once from far away; each may have 8 MiB. */
+/** How many index objects are fetched at once from a remote destination; each may have 8 MiB. */
 const INDEX_READS = 6;
 
 const COMPRESSED = 0x8000_0000;
@@ -47,15 +47,15 @@ export function segmentOf(pack: KnownPack, number: number): Omit<SegmentEntry, '
   return { offset, storedLength, rawLength: rawWord & 0x7fff_ffff, compression: compressed ? 1 : 0 };
 }
 
-/** What the index objects, the list of packs and the packs' own directories tell. */
+/** Facts from the index objects, the list of packs and the packs' own directories. */
 interface IndexFacts {
-  /** Index objects that could not be read, and packs whose own directory could not: what check reports. */
+  /** Index objects, and directories of packs, that could not be read; check reports them. */
   readonly damaged: readonly { readonly object: string; readonly error: unknown }[];
   /** Index objects in force. */
   readonly indexNames: readonly string[];
   /** Packs that no index object covers, with their directories as read. */
   readonly uncovered: readonly IndexedPack[];
-  /** Packs that are there and were to be treated as absent. */
+  /** Stored packs that were treated as absent because `LoadOptions.without` names them. */
   readonly leftOut: ReadonlySet<string>;
   /** Packs that index objects name but the listing lacks or shows with another length. */
   readonly missing: readonly string[];
@@ -68,7 +68,7 @@ export interface ChunkIndex extends IndexFacts {
   readonly chunks: number;
 }
 
-/** The directories of all packs, in the order in which they count. */
+/** The directories of all packs, in the order in which they are searched for a chunk. */
 export interface LoadedPacks extends IndexFacts {
   readonly packs: readonly IndexedPack[];
 }
@@ -76,13 +76,13 @@ export interface LoadedPacks extends IndexFacts {
 export interface LoadOptions {
   /** Packs to treat as absent, because they are about to be deleted. */
   readonly without: ReadonlySet<string>;
-  /** Leave every index object aside and read the packs' own directories. */
+  /** Ignore all index objects and read the packs' own directories. */
   readonly ignoreIndexObjects?: boolean;
   /** Packs in which a chunk is located only when no other pack holds it. */
   readonly last?: LastPacks;
   /**
-   * A chunk is located in packs that are sealed under this key generation before others, those of `last`, of
-   * write-only keys and without encryption left aside.
+   * Among trusted packs (encrypted, not of a write-only key, not in `last`), those sealed under this key generation
+   * come first.
    */
   readonly preferGeneration?: number;
 }
@@ -112,7 +112,7 @@ export async function loadPacks(
     options.ignoreIndexObjects === true
       ? new Map<string, StoredIndexObject>()
       : await readIndexObjects(repository, damaged, signal);
-  // After the index objects: what a backup at work has named in one of them is then in the list.
+  // Listed after the index objects, so that packs which a running backup has just named in one of them are in the list.
   const listed = await listNamed(destination, 'packs/', signal);
   const superseded = new Set([...objects.values()].flatMap((object) => object.supersedes));
   const inForce = [...objects].filter(([name]) => !superseded.has(name));
@@ -143,9 +143,10 @@ export async function loadPacks(
 }
 
 /**
- * A chunk is located in the first pack that names it. Whoever has taken over a machine with a write-only key can store
- * packs that name chunks of its earlier backups, and hold something else: sealed with that key, or not sealed at all. So
- * packs that only a key that reads can have made come first, and all others by the time at which the storage got them.
+ * Sorts packs so that the most trusted one that names a chunk comes first, since that is where the chunk is located. An
+ * attacker who controls a machine with a write-only key can store packs that name chunks of its earlier backups but
+ * hold something else, sealed with that key or not sealed at all. So packs that only a full key can have made come
+ * first; all others follow by the time at which the storage received them.
  */
 export function inOrderOfTrust(
   packs: readonly IndexedPack[],
@@ -161,7 +162,10 @@ export function inOrderOfTrust(
   return withLast([...trusted, ...others], last ?? []);
 }
 
-/** Has chunks located in the packs of `last` only where no other pack holds them, and in those of its later sets last of all. */
+/**
+ * Moves the packs of `last` to the end, those of its later sets last, so that a chunk is located there only when no
+ * other pack holds it.
+ */
 export function withLast(packs: readonly IndexedPack[], last: LastPacks): readonly IndexedPack[] {
   const rank = ({ name }: IndexedPack): number => last.findLastIndex((names) => names.has(name));
   return packs.toSorted((a, b) => rank(a) - rank(b));
@@ -214,7 +218,7 @@ export function fillTable(indexed: readonly IndexedPack[]): {
   return { packs, table, chunks };
 }
 
-/** Goes through the chunks of packs, which are numbered as they are returned. */
+/** Calls `take` for every chunk; pack numbers in locations are positions in the returned list. */
 export function eachChunk(
   indexed: readonly IndexedPack[],
   take: (ids: Buffer, at: number, location: ChunkLocation) => void,
@@ -240,7 +244,7 @@ export function eachChunk(
   return packs;
 }
 
-/** An index, or how to get it once it turns out to be needed. */
+/** An index, or a function that loads it once it is needed. */
 export type IndexSource = ChunkIndex | (() => Promise<ChunkIndex>);
 
 /** Where a chunk lies, or a corruption error naming it. */
@@ -250,10 +254,10 @@ export function requireChunk(index: ChunkIndex, id: Buffer): ChunkLocation {
   return found;
 }
 
-/** An index object, with the key generation that it is sealed under. */
+/** An index object, with the key generation under which it is sealed. */
 export type StoredIndexObject = IndexObject & { readonly generation: number };
 
-/** Every index object that can be read, by name; what cannot is added to `damaged`. */
+/** Every readable index object, by name; unreadable ones are added to `damaged`. */
 export async function readIndexObjects(
   repository: Repository,
   damaged: { object: string; error: unknown }[],
@@ -271,7 +275,7 @@ export async function readIndexObjects(
       const decoded = decodeIndexObject(decompressRecord(plaintext, object), object);
       return [name, { ...decoded, generation }] as const;
     } catch (error) {
-      // A superseded object may go between the list and the read; its packs are then read by their directories.
+      // A superseded object may be deleted after it was listed; its packs are then read by their directories.
       if (!isDamage(error)) throw error;
       damaged.push({ object, error });
       return undefined;
@@ -296,9 +300,9 @@ async function readDirectoryOrReport(
   }
 }
 
-/** True for what is wrong with one object, as opposed to a destination that does not answer or an abort. */
+/** True for a problem with one object, as opposed to a destination that does not answer or an abort. */
 export function isDamage(error: unknown): error is RepositoryError | DestinationError {
-  // That the key which opened the repository was removed meanwhile is not about one object.
+  // WRONG_PASSPHRASE means that the key was removed meanwhile, which concerns the whole repository.
   if (error instanceof RepositoryError) return error.code !== 'WRONG_PASSPHRASE';
   return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'corrupt-reply');
 }

@@ -1,12 +1,13 @@
 import { LEASE_TIMES } from './lease-objects.ts';
 import type { Repository } from './repository.ts';
 
-/** A snapshot is committed at most this part of the grace period after all that it relies on was seen to be there. */
+/** The commit window as a part of the grace period. */
 const PART = 1 / 6;
 
 /**
- * How long before it was stored, by the storage's clock, a snapshot's run may have looked for the last time at what it
- * relies on, in milliseconds. One that is stored later is looked at again, and stays only when all of that is still there.
+ * The most time, in milliseconds of the storage's clock, that may pass between a run's last check that everything it
+ * relies on exists and the commit of its snapshot. A snapshot that is stored later is checked again afterwards, and
+ * stays only if all of that still exists.
  */
 export function commitWindowMs({ config }: Repository): number {
   return config.graceSeconds * 1_000 * PART + LEASE_TIMES.heartbeat;

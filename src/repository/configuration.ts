@@ -1,7 +1,8 @@
 /**
- * The configuration of a repository: stored under the next number, and read when the repository is opened. Whoever has a
- * write-only key can seal what the administrator has signed once more, under any number. So it is signed for its number; what
- * was signed for none, as previews of 0.1 did it, counts where nothing else is there, and nobody goes by its number.
+ * The configuration of a repository: stored under the next number, and read when the repository is opened. The holder
+ * of a write-only key can seal a configuration that the administrator has signed again under any number, so each is
+ * signed for its number (it is bound). Configurations by previews of 0.1 are unbound: they are used only where no bound
+ * one exists, and their number proves nothing.
  */
 import { DestinationError, RepositoryError, corrupt, planted } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
@@ -42,13 +43,13 @@ export async function putConfig(
   await repository.writer.remember({ config: n });
 }
 
-/** How often others may take the number that was free a moment ago. */
+/** How many times another program may take the number that was free a moment ago. */
 const NUMBER_TRIES = 100;
 
 /**
- * Stores the configuration in force once more where that is to be: signed for its number, and under the newest keys. What
- * others have planted under the numbers to come is stepped over.
- * @param under generations that it must not stay under
+ * Stores the configuration in force again if it is unbound or sealed under old keys. Numbers under which others have
+ * planted objects are skipped.
+ * @param under generations under which it must not stay sealed
  * @throws {RepositoryError} LIMIT_EXCEEDED
  */
 export async function renewConfig(
@@ -74,7 +75,7 @@ export async function renewConfig(
     } catch (error) {
       if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
     }
-    // Another host may have been first, with a newer one of its own; anything else is passed over.
+    // Another host may have stored a newer bound configuration first; any other object under that number is skipped.
     const now = await usableConfig(repository, signal);
     if (now.bound && now.number >= n) return;
   }
@@ -84,8 +85,9 @@ export async function renewConfig(
 }
 
 /**
- * Of numbers that nothing vouches for: the highest to which they go on from the lowest without an unbelievable jump, so that
- * previews of 0.1, which go by the highest, take what comes next.
+ * The highest number that is reached from the lowest without a jump of more than `BEYOND_BELIEF`, for a repository
+ * without a bound configuration. Previews of 0.1 use the highest number that they find, so a planted one must not
+ * decide which comes next.
  */
 function believedNumber(numbers: readonly number[]): number {
   const [lowest = 0, ...others] = numbers.filter((n) => n < MAX_NUMBER).sort((a, b) => a - b);
@@ -105,7 +107,7 @@ export function sealConfig(repository: Repository, config: ConfigRecord, n: numb
   const context = Buffer.alloc(8);
   context.writeBigUInt64BE(BigInt(n));
   const plaintext = encodeSigned(configMap(config, n), (unsigned) => repository.sign('hf1/config', unsigned));
-  // One that does not read back would lock everybody out.
+  // A configuration that does not read back would lock everybody out.
   decodeConfig(plaintext, `config/${n}`);
   return sealObject(repository.keys, OBJECT_TYPES.config, context, plaintext).bytes;
 }
@@ -113,11 +115,14 @@ export function sealConfig(repository: Repository, config: ConfigRecord, n: numb
 export interface EarlyConfig {
   /** Ascending. */
   readonly numbers: readonly number[];
-  /** Of the newest. */
+  /** The bytes of the newest configuration. */
   readonly bytes: Buffer | undefined;
 }
 
-/** Fetched while the passphrase is stretched; undefined when it cannot be had, and is to be asked for again. */
+/**
+ * The configuration as fetched while the passphrase is stretched. Undefined when that fails; it is then requested again
+ * later.
+ */
 export async function configEarly(
   destination: Destination,
   signal: AbortSignal,
@@ -138,7 +143,7 @@ export async function configEarly(
 
 /**
  * The configuration in force.
- * @param copied also of numbers that only a second copy is left of
+ * @param copied also consider numbers of which only a second copy is left
  * @returns `passed`: why a newer one could not be used
  * @throws {RepositoryError} CORRUPT_DATA when none can be used
  */
@@ -178,7 +183,7 @@ export async function newestConfig(
   let unbound: (OpenedConfig & { readonly number: number }) | undefined;
   const { numbers, others } = inOrderOfBelief([...listed, ...more]);
   for (const some of [numbers, others]) {
-    // Those that have no number as it has to be, as previews left them, only stand in for all the rest.
+    // Numbers beyond `MAX_NUMBER`, as an attack on previews could leave, are considered only when all others fail.
     if (some === others && unbound !== undefined) break;
     for await (const config of inTurn(some, destination.properties.maxParallel, look)) {
       if (config instanceof Error) {
@@ -193,7 +198,7 @@ export async function newestConfig(
   throw passed ?? corrupt('config/', 'the repository has no configuration');
 }
 
-/** The highest first. @returns `others`: what stands where no number is */
+/** The numbers, highest first. @returns `others`: those beyond `MAX_NUMBER`, which no valid configuration has */
 function inOrderOfBelief(all: readonly number[]): {
   readonly numbers: readonly number[];
   readonly others: readonly number[];
@@ -234,7 +239,7 @@ export async function usableConfig(
 export interface OpenedConfig {
   readonly config: ConfigRecord;
   readonly generation: number;
-  /** It was signed for this number. */
+  /** Whether the configuration was signed for this number. */
   readonly bound: boolean;
 }
 
@@ -242,7 +247,7 @@ export interface OpenedConfig {
 export function openConfig(keyring: Keyring, keys: ObjectKeys, bytes: Buffer, number: number): OpenedConfig {
   const object = `config/${number}`;
   const { context, generation, plaintext } = openRecord(keys, OBJECT_TYPES.config, bytes, object);
-  // Before anything is done about what it says: that a newer program is needed, above all.
+  // The signature is checked before anything that the plaintext claims, above all that a newer program is needed.
   const { n, signed, signature } = signedConfig(plaintext, object);
   const message = Buffer.concat([Buffer.from('hf1/config'), keyring.repository, signed]);
   if (!verifyEd25519(keyring.adminPublic, message, signature))

@@ -1,8 +1,8 @@
-/** What is of no use any more and does no harm where it is: it stays where the storage does not let it go. */
+/** Deletes objects that are of no use but harmless, and leaves them where the storage refuses. */
 import { DestinationError } from '../base/errors.ts';
 import type { Repository } from './repository.ts';
 
-/** Storages can keep what is stored for a time. False when it stays. */
+/** Deletes an object; false when the storage refuses, as it may for objects that it has to keep for a time. */
 export async function deleteIfAllowed(
   { destination }: Pick<Repository, 'destination'>,
   key: string,

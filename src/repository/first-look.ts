@@ -8,17 +8,17 @@ import type { Repository } from './repository.ts';
 
 /** This machine's copies of key files and configurations, each bound to the object that a list shows. */
 export interface KeyCopies {
-  /** What is kept of exactly this object, if anything. Never throws. */
+  /** The copy of exactly this object, if there is one. Never throws. */
   read(listed: ListedObject): Buffer | undefined;
-  /** Keeps these and no others, and what is known of the place. Never throws. */
+  /** Replaces all copies, and the facts about the place. Never throws. */
   replace(copies: readonly KeyCopy[], known: KnownPlace): void;
   readonly known: KnownPlace & { readonly listed: readonly ListedObject[] };
 }
 
 export interface KnownPlace {
-  /** The copies are all that opening may need: every slot, the newest ring and the newest configuration. */
+  /** The copies include everything that opening may need: every slot, the newest ring and the newest configuration. */
   readonly complete: boolean;
-  /** There are more objects than one request lists. */
+  /** The repository has more objects than one request lists. */
   readonly large: boolean;
 }
 
@@ -28,36 +28,40 @@ export interface KeyCopy {
 }
 
 /**
- * How much one list of everything may come to. A `page` is what one request lists: all of a small repository, and of
- * any other its beginning, with the keys.
+ * How much of the repository the first look may list. A `page` is what one request lists: all of a small repository,
+ * and the beginning of a larger one, which includes the keys.
  */
 export type LookExtent = 'everything' | 'page';
 
 interface Looked {
   readonly objects: readonly ListedObject[];
-  /** Of later keys nothing is known; undefined when there are none. */
+  /** Nothing is known about keys after this one; undefined when the list is complete. */
   readonly upTo: string | undefined;
 }
 
-/** As many objects as one request lists, */
+/** How many objects one request lists. */
 const PAGE = 1000;
-/** some of which may be notes of the store's own that no list shows. */
+/**
+ * A page with at least this many visible objects is taken for a full one: some may be internal to the store and not
+ * shown.
+ */
 const SHOWN_OF_PAGE = 990;
 
 const KEY_FILE = /^(?:keys|config)\//;
-/** Asking about more copies one by one takes longer than listing them. */
+/** Above this number, asking about copies one by one takes longer than listing them. */
 const MOST_ASKED = 8;
 
 /**
- * A far destination as a run sees it that begins: its first lists are answered from one list of everything, or where
- * lists go folder by folder from lists that are all asked for at once, and key files that were read before from copies.
- * What exists is still said by the destination, at the time of those lists, or when it is asked about each copy by
- * itself where listing everything is too much for a run that only reads. The look
- * ends with `end`, and with the first thing that is stored or removed, so that a run sees what it did itself. Leases
- * do not count, and are always listed anew. Whoever relies on what was listed looks again before that counts.
+ * A view of a remote destination for the beginning of a run that saves round trips. Its first lists are answered from
+ * one list of everything or, where the destination lists folder by folder, from lists that are all requested at once.
+ * Key files that were read before are answered from copies. What exists is still decided by the destination, through
+ * those lists; a run that only reads, and for which listing everything is too much, asks about each copy instead. The
+ * look ends with `end`, and with the first object that is stored or removed, so that a run sees its own changes. Leases
+ * do not end it, and are always listed anew. Callers that rely on a listing for more than saving work list again before
+ * they act on it.
  */
 export class FirstLook {
-  /** To be opened, and used, in place of the destination. */
+  /** The view; open and use it instead of the destination. */
   readonly destination: Destination;
   readonly #inner: Destination;
   readonly #copies: KeyCopies;
@@ -67,13 +71,13 @@ export class FirstLook {
   #opening = true;
   #extent: LookExtent | undefined;
   #looking: Promise<Looked> | undefined;
-  /** Set for a run that only reads: whether the copies are of what is there, asked about one by one. */
+  /** Set for a run that only reads: the result of asking whether each copy is still current. */
   #asking: Promise<readonly ListedObject[] | undefined> | 'not_yet' | undefined;
   #large: boolean;
-  /** Where lists go folder by folder. */
+  /** Set where the destination lists folder by folder. */
   #ahead: ListsAhead | 'not_yet' | undefined;
 
-  /** @param extent undefined: no look, only the copies */
+  /** @param extent undefined: use the copies, but make no list in advance */
   constructor(inner: Destination, extent: LookExtent | undefined, copies: KeyCopies) {
     this.#inner = inner;
     this.#copies = copies;
@@ -82,18 +86,18 @@ export class FirstLook {
     this.destination = this.#view();
   }
 
-  /** Looks once more when the next list is asked for. */
+  /** Makes a new look when the next list is requested. */
   begin(extent: LookExtent | undefined): void {
     this.end();
     const { flatLists = false } = this.#inner.properties;
     const { complete } = this.#copies.known;
     if (extent === 'page' && complete && (!flatLists || this.#large)) this.#asking = 'not_yet';
     else if (flatLists) this.#extent = extent;
-    // Listing everything in one would save nothing there.
+    // Without flat lists, listing everything saves no requests, so the lists of folders are made in parallel.
     else if (extent === 'everything') this.#ahead = 'not_yet';
   }
 
-  /** From now on every list is asked of the destination. */
+  /** From here on every list comes from the destination. */
   end(): void {
     this.#extent = undefined;
     this.#looking = undefined;
@@ -102,8 +106,8 @@ export class FirstLook {
   }
 
   /**
-   * Once the repository is open: keeps copies of the key files that proved to be whole. From now on all are read from the
-   * destination, so that what checks them sees what is there.
+   * Call this once the repository is open: keeps copies of the key files that proved to be sound. From then on all are
+   * read from the destination, so that checks of them see what is stored.
    */
   opened(repository: Repository): void {
     const { keyring, ringNumber, writer } = repository;
@@ -112,7 +116,7 @@ export class FirstLook {
       keyring.slots.map(({ slot, file }) => [`keys/${slot}`, file?.toString('hex')]),
     );
     const sound = [...this.#read.values()].filter(
-      // A second copy may have opened the repository in the place of what was read.
+      // The repository may have been opened with second copies, so what was read is not known to be sound.
       ({ listed: { key }, bytes }) =>
         current.has(key) ? opens(repository, key, bytes) : files.get(key) === sha256(bytes),
     );
@@ -125,7 +129,7 @@ export class FirstLook {
     this.#listed.clear();
   }
 
-  /** What was stored through the view since this was last asked, where objects are protected for a time. */
+  /** The objects that were stored through the view since the last call, where the destination protects objects for a time. */
   takeStored(): readonly ListedObject[] {
     return this.#stored.splice(0);
   }
@@ -136,7 +140,7 @@ export class FirstLook {
       if (!key.startsWith('leases/')) this.end();
     };
     return {
-      // A getter may stand behind them.
+      // The inner properties may be a getter whose value changes.
       get properties() {
         return inner.properties;
       },
@@ -179,7 +183,7 @@ export class FirstLook {
     }
   }
 
-  /** Undefined for what has to be listed. */
+  /** The pages for this prefix; undefined when the destination has to list it. */
   async #known(prefix: string, signal: AbortSignal): Promise<Iterable<readonly ListedObject[]> | undefined> {
     const begins = ({ key }: ListedObject): boolean => key.startsWith(prefix);
     if (this.#asking !== undefined && KEY_FILE.test(prefix)) {
@@ -201,13 +205,13 @@ export class FirstLook {
     try {
       return await ahead?.get(prefix);
     } catch (error) {
-      // Whoever asks again gets another try.
+      // The next caller requests the list again.
       if (this.#ahead === ahead) this.#ahead = undefined;
       throw error;
     }
   }
 
-  /** Undefined where there is no look. */
+  /** Makes the look once; undefined where there is none. */
   async #lookOnce(signal: AbortSignal): Promise<Looked | undefined> {
     if (this.#extent === undefined) return undefined;
     const looking = (this.#looking ??= lookAt(this.#inner, this.#extent, signal));
@@ -216,7 +220,7 @@ export class FirstLook {
       this.#large = looked.upTo !== undefined || looked.objects.length >= SHOWN_OF_PAGE;
       return looked;
     } catch (error) {
-      // Whoever asks again gets another try.
+      // The next caller requests the list again.
       if (this.#looking === looking) this.#looking = undefined;
       throw error;
     }
@@ -233,8 +237,8 @@ async function lookAt(destination: Destination, extent: LookExtent, signal: Abor
 }
 
 /**
- * The key files of which there are copies, when these are what is there: each is as it was, and there is no newer ring or
- * configuration, which are counted up. A slot is taken away together with a newer ring. Otherwise undefined.
+ * The copied key files, if they are all current: each is unchanged, and no next ring or configuration exists. Removed
+ * slots need no check, since a removal stores a new ring. Undefined otherwise.
  */
 async function stillThere(
   destination: Destination,
@@ -269,7 +273,7 @@ async function statOf(
   }
 }
 
-/** Whether all keys that begin so come before the end of what was listed: `~` comes after whatever is in a key. */
+/** Whether the list covers every key with this prefix. `~` sorts after every character that keys have. */
 function covers({ upTo }: Looked, prefix: string): boolean {
   return upTo === undefined || `${prefix}~` < upTo;
 }

@@ -5,7 +5,7 @@ import { openObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 import type { ForeignRecord } from './writer-state.ts';
 
-/** Says of a record that somebody else wrote as this writer who that was, and when, as far as it can be read. */
+/** Finds out, as far as it can be read, who wrote a record as this writer on another machine, and when. */
 export async function describeForeign(
   repository: Repository,
   { writer, seq }: Pick<ChainPosition, 'writer' | 'seq'>,
@@ -21,13 +21,13 @@ export async function describeForeign(
     const { host, startedMs } = decodeSnapshot(plaintext, key);
     return { ...unknown, host, atMs: startedMs };
   } catch (error) {
-    // A tombstone, or a snapshot that prune has removed meanwhile: that there was a record is what counts.
+    // It may be a tombstone, or a snapshot that prune has removed meanwhile; all that matters is that the record existed.
     if (!(error instanceof DestinationError) && !(error instanceof RepositoryError)) throw error;
     return unknown;
   }
 }
 
-/** For people. */
+/** The warning for the user. */
 export function foreignText({ seq, record, host, atMs }: ForeignRecord): string {
   const what = record === null ? 'a record' : `snapshot ${record.slice(0, 8)}`;
   const by = host === null ? '' : ` of host ${host}`;

@@ -3,23 +3,23 @@ import { listNamed } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones, type Tombstones } from './tombstones.ts';
 
-/** Of tombstones that were put together, so that what they had said of their reasons is gone. */
+/** Reason of a tombstone that prune made from several, whose own reasons are lost. */
 export const COMPACTED = 'compacted';
 
-/** Snapshots that others forget while a run is at work which goes by what it saw when it began. */
+/** Finds snapshots that others forget while a run is at work that relies on what it saw when it began. */
 export class ForgottenMeanwhile {
   readonly #repository: Repository;
-  /** Names of tombstones that are known, or this run's own. */
+  /** Names of tombstones that are already known, or that this run has stored itself. */
   readonly #passed: Set<string>;
   readonly #ids = new Set<string>();
   readonly #before: ReadonlySet<string>;
-  /** Ids of what was stored in the place of these: more than one where several did so at once. */
+  /** For each replaced snapshot, the ids of its replacements: several where several hosts replaced it at once. */
   readonly #replacements = new Map<string, Set<string>>();
-  /** Those that somebody removed, or rules. */
+  /** Snapshots that a user or a retention rule removed. */
   readonly #removed = new Set<string>();
   readonly #unexplained = new Set<string>();
 
-  /** @param before what the run goes by */
+  /** @param before the tombstones that the run saw when it began */
   constructor(repository: Repository, before: Tombstones) {
     this.#repository = repository;
     this.#passed = new Set([...before.all, ...before.ignored].map(({ name }) => name));
@@ -27,7 +27,7 @@ export class ForgottenMeanwhile {
     for (const { record } of before.all) this.#takeReason(record);
   }
 
-  /** A tombstone that this run has stored itself. */
+  /** Ignores a tombstone, since this run has stored it itself. */
   passOver(name: string): void {
     this.#passed.add(name);
   }
@@ -36,7 +36,7 @@ export class ForgottenMeanwhile {
     return (await this.allOf([id], signal)).length > 0;
   }
 
-  /** Looks once, and returns those of these that are forgotten by now. */
+  /** Looks once, and returns those of `ids` that are forgotten by now. */
   async allOf(ids: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     const listed = await listNamed(this.#repository.destination, 'trash/', signal);
     if ([...listed.keys()].some((name) => !this.#passed.has(name))) await this.#read(signal);
@@ -44,8 +44,8 @@ export class ForgottenMeanwhile {
   }
 
   /**
-   * Of what the last look showed: whether another snapshot stands in the place of this one and is not forgotten itself, so
-   * that all that this one had is still held. What was removed as well is to go.
+   * Whether, by the last look, a replacement of this snapshot exists that is not forgotten itself, so that all its data
+   * is still held. A snapshot that was also removed deliberately counts as not replaced.
    */
   isReplaced(id: string): boolean {
     const seen = new Set([id]);
@@ -53,14 +53,14 @@ export class ForgottenMeanwhile {
       if (this.#removed.has(one)) continue;
       for (const by of this.#replacements.get(one) ?? []) {
         if (!this.#ids.has(by) && !this.#before.has(by)) return true;
-        // Sets are gone through with what is added meanwhile.
+        // The loop also visits what is added to the set meanwhile.
         seen.add(by);
       }
     }
     return false;
   }
 
-  /** Of what the last look showed: nobody says any more why this one was forgotten. */
+  /** Whether, by the last look, the reason why this snapshot was forgotten is lost. */
   isUnexplained(id: string): boolean {
     return this.#unexplained.has(id);
   }

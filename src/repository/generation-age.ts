@@ -1,4 +1,4 @@
-/** Since when a key generation is not the current one any more. */
+/** Tells since when a key generation is no longer the current one. */
 import { isRetired, type Keyring } from '../format/keyring.ts';
 import { isUnusable } from './slots/key-files.ts';
 import { openRing } from './slots/key-slots.ts';
@@ -6,8 +6,8 @@ import { listNumbered } from './objects/listing.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Storage time of the first ring that can be opened in which the generation is an old one; 0 for one that was retired.
- * Undefined for the current one, and where nothing says it.
+ * Storage time of the first readable ring in which the generation is old; 0 for a retired generation. Undefined for the
+ * current generation, and where no ring shows it.
  */
 export async function outdatedSinceMs(
   repository: Repository,
@@ -26,7 +26,7 @@ export async function outdatedSinceMs(
   return undefined;
 }
 
-/** Undefined for what is no ring, or was not sealed to the slot that opened the repository. */
+/** Reads ring `n`; undefined when it is not valid, or was not sealed to the slot that opened the repository. */
 export async function readRing(
   repository: Repository,
   n: number,

@@ -1,10 +1,13 @@
-/** Who this host is in a repository: the writer as which it adds, and the keys of what it stores. */
+/** This host's identity in a repository: its writer, and the keys for what it stores. */
 import { ObjectKeys } from '../codec/keys.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
 import type { Keyring } from '../format/keyring.ts';
 import { WriterState } from './writer-state.ts';
 
-/** Of a write-only key its own: the objects that it seals are accepted under no other writer. */
+/**
+ * Opens this host's writer. A write-only key has a writer of its own, since objects that it seals are accepted under no
+ * other.
+ */
 export async function openWriter(
   directory: string | undefined,
   { repository, grantedTo }: Keyring,

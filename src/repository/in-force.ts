@@ -18,7 +18,7 @@ export interface InForce {
   readonly writer: WriterState;
   readonly config: ConfigRecord;
   readonly number: number;
-  /** The number is what it was signed for: only then is it remembered. */
+  /** Whether the configuration was signed for this number; only then is the number remembered. */
   readonly bound: boolean;
   /** Why a newer ring or configuration could not be used. */
   readonly passed: Error | undefined;
@@ -28,7 +28,7 @@ type Options = Pick<OpenOptions, 'stateDirectory' | 'allowWeakCost'>;
 
 /**
  * Opens the newest keyring and configuration that can be used. A machine that has not seen the repository, or has seen
- * newer ones, also asks for those that only second copies are left of.
+ * a newer ring or configuration, also considers those of which only second copies are left.
  */
 export async function openInForce(
   destination: Destination,
@@ -64,7 +64,7 @@ interface OpenRequest {
   readonly secret: Secret;
   readonly options: Options;
   readonly early: Promise<EarlyConfig | undefined>;
-  /** Also what only second copies are left of. */
+  /** Also consider objects of which only second copies are left. */
   readonly copied: boolean;
 }
 
@@ -81,14 +81,18 @@ async function openNewest(
     await newestConfig(destination, { keyring, keys, early: from, copied }, signal);
   const before = await early;
   const { passed: passedConfig, ...config } = await read(before).catch(async (error: unknown) => {
-    // While the keyring was read, what was read before may have been stored anew under newer keys, and its own retired.
+    // The configuration that was fetched early may meanwhile have been stored again under newer keys, and its own
+    // generation retired.
     if (before === undefined || unknownGeneration(error) === undefined) throw error;
     return await read(undefined);
   });
   return { ...opened, ...config, writer, passed: passed ?? passedConfig };
 }
 
-/** By what this machine has seen, or by a configuration under keys that are in no ring. */
+/**
+ * Whether a newer ring or configuration may exist: this machine has seen one, or a configuration is under a generation
+ * that the keyring lacks.
+ */
 function mayLackNewest({ writer, ringNumber, number, bound, passed }: InForce): boolean {
   const { ring, config } = writer.memory;
   return ringNumber < ring || (bound ? number : 0) < config || unknownGeneration(passed) !== undefined;

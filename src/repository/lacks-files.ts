@@ -1,10 +1,10 @@
-/** Whether a snapshot shows all that its source had. */
+/** Tells whether a snapshot lacks files of its source. */
 import { isNarrowed } from '../base/job-tag.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 
 /**
- * Files that could not be read are missing in it, or those that a request with exclude rules of its own left out: the
- * rules of retention give it the place of no whole one.
+ * Whether files could not be read, or were left out by the exclude rules of a single request. Retention rules do not
+ * count such a snapshot as a whole one.
  */
 export function lacksFiles({ status, tags }: Pick<SnapshotRecord, 'status' | 'tags'>): boolean {
   return status === 'partial' || isNarrowed(tags);

@@ -13,17 +13,17 @@ import type { Repository } from './repository.ts';
 export const LEASE_TIMES = Object.freeze({
   heartbeat: 60_000,
   /**
-   * A lease whose newest epoch is older than this, by the storage's clock, is dead: four heartbeats may fail. Prune clears
-   * it away; a backup that wakes up after so long stores its next epoch all the same.
+   * A lease whose newest epoch is older than this, by the storage's clock, is dead: four heartbeats may fail. Prune
+   * removes dead leases; a backup that wakes up after that long still stores its next epoch.
    */
   expiry: 300_000,
-  /** Without a heartbeat for so long the holder gives up, one heartbeat before others may take over. */
+  /** A holder gives up after this time without a heartbeat, one heartbeat before others may take over. */
   giveUp: 240_000,
-  /** When wall clock and monotonic clock part by more than this the machine was asleep. */
+  /** When wall clock and monotonic clock differ by more than this, the machine was asleep. */
   jump: 60_000,
-  /** How long an aborted run still waits for a lease it is storing, so that it can be removed again. */
+  /** How long an aborted run still waits while it stores a lease, so that it can remove the lease again. */
   settle: 2_000,
-  /** A release waits no longer for the destination: the lease expires by itself. */
+  /** How long a release waits for the destination; after that the lease expires. */
   release: 10_000,
 });
 
@@ -36,13 +36,13 @@ export interface StoredLease {
   /** `prune` or `session.<16 hex>`. */
   readonly purpose: string;
   readonly epoch: number;
-  /** The storage's clock. */
+  /** When the storage received the lease, by its own clock. */
   readonly storedMs: number;
 }
 
 /**
- * Keys of leases that nobody holds, whatever their age says: those that this process has given up and the storage keeps, and
- * those that bear a time to come and whose holders have given no sign of life for as long as one may be silent.
+ * Keys of leases that are dead whatever their age: those that this process has released but the storage keeps, and
+ * those with a time in the future whose holders gave no sign of life within the expiry.
  */
 const foundDead = new WeakMap<Repository, Set<string>>();
 
@@ -52,7 +52,7 @@ function addDead(repository: Repository, key: string): void {
   foundDead.set(repository, dead);
 }
 
-/** Removes a lease that nobody is to count on any more. One that the storage keeps is dead all the same. */
+/** Removes a lease that must no longer count. If the storage refuses to delete it, the lease is remembered as dead. */
 export async function dropLease(
   repository: Repository,
   { purpose, epoch }: Pick<StoredLease, 'purpose' | 'epoch'>,
@@ -62,7 +62,7 @@ export async function dropLease(
   if (!(await deleteIfAllowed(repository, key, signal))) addDead(repository, key);
 }
 
-/** Whether nobody holds it any more. @param nowMs the storage's present time */
+/** Whether a lease has no living holder. @param nowMs the storage's present time */
 export function isDead(
   repository: Repository,
   { purpose, epoch, storedMs }: StoredLease,
@@ -73,8 +73,9 @@ export function isDead(
 }
 
 /**
- * Those whose holders may be at work. A storage whose clock was ahead and was put right leaves leases from a time to
- * come, and what they say of their age is nothing: it is waited for a sign of life, as long as one may be missing.
+ * The leases whose holders may be at work. If the storage's clock was ahead and has been corrected, leases have times
+ * in the future and their age means nothing. In that case the function waits for one expiry to see which of them get a
+ * heartbeat.
  *
  * @param nowMs the storage's present time
  */
@@ -138,7 +139,7 @@ export function newLeaseRecord(repository: Repository, nonce: string): LeaseReco
 
 /**
  * Returns the storage time of the new object.
- * @param seenMs of the right to prune: what the storage's clock said a moment before
+ * @param seenMs for the right to prune: what the storage's clock should say at this moment
  */
 export async function putLease(
   repository: Repository,
@@ -168,7 +169,7 @@ export async function readLease(
   return await repository.withKeys(() => openLease(repository, bytes, purpose, epoch), signal);
 }
 
-/** @throws {RepositoryError} CORRUPT_DATA when it is damaged or stands under another key */
+/** @throws {RepositoryError} CORRUPT_DATA when the lease is damaged or belongs under another key */
 export function openLease(
   repository: Repository,
   bytes: Buffer,
@@ -184,7 +185,7 @@ export function openLease(
   return record;
 }
 
-/** The storage's present time, which only an object just written tells: one is written and removed again. */
+/** The storage's present time. Only an object that was just written tells it, so one is written and removed again. */
 export async function probeStorageClock(repository: Repository, signal: AbortSignal): Promise<number> {
   const session = randomBytes(8).toString('hex');
   const purpose = `session.${session}`;
@@ -196,7 +197,10 @@ export async function probeStorageClock(repository: Repository, signal: AbortSig
   return storedMs;
 }
 
-/** Aborts a little later than `signal`: what is stored under it is not left behind for want of a moment. */
+/**
+ * A signal that aborts a little later than `signal`, so that an object being stored is not left behind for want of a
+ * moment.
+ */
 export function lateSignal(signal: AbortSignal, laterMs: number = LEASE_TIMES.settle): AbortSignal {
   const late = new AbortController();
   const abort = (): void => {

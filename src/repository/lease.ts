@@ -14,16 +14,19 @@ import {
 import { PRUNE_PREFIX, isRight, judgeAll, judgeLease } from './prune-right.ts';
 import type { Repository } from './repository.ts';
 
-/** Of a heartbeat, over what others have put in the way: a few one by one, and then far. */
+/**
+ * How many epochs a heartbeat tries when objects of others are in the way: the first few in a row, then with long
+ * random steps.
+ */
 const STEPS = 12;
 export const FEW_STEPS = 4;
 export const LONGEST_STEP = 2 ** 20;
 
-/** Milliseconds: the grace period is mostly days. */
+/** Milliseconds. At most how long a session waits before it looks for newer keys; the grace period is usually days. */
 const FOLLOW_KEYS_MS = 3_600_000;
 
 export interface LeaseOptions {
-  /** Called once, when the lease turns out to be lost: whoever relies on it must stop. */
+  /** Called once, when the lease turns out to be lost; whatever relies on it must then stop. */
   readonly onLost?: (error: HoldfastError) => void;
 }
 
@@ -71,12 +74,15 @@ export class Lease implements AsyncDisposable {
     return this.#storageMs;
   }
 
-  /** This machine's monotonic time that belongs to `storageMs`. */
+  /** This machine's monotonic time at the moment of `storageMs`. */
   get monotonicMs(): number {
     return this.#monotonicMs;
   }
 
-  /** The longest time between two signs of life, by the storage's clock: beyond the expiry anybody could have taken it. */
+  /**
+   * The longest time between two heartbeats, by the storage's clock. If it exceeds the expiry, another process could
+   * have taken the lease.
+   */
   get longestSilenceMs(): number {
     return this.#longestSilenceMs;
   }
@@ -100,7 +106,7 @@ export class Lease implements AsyncDisposable {
   }
 
   /**
-   * A heartbeat out of turn; returns the storage's present time.
+   * Makes a heartbeat at once; returns the storage's present time.
    * @throws {RepositoryError} REPOSITORY_LOCKED when the lease is lost
    * @throws {DestinationError}
    */
@@ -115,7 +121,7 @@ export class Lease implements AsyncDisposable {
     return this.#storageMs;
   }
 
-  /** Ends the heartbeats and removes the lease. A lease that cannot be removed expires by itself. */
+  /** Ends the heartbeats and removes the lease. A lease that cannot be removed expires. */
   async release(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled([this.#beating, this.#following]);
@@ -123,7 +129,7 @@ export class Lease implements AsyncDisposable {
     if (this.#lost !== undefined || !destination.properties.canDelete) return;
     const signal = AbortSignal.timeout(LEASE_TIMES.release);
     try {
-      // A heartbeat that was broken off may have been stored all the same.
+      // An aborted heartbeat may have stored its epoch after all.
       const creating = this.#creating;
       if (creating !== undefined && (await this.#isOurs(creating, signal)))
         await dropLease(this.#repository, { purpose: this.purpose, epoch: creating }, signal);
@@ -157,17 +163,20 @@ export class Lease implements AsyncDisposable {
   async #beat(signal: AbortSignal): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     const lateMs = await this.#beatOnce(signal);
-    // Others take it for stale.
+    // A right to prune that was stored this late counts as stale to others, so another heartbeat is made at once.
     if (this.purpose === PRUNE_PURPOSE && Math.abs(lateMs) > LEASE_TIMES.expiry) await this.#beatOnce(signal);
   }
 
-  /** Returns how much later it was stored than it says. */
+  /**
+   * Creates the next epoch and removes the one before it. Returns by how many milliseconds it was stored later than it
+   * states.
+   */
   async #beatOnce(signal: AbortSignal): Promise<number> {
     if (this.purpose === PRUNE_PURPOSE) await this.#requireNewest(signal);
     const before = this.#epoch;
-    // The machine may fall asleep while it waits for the answer: what counts is when it asked.
+    // The machine may sleep while it waits for the answer, so the time of the request counts.
     const asked = this.#moment();
-    // What the storage's clock should say, also after a sleep.
+    // What the storage's clock should show at this moment, even after a sleep.
     const seenMs = this.#storageMs + Math.max(0, asked.wall - this.#anchor.wall);
     const created = await this.#create(before + 1, seenMs, signal);
     this.#creating = undefined;
@@ -185,8 +194,8 @@ export class Lease implements AsyncDisposable {
   }
 
   /**
-   * A session that goes on under keys which have been old for the grace period would count no more. Beside the signs of life,
-   * which must not wait for what others have put among the keyrings.
+   * Follows changes of the keyring, since a session under keys that have been old for the grace period no longer
+   * counts. Runs apart from the heartbeats, which must not be delayed by what others have put among the rings.
    */
   async #followKeys(): Promise<void> {
     const { signal } = this.#stop;
@@ -199,21 +208,24 @@ export class Lease implements AsyncDisposable {
         await this.#repository.followRing(signal);
       } catch (error) {
         if (signal.aborted) return;
-        // Such a key was removed meanwhile, or the ring is damaged: the commit says it, and what is stored until then is
-        // protected. Or the storage is away: there is a next time.
+        // Expected errors are ignored. If the key was removed or the ring is damaged, the commit fails, and what is
+        // stored until then is protected. If the storage is unavailable, there is a next try.
         if (!(error instanceof HoldfastError))
           this.#lose(this.#gone('its keys could not be followed', error));
       }
     }
   }
 
-  /** Whoever holds a higher epoch has taken over; whoever took over and finished has removed ours. */
+  /**
+   * Requires that our epoch is the newest right to prune. A holder with a higher epoch has taken over; one that has
+   * taken over and finished has removed our epoch.
+   */
   async #requireNewest(signal: AbortSignal): Promise<void> {
     const listed = await listLeases(this.#repository, PRUNE_PREFIX, signal);
     let isThere = listed.some(({ epoch }) => epoch === this.#epoch);
     const later = listed.filter(({ epoch }) => epoch > this.#epoch);
     for (const judged of await judgeAll(this.#repository, later, signal)) {
-      // Our own heartbeat whose confirmation was lost.
+      // It may be our own heartbeat, stored without the confirmation reaching us.
       const isOurs = judged.nonce === this.#record.nonce;
       if (isOurs) isThere = true;
       else if (isRight(this.#repository, judged)) isThere = false;
@@ -223,8 +235,8 @@ export class Lease implements AsyncDisposable {
   }
 
   /**
-   * The next epoch and its storage time; undefined when somebody else has the right. What others have put in the way, as
-   * whoever may add objects can, is stepped over.
+   * Creates the next epoch and returns it with its storage time; undefined when somebody else has the right. Epochs
+   * under which others have put objects, as anyone who may add some can, are skipped.
    */
   async #create(
     first: number,

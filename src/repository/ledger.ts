@@ -1,7 +1,7 @@
 /**
- * What a machine with a write-only key notes of what it stored, since it cannot read that back: which chunks lie in
- * which pack, and of which chunks a file is made that has not changed since. It holds no names, sizes or contents, only
- * keyed digests, saves work, and proves nothing: what exists is said by the destination.
+ * A local record of what a machine with a write-only key has stored, since it cannot read that back: which chunks are
+ * in which pack, and which chunks make up a file that has not changed since. It holds keyed digests only, no names,
+ * sizes or contents. It saves work but proves nothing: the destination decides what exists.
  */
 import { ChunkHasher } from '../codec/hash.ts';
 import { expand } from '../codec/kdf.ts';
@@ -33,12 +33,15 @@ export interface NotedContent {
 export interface Ledger {
   packs(): Iterable<NotedPack>;
   notePack(pack: NotedPack): void;
-  /** These are gone. */
+  /** Removes the notes of packs that are gone. */
   dropPacks(names: readonly string[]): void;
   /** @param file a digest of path and status */
   content(file: Buffer): NotedContent | undefined;
   noteContent(file: Buffer, content: NotedContent): void;
-  /** A run ended with a snapshot: notes of files that neither it nor one of the last 30 days asked for may go. */
+  /**
+   * Call this when a run ended with a snapshot. Notes of files that no run of the last 30 days asked for may then be
+   * removed.
+   */
   finishRun(): void;
 }
 
@@ -52,8 +55,8 @@ export const NO_LEDGER: Ledger = {
 };
 
 /**
- * The chunks that this machine has stored and that this session's listing still shows; it stands in for the index
- * objects.
+ * An index of the chunks that this machine has stored, limited to packs that the current listing shows; it replaces the
+ * index objects.
  * @param without packs to treat as absent, because they are about to be deleted
  */
 export async function loadLedger(
@@ -90,11 +93,11 @@ export async function loadLedger(
   };
 }
 
-/** Names files by everything that changes when they do. */
+/** Identifies a file's content by a digest of its path and of the facts that change with it. */
 export class FileDigests {
   readonly #hasher: ChunkHasher;
 
-  /** @param idKey of data chunks, of the key's own namespace */
+  /** @param idKey key for ids of data chunks in the write-only key's own namespace */
   constructor(idKey: Buffer) {
     this.#hasher = new ChunkHasher(expand(idKey, 'hf1/ledger', 32));
   }

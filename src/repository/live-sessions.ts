@@ -1,4 +1,4 @@
-/** The backups at work, as their leases tell. */
+/** Finds the backups that are at work, by their leases. */
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import { decodeHeader } from '../format/header.ts';
 import type { LeaseRecord } from '../format/lease-record.ts';
@@ -8,7 +8,7 @@ import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 
 const PREFIX = 'leases/session.';
-/** Leases that are replaced by the next heartbeat while they are read are looked for again. */
+/** How many times the leases of a session are listed when heartbeats replace them while they are read. */
 const LOOKS = 3;
 
 export interface LiveSession {
@@ -22,9 +22,9 @@ export interface LiveSession {
 }
 
 /**
- * Who has a write-only key can say that somebody is at work: until the key is removed, and for the grace period after that,
- * when what is sealed under older keys counts no more. Whoever may add objects can put leases beside those of somebody who is:
- * so each of a session is looked at, and the one that holds most up counts.
+ * The backups at work. The holder of a write-only key can claim that one is at work until the key is removed and the
+ * grace period has passed after that, since leases under older keys then expire. Anyone who may add objects can add
+ * leases to a real session, so all leases of a session are read, and its earliest start is used.
  *
  * @param nowMs the storage's present time
  */
@@ -33,7 +33,8 @@ export async function liveSessions(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<LiveSession[]> {
-  // Twice: a list may miss a lease that is replaced while it is made, old and new, and heartbeats are a minute apart.
+  // Listed twice, since a list may miss both the old and the new object of a lease that is replaced meanwhile.
+  // Heartbeats are a minute apart, so the second list shows it.
   const listed = [
     ...(await listLeases(repository, PREFIX, signal)),
     ...(await listLeases(repository, PREFIX, signal)),
@@ -47,7 +48,7 @@ export async function liveSessions(
   return look.sessions();
 }
 
-/** What one lease says of its session. */
+/** What one lease states about its session. */
 type Told = Omit<LiveSession, 'session'>;
 
 class SessionLook {
@@ -56,9 +57,12 @@ class SessionLook {
   readonly #signal: AbortSignal;
   readonly #judged = new Set<string>();
   readonly #told = new Map<string, Told[]>();
-  /** Since when each key generation has been an old one. */
+  /** Since when, by the storage's clock, each key generation has been old; undefined: it is not known to be. */
   readonly #ages = new Map<number, Promise<number | undefined>>();
-  /** Purposes of which a lease has gone since it was listed: by the next sign of life, or with its session. */
+  /**
+   * Purposes of leases that vanished after they were listed: replaced by a heartbeat, or removed at the end of the
+   * session.
+   */
   gone: ReadonlySet<string> = new Set();
 
   constructor(repository: Repository, nowMs: number, signal: AbortSignal) {
@@ -67,7 +71,7 @@ class SessionLook {
     this.#signal = signal;
   }
 
-  /** Judges those that it has not judged before. */
+  /** Reads and judges the leases that were not judged before. */
   async at(listed: readonly StoredLease[]): Promise<void> {
     const repository = this.#repository;
     const keyOf = ({ purpose, epoch }: StoredLease): string => leaseKey(purpose, epoch);
@@ -87,7 +91,7 @@ class SessionLook {
   }
 
   sessions(): LiveSession[] {
-    // Somebody whose leases go faster than they are read is at work, since whenever it was.
+    // A session whose leases are replaced faster than they can be read is at work; its start is unknown.
     for (const purpose of this.gone)
       if (!this.#told.has(purpose)) this.#told.set(purpose, [{ ...UNREAD, lastSeenMs: this.#nowMs }]);
     return [...this.#told].map(([purpose, told]) => {
@@ -97,7 +101,7 @@ class SessionLook {
     });
   }
 
-  /** Undefined where nobody has to wait for it. */
+  /** What a lease states; undefined when prune need not wait for it. */
   async #judge({ purpose, epoch, storedMs }: StoredLease): Promise<Told | 'gone' | undefined> {
     const repository = this.#repository;
     try {
@@ -105,7 +109,7 @@ class SessionLook {
       if (await this.#isOutdated(bytes)) return undefined;
       const open = (): LeaseRecord => openLease(repository, bytes, purpose, epoch);
       const { startedMs, host, pid } = await repository.withKeys(open, this.#signal);
-      // The first one does not know yet when it was stored. No sign of life comes before the beginning.
+      // The first lease does not know its storage time. A start later than the lease itself is not believed.
       return {
         startedMs: startedMs === 0 ? storedMs : Math.min(startedMs, storedMs),
         lastSeenMs: storedMs,
@@ -120,8 +124,8 @@ class SessionLook {
   }
 
   /**
-   * Sealed under keys that have been old for the grace period: whoever is still at work with them learns of the newer ones
-   * before its commit, and what it relies on is not deleted before that.
+   * Whether a lease is sealed under keys that have been old for the grace period. A session that still uses them learns
+   * of the newer ones before its commit, and what it relies on is not deleted before that.
    */
   async #isOutdated(bytes: Buffer): Promise<boolean> {
     try {

@@ -5,24 +5,24 @@ import { LEASE_TIMES, lateSignal } from './lease-objects.ts';
 import { putTombstone } from './put-tombstone.ts';
 import type { Repository } from './repository.ts';
 
-/** Packs to mark, in what a tombstone of them says. */
+/** The packs to mark, as fields of a tombstone. */
 export type PackMark = Omit<TombstoneRecord, 'kind' | 'places'>;
 
 export interface MarkRights {
-  /** Throws a `RepositoryError` when what was seen of the repository no longer counts. */
+  /** Throws a `RepositoryError` when the right to mark is lost, or when what was seen of the repository no longer holds. */
   readonly held: (signal: AbortSignal) => Promise<void>;
   /** The number of this writer's live snapshots. */
   readonly live: number;
 }
 
 /**
- * Marks packs as not needed; a prune deletes them after the grace period. The machine may fall asleep at any moment, and
- * others may delete the copies that made the packs needless before it wakes up. So the right to mark is looked at
- * immediately before the tombstone is stored, and again afterwards, since a request, too, may be sent only then: a mark
- * that is no longer right is withdrawn.
+ * Marks packs as not needed; a prune deletes them after the grace period. The machine may fall asleep at any moment,
+ * and before it wakes up others may delete the copies that made the packs redundant. So the right to mark is checked
+ * immediately before the tombstone is stored, and again afterwards, since the request itself may be delayed by a sleep.
+ * A mark that is no longer right is withdrawn.
  *
  * @returns the name of the tombstone
- * @throws what `held` throws
+ * @throws whatever `held` throws
  */
 export async function markPacks(
   repository: Repository,
@@ -30,7 +30,7 @@ export async function markPacks(
   { held, live }: MarkRights,
   signal: AbortSignal,
 ): Promise<string> {
-  // Whoever loses the right meanwhile has to know whether the mark was stored.
+  // Even when the right is lost meanwhile, it must be known whether the mark was stored.
   const late = lateSignal(signal, LEASE_TIMES.release);
   const look = async (): Promise<void> => {
     signal.throwIfAborted();
@@ -47,7 +47,10 @@ export async function markPacks(
   return stored.name;
 }
 
-/** As whoever retires a tombstone: another one names it, and stays. To unmark packs harms nobody, whoever prunes now. */
+/**
+ * Withdraws a mark as a tombstone is retired: a second tombstone, which stays, names it. Unmarking packs is safe
+ * whoever prunes at the moment.
+ */
 async function withdraw(
   repository: Repository,
   { atMs, fence }: PackMark,

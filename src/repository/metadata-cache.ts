@@ -3,17 +3,17 @@ import type { ProtectionMemory } from './protection.ts';
 import type { Repository } from './repository.ts';
 
 /**
- * Local copies of what a far repository says about itself: snapshots, tombstones, index objects and tree chunks. They
- * save requests and prove nothing: what exists is asked of the destination, and what is read is checked against its name.
+ * Local copies of a remote repository's metadata: snapshots, tombstones, index objects and tree chunks. They save
+ * requests and prove nothing: the destination decides what exists, and every copy is checked against its name.
  */
 export interface MetadataCache {
-  /** What is kept under this name, if anything. Never throws: a cache that cannot be read is an empty one. */
+  /** The copy with this name, if there is one. Never throws: a cache that cannot be read counts as empty. */
   read(name: string): Buffer | undefined;
-  /** Keeps a copy, some time soon and perhaps not for long. Never throws. */
+  /** Keeps a copy. It may be written later, and may be dropped at any time. Never throws. */
   keep(name: string, bytes: Uint8Array): void;
-  /** Has what is kept be there for other processes from now on. Never throws. */
+  /** Writes pending copies, so that other processes see them. Never throws. */
   write?(): void;
-  /** Until when objects are protected, where somebody remembers. */
+  /** Remembered times until which objects are protected, where such a memory exists. */
   readonly protection?: ProtectionMemory;
 }
 

@@ -1,32 +1,35 @@
 /**
- * Stores what makes a repository. Several programs may make one at the same place, and any of them may die or stand still
- * at any step. Who creates the first ring has made it; until then nobody deletes or replaces what another has stored, so
- * that whoever that turns out to be has everything. Slots have names of their own, and a configuration takes the next
- * number.
+ * Stores the objects that make a repository. Several programs may do so at the same place, and any of them may die or
+ * stall at any step. The program that creates the first ring has made the repository. Until then nobody deletes or
+ * replaces what another has stored, so that the winner has all of its objects. They do not collide: slots have random
+ * names, and a configuration takes the next free number.
  */
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject } from '../destination/destination.ts';
 import { whatLiesThere } from './slots/key-files.ts';
 import { deleteTwice, putCopy } from './objects/second-copies.ts';
 
-/** The ring that makes a repository of what lies there. */
+/** Creating this ring is what makes the repository. */
 const FIRST_RING = 'keys/ring-1';
-/** Where several may create one object: what another stored longer ago, by the storage's clock, was broken off. */
+/**
+ * Used where creating a key is not exclusive: what another program stored longer ago than this, by the storage's clock,
+ * counts as abandoned.
+ */
 const BROKEN_OFF_MS = 3_600_000;
-/** How often others may take the number that was free a moment ago. */
+/** How many times another program may take the number that was free a moment ago. */
 const NUMBER_TRIES = 10;
 
 export interface NewObjects {
-  /** By their keys. */
+  /** Slot files by their keys. */
   readonly slots: ReadonlyMap<string, Buffer>;
   readonly ring: Buffer;
-  /** The configuration, as the object of that number. */
+  /** Makes the configuration object for number `n`. */
   readonly configAt: (n: number) => Buffer;
 }
 
 /**
- * What interrupted inits left, or others at work have stored so far.
- * @throws {RepositoryError} REPOSITORY_EXISTS when there is anything else
+ * The objects that interrupted inits left, or that other programs have stored so far.
+ * @throws {RepositoryError} REPOSITORY_EXISTS when the place holds anything else
  */
 export async function requireFree(
   destination: Destination,
@@ -37,7 +40,7 @@ export async function requireFree(
   throw notEmpty(destination, others);
 }
 
-/** What a repository stores, but for what an init that was broken off leaves. */
+/** Top-level folders that only a repository has, so that anything else is reported as foreign. */
 const OF_REPOSITORY = /^(?:config|copies|heads|index|keys|leases|packs|reserve|snapshots|trash)\//;
 
 function notEmpty({ properties: { url } }: Destination, others: readonly string[]): RepositoryError {
@@ -60,7 +63,7 @@ function notEmpty({ properties: { url } }: Destination, others: readonly string[
 }
 
 /**
- * Stores them so that the repository is there and can be opened, or is not there.
+ * Stores the objects so that afterwards either there is a repository that can be opened, or there is none.
  * @returns the number of the configuration
  * @throws {RepositoryError} REPOSITORY_EXISTS, REPOSITORY_LOCKED when another program makes one at the same time
  */
@@ -73,7 +76,7 @@ export async function storeNew(
   try {
     return await storeAll(destination, objects, own, signal);
   } catch (error) {
-    // After any other failure nobody knows what was stored: it may be a repository, and otherwise the next init clears up.
+    // After any other error it is unknown what was stored: it may be a repository. If not, the next init clears it up.
     if (error instanceof RepositoryError) await withdraw(destination, [...own.keys()], signal);
     throw error;
   }
@@ -97,7 +100,7 @@ async function storeAll(
   await putRing(destination, ring, signal);
   await requireStored(destination, ring, own, signal);
   await putCopy(destination, FIRST_RING, ring, signal);
-  // They can never be a repository now. What others have stored since is theirs to take away.
+  // The others' objects can no longer become a repository. Those that they stored since are left for them to remove.
   if (destination.properties.canDelete) await deleteAll(destination, others, signal);
   return n;
 }
@@ -124,8 +127,8 @@ async function putNextConfig(
 }
 
 /**
- * Where two may create one object both could believe to have created the ring. All store their slots before they look
- * here, so that of several at work all but one see another.
+ * Where creating a key is not exclusive, two programs could both believe that they created the ring. All store their
+ * slots before this check, so that of several at work all but one see another.
  */
 function requireAlone(destination: Destination, others: readonly ListedObject[], nowMs: number): void {
   if (others.some(({ modifiedMs }) => modifiedMs > nowMs - BROKEN_OFF_MS)) throw beingMade(destination);
@@ -155,14 +158,17 @@ async function putRing(destination: Destination, ring: Buffer, signal: AbortSign
   }
 }
 
-/** Nobody is told of a repository that cannot be opened, whatever another program or the storage has done meanwhile. */
+/**
+ * Makes sure that the repository can be opened, whatever another program or the storage has done meanwhile, before init
+ * reports success.
+ */
 async function requireStored(
   destination: Destination,
   ring: Buffer,
   own: Map<string, Buffer>,
   signal: AbortSignal,
 ): Promise<void> {
-  // One that is not found now may be there all the same, as this program's: that is a failure after which all stays.
+  // If this read fails, the ring may still be stored and be this program's: such an error leaves everything in place.
   const holdsRing = ring.equals(await destination.get(FIRST_RING, undefined, signal));
   let whole = holdsRing;
   for (const [key, bytes] of own) whole &&= await holds(destination, key, bytes, signal);
@@ -189,7 +195,10 @@ async function holds(
   }
 }
 
-/** Takes away what this process has created, and only that: where two may create one object, not what others name alike. */
+/**
+ * Removes what this process has created, and nothing else. Where creating a key is not exclusive, a configuration may
+ * be another program's, so it stays.
+ */
 async function withdraw(
   destination: Destination,
   keys: readonly string[],
@@ -209,7 +218,7 @@ async function deleteAll(
   for (const key of keys) await orLeave(async () => await destination.delete(key, signal));
 }
 
-/** What stays opens nothing, and is passed over. */
+/** Ignores failures to delete: leftovers open nothing, and readers pass over them. */
 async function orLeave(work: () => Promise<void>): Promise<void> {
   try {
     await work();

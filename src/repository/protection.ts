@@ -1,42 +1,42 @@
-/** Objects that snapshots need stay protected (Object Lock) for as long as they are needed: their time begins anew. */
+/** Keeps objects that snapshots need protected (Object Lock) for as long as they are needed, by extending their retention. */
 import { DestinationError } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
 
-/** What this machine knows of the times until which objects are protected, milliseconds of the storage's clock. */
+/** This machine's memory of when the protection of objects ends, in milliseconds of the storage's clock. */
 export interface ProtectionMemory {
-  /** The least that is known; undefined for an object of which nothing is. Never throws. */
+  /** The earliest time at which the object's protection may end; undefined when nothing is known. Never throws. */
   untilMs(key: string): number | undefined;
-  /** Never throws: what is forgotten is asked for again. */
+  /** Never throws: an entry that is lost is determined anew. */
   note(untilMs: ReadonlyMap<string, number>): void;
 }
 
 export interface Protection {
-  /** Objects whose time begins anew. */
+  /** Number of objects whose protection was extended. */
   readonly extended: number;
-  /** Objects whose turn comes with the next backups. */
+  /** Number of objects that are left to the next backups. */
   readonly left: number;
-  /** Why it could not go on. */
+  /** Why not all objects could be extended. */
   readonly failure: DestinationError | undefined;
 }
 
 const DAY_MS = 86_400_000;
-/** Requests of one run: a thousand take half a minute where a round trip takes half a second. */
+/** Most requests of one run: a thousand take half a minute where a round trip takes half a second. */
 const PER_RUN = 1000;
-/** So many refusals tell enough: objects of somebody else may be among those that are this machine's own. */
+/** The run stops after this many refusals. A few are no reason to stop, since objects of other machines may be among them. */
 const REFUSALS = 100;
-/** Looked through at least this often, and eight times within the period. */
+/** All objects are examined at least this often, and eight times within the period of protection. */
 const LOOKED_EVERY_MS = DAY_MS;
 
-/** What restoring takes. Heads and leases come and go, and tombstones take nothing away that is protected. */
+/** What a restore needs. Heads and leases are short-lived, and a tombstone removes nothing that is protected. */
 const NEEDED = ['keys/', 'config/', 'copies/', 'snapshots/', 'index/', 'packs/'] as const;
 
 /**
- * Has the time of protection begin anew for what snapshots need and has less than half of it left, the most urgent
- * first. To be called after a snapshot was stored. When each object's time ends is remembered, and all are looked through
- * once a day, so that most runs ask for nothing. Undefined where nothing is protected.
+ * Extends the protection of objects that snapshots need and that have less than half of the period left, the most
+ * urgent first. Call this after a snapshot was stored. The end of each object's protection is remembered, and all
+ * objects are examined once a day, so that most runs make no requests. Undefined where nothing is protected.
  */
 export async function extendProtection(
   repository: Repository,
@@ -47,7 +47,7 @@ export async function extendProtection(
   const { retainDays } = destination.properties;
   if (retainDays === undefined || memory === undefined || look === undefined) return undefined;
   const periodMs = retainDays * DAY_MS;
-  // When all objects are looked through again: at once when the period is another one. No object has such a key.
+  // Memory entry for the time of the next examination, at once when the period has changed. No object has such a key.
   const nextLook = `NEXT-LOOK-${retainDays}`;
   const stored = look.takeStored();
   memory.note(new Map(stored.map(({ key, modifiedMs }) => [key, modifiedMs + periodMs])));
@@ -71,7 +71,7 @@ export async function extendProtection(
   }
 }
 
-/** The keys of needed objects that are protected no longer than that, as far as is known; the most urgent first. */
+/** The keys of needed objects whose protection, as far as is known, ends before `beforeMs`; the most urgent first. */
 async function dueObjects(
   repository: Repository,
   memory: ProtectionMemory,
@@ -119,7 +119,7 @@ async function extend(
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof DestinationError)) throw error;
-      // Prune has removed it since it was listed.
+      // Prune has removed the object since it was listed.
       if (error.kind === 'not-found') noted.set(key, 0);
       else {
         failure = error;
@@ -135,7 +135,7 @@ async function extend(
   return { extended: noted.size, failure };
 }
 
-/** What a person should know of it; undefined when all is well. */
+/** The warning for the user; undefined when all is well. */
 export function protectionWarning({ failure, left }: Protection): string | undefined {
   if (failure === undefined) return undefined;
   const what = left === 0 ? 'the objects' : left === 1 ? '1 object' : `${left} objects`;

@@ -1,6 +1,6 @@
 /**
- * Who has the right to prune. Whoever has a write-only key can make leases and store old ones again: so the administrator
- * signs each for its epoch and its time, and what is not signed is no right where there are such keys.
+ * Decides who has the right to prune. The holder of a write-only key can make leases and store old ones again, so the
+ * administrator signs each lease for its epoch and time. In a repository with such keys an unsigned lease is no right.
  */
 import { DestinationError, HoldfastError, RepositoryError, isAbort } from '../base/errors.ts';
 import { unknownGeneration } from '../codec/keys.ts';
@@ -21,20 +21,25 @@ import { mapParallel } from './objects/parallel.ts';
 import type { Repository } from './repository.ts';
 
 export const PRUNE_PREFIX = `leases/${PRUNE_PURPOSE}/`;
-/** Epochs among which one is chosen where two may create one key: the same for two rivals once in so many races. */
+/**
+ * The number of epochs from which one is chosen at random where creating a key is not exclusive. Two rivals choose the
+ * same one once in this many races.
+ */
 export const EPOCHS_OF_RIVALS = 2 ** 30;
 
 /**
- * What a lease with the purpose to prune is worth. `right`: the administrator has signed it for its epoch, and it was stored
- * at once. `stale`: signed, and stored so much later that its holder had lost the right; as whoever stores one again does it.
- * `claim`: nobody has signed it, as previews of 0.1 did not, or whoever has a write-only key made it. `none`: no key of the
- * repository made it. `gone`: it is not there.
+ * What a lease with the purpose `prune` proves.
+ * - `right`: the administrator signed it for its epoch, and it was stored at once.
+ * - `stale`: signed, but stored so late that its holder had lost the right, as when an old lease is stored again.
+ * - `claim`: unsigned, by a preview of 0.1 or by the holder of a write-only key.
+ * - `none`: not made with any key of the repository.
+ * - `gone`: no longer stored.
  */
 export type Worth = 'right' | 'stale' | 'claim' | 'none' | 'gone';
 
 export interface JudgedLease extends StoredLease {
   readonly worth: Worth;
-  /** Of what is signed. */
+  /** Set for leases that are signed. */
   readonly nonce?: string;
 }
 
@@ -44,7 +49,7 @@ export async function judgeLease(
   signal: AbortSignal,
 ): Promise<JudgedLease> {
   const first = await readWorth(repository, lease, signal);
-  // Bytes may be spoiled on their way, and whoever prunes must not be taken for nobody.
+  // Read a second time, since the bytes may have been damaged on their way: a living holder must not be taken for nobody.
   return first.worth === 'none' ? await readWorth(repository, lease, signal) : first;
 }
 
@@ -63,7 +68,7 @@ async function readWorth(
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return { ...lease, worth: 'gone' };
     if (damageTo(error) === undefined) throw error;
-    // Of keys that came since this program looked, it may be a right; anybody can store what opens with none.
+    // A lease under keys that this program does not know yet may be a right; anyone can store an object that no key opens.
     return { ...lease, worth: unknownGeneration(error) === undefined ? 'none' : 'claim' };
   }
   try {
@@ -73,20 +78,20 @@ async function readWorth(
     const isLate = Math.abs(storedMs - record.seenMs) > LEASE_TIMES.expiry;
     return { ...lease, worth: isLate ? 'stale' : 'right', nonce: record.nonce };
   } catch (error) {
-    // As a preview wrote it, or as a later version may.
+    // A preview wrote it, or a later version.
     if (!(error instanceof RepositoryError)) throw error;
     return { ...lease, worth: 'claim' };
   }
 }
 
-/** Whether somebody who may prune does it with this lease, if it is alive. */
+/** Whether the lease gives its holder the right to prune, provided that it is alive. */
 export function isRight(repository: Repository, { worth }: JudgedLease): boolean {
   return worth === 'right' || (worth === 'claim' && claimsCount(repository));
 }
 
 /**
- * Whether a claim counts as the right to prune: where only those who can sign have the keys to make one, as it is before the
- * first write-only key, it is a program of before that prunes.
+ * Whether a claim counts as the right to prune. Before the first write-only key only those who can sign have the keys
+ * to make a claim, so an unsigned lease is by an older version that prunes.
  */
 function claimsCount({ keyring }: Repository): boolean {
   return keyring.writeOnly === undefined;
@@ -99,7 +104,7 @@ export async function judgedLeases(
   return await judgeAll(repository, await listLeases(repository, PRUNE_PREFIX, signal), signal);
 }
 
-/** In the same order. */
+/** Judges the leases and returns them in the same order. */
 export async function judgeAll(
   repository: Repository,
   leases: readonly StoredLease[],
@@ -110,8 +115,9 @@ export async function judgeAll(
 }
 
 /**
- * The highest that was signed; above it what was not, as far as a program of before can have come: it learns by a higher
- * epoch that it has lost the right. Others may have planted some that are as high as epochs go.
+ * The highest plausible epoch: the highest signed one, and unsigned ones above it as far as an older version can have
+ * come. An older version notices by a higher epoch that it has lost the right. Others may have planted leases with the
+ * highest possible epochs.
  */
 export function believedEpoch(leases: readonly JudgedLease[]): number {
   let highest = 0;
@@ -127,7 +133,7 @@ export function freeAbove(leases: readonly JudgedLease[], epoch: number): number
   return free;
 }
 
-/** For whoever finds somebody at work. */
+/** The error for a caller that finds the right to prune taken. */
 export async function lockedBy(
   repository: Repository,
   lease: StoredLease,
@@ -161,7 +167,10 @@ export function takenMeanwhile(): RepositoryError {
   );
 }
 
-/** Undefined when it was removed: whoever was asleep, or held up, since it was stored counts as dead to others. */
+/**
+ * Reads a lease of our own; undefined when it was removed, as others do with one whose holder slept or was held up for
+ * too long.
+ */
 export async function readIfThere(
   repository: Repository,
   { purpose, epoch }: StoredLease,

@@ -13,7 +13,7 @@ import type { Repository } from './repository.ts';
 /**
  * Writes a tombstone as the next record of this writer's chain.
  * @param live the number of this writer's live snapshots
- * @param look called immediately before it is stored; what it throws keeps it from that
+ * @param look called immediately before the tombstone is stored; if it throws, nothing is stored
  */
 export async function putTombstone(
   repository: Repository,

@@ -5,8 +5,8 @@ import type { Repository } from './repository.ts';
 import type { SnapshotList } from './snapshots.ts';
 
 /**
- * Where records stood that cannot be read, by their names: what follows them tells it, and heads do. Not those of write-only
- * keys: whoever has one could give another's record a place that it never had.
+ * The places of records that cannot be read, by name, from the records that follow them and from heads. Those of
+ * write-only keys are left out: the holder of one could give another's record a false place.
  */
 export async function knownPlaces(
   repository: Repository,

@@ -10,9 +10,10 @@ interface Seen {
 }
 
 /**
- * Remembers the keyring and the configuration that this machine goes by from now on, and makes them last before: their
- * writer may have died when others could see them and power loss could still take them. What is sealed under keys that
- * go would be lost with them, and a machine that remembers them would call the repository rolled back.
+ * Remembers the numbers of the keyring and configuration that this machine uses from here on, after making both objects
+ * durable. Their writer may have died while they were visible but could still be lost to power failure. Objects sealed
+ * under a lost keyring would be lost as well, and a machine that remembers a lost number would report the repository as
+ * rolled back.
  * @throws {DestinationError} nothing is remembered then
  */
 export async function rememberSeen(
@@ -24,7 +25,7 @@ export async function rememberSeen(
   if (await makeLast(destination, writer, seen, signal)) await writer.remember(seen);
 }
 
-/** False where there is nothing new. */
+/** Makes new objects durable. False where there is nothing new. */
 async function makeLast(
   destination: Destination,
   writer: WriterState,
@@ -42,8 +43,8 @@ async function makeLast(
 }
 
 /**
- * The same for whoever may only want to read, as from a disk that takes no writes, or with a state directory that does not;
- * who writes tries again (chain.ts).
+ * Like `rememberSeen`, but never fails because the destination or the state directory is read-only, since the caller
+ * may only want to read. Writers try again (chain.ts).
  */
 export async function rememberIfLasting(...request: Parameters<typeof rememberSeen>): Promise<void> {
   const [, writer, seen, signal] = request;
@@ -54,8 +55,8 @@ export async function rememberIfLasting(...request: Parameters<typeof rememberSe
 }
 
 /**
- * The newest record of each writer, whose loss is noticed from now on. One that power loss can still take is made to
- * last before; where that fails nothing is remembered.
+ * Remembers the newest record of each writer, so that its loss is noticed later. The records are made durable first;
+ * where that fails nothing is remembered.
  */
 export async function rememberHeads(
   destination: Destination,

@@ -29,7 +29,7 @@ export interface OpenOptions {
   readonly stateDirectory: string | undefined;
   /** Accept passphrase costs below the floor of the format; for tests. */
   readonly allowWeakCost?: boolean;
-  /** Whose view the destination is, if it is one: asked less when the run begins. */
+  /** The look whose view the destination is, if it is one: the first requests of a run are then answered from it. */
   readonly look?: FirstLook | undefined;
 }
 
@@ -65,7 +65,7 @@ interface RepositoryParts {
   readonly look?: FirstLook | undefined;
 }
 
-/** What a change of the keys on another host replaces. */
+/** The keys held at present: replaced when another host has changed the keyring. */
 interface HeldKeys {
   keyring: Keyring;
   ringNumber: number;
@@ -79,11 +79,11 @@ export class Repository {
   readonly config: ConfigRecord;
   readonly writer: WriterState;
   readonly slot: OpenSlot;
-  /** For what only reads or adds; what proves that the repository is whole, or removes from it, goes without. */
+  /** For operations that only read or add. Checks of the whole repository, and removals, do not use it. */
   readonly cache: MetadataCache;
-  /** What stands in for index objects and trees where the key cannot read them. */
+  /** Replaces index objects and trees where a write-only key cannot read them. */
   readonly ledger: Ledger;
-  /** How a run sees a far destination when it begins. */
+  /** The view of a remote destination at the beginning of a run, if there is one. */
   readonly look: FirstLook | undefined;
   readonly #parts: RepositoryParts;
   readonly #held: HeldKeys;
@@ -115,13 +115,13 @@ export class Repository {
     return this.#held.keys;
   }
 
-  /** It was opened with a key that adds backups and reads none. */
+  /** Whether the repository was opened with a write-only key. */
   get isWriteOnly(): boolean {
     return this.keyring.grantedTo !== undefined;
   }
 
   /**
-   * To be called before anything is read that a write-only key cannot open: so that it does not look like damage.
+   * Call this before reading anything that a write-only key cannot open; the failure would otherwise look like damage.
    * @throws {RepositoryError} REFUSED
    */
   requireReading(): void {
@@ -133,14 +133,14 @@ export class Repository {
     return this.keyring.repository.toString('hex');
   }
 
-  /** The same repository, its metadata read by way of `cache`. */
+  /** The same repository, with its metadata read through `cache`. */
   cachedBy(cache: MetadataCache): Repository {
     return new Repository({ ...this.#parts, cache }, this.#held);
   }
 
   /**
-   * Runs `open`, and once more when what it opens is sealed under keys that another host has made since: these are
-   * taken over first.
+   * Runs `open`. If the object it opens is sealed under keys that another host has made since, adopts the newest
+   * keyring and runs `open` again.
    * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed
    * @throws {DestinationError}
    */
@@ -157,8 +157,8 @@ export class Repository {
   }
 
   /**
-   * Takes over the newest keyring, when another host has changed the keys since this repository was opened. Threads
-   * that were given keys before keep those.
+   * Adopts the newest keyring when another host has changed the keys since this repository was opened. Worker threads
+   * that were given keys before that keep those.
    * @throws {RepositoryError} WRONG_PASSPHRASE when the key that opened this repository was removed
    * @throws {DestinationError}
    */
@@ -182,14 +182,14 @@ export class Repository {
       keyring: await ringOrCopy(this.destination, n, this.slot, signal),
     });
     for await (const { n, keyring } of inTurn(newer, this.destination.properties.maxParallel, look)) {
-      // As when a repository is opened: what is no ring is passed over.
+      // An object that is not a valid ring is passed over, as when a repository is opened.
       if (keyring === undefined) continue;
       await this.adoptRing(keyring, n, signal);
       return;
     }
   }
 
-  /** From now on this keyring, number `n`, is the one in force. @throws {DestinationError} */
+  /** Makes this keyring, ring number `n`, the one in force. @throws {DestinationError} */
   async adoptRing(keyring: Keyring, n: number, signal: AbortSignal): Promise<void> {
     await rememberSeen(this.destination, this.writer, { ring: n }, signal);
     this.keys.adopt(keyring.generations);
@@ -197,12 +197,12 @@ export class Repository {
     this.#held.ringNumber = n;
   }
 
-  /** The same repository, with this machine's notes of what it stored there. */
+  /** The same repository, with `ledger` as this machine's record of what it stored there. */
   notedIn(ledger: Ledger): Repository {
     return new Repository({ ...this.#parts, ledger }, this.#held);
   }
 
-  /** From now on every list is asked of the destination: before anything that must not rely on what was there earlier. */
+  /** From here on every list comes from the destination. Call it before anything that must not rely on an earlier listing. */
   lookAnew(): void {
     this.look?.end();
   }
@@ -338,7 +338,7 @@ export async function openRepository(
 }
 
 /**
- * @param passed why a newer ring or configuration could not be used: then that is what has to be said
+ * @param passed why a newer ring or configuration could not be used; it is then the error to report
  * @throws {RepositoryError} CORRUPT_DATA, REFUSED
  */
 function requireNotOlder(

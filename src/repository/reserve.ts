@@ -1,22 +1,23 @@
 /**
- * Room that is kept for when the storage is full: forgetting and pruning have to store something before they free
- * anything, and an account may hold nothing else that could be removed.
+ * Keeps an object whose deletion makes room when the storage is full. Forget and prune have to store something before
+ * they free anything, and there may be nothing else that can be removed.
  */
 import { randomBytes } from 'node:crypto';
 import { DestinationError } from '../base/errors.ts';
 import type { Repository } from './repository.ts';
 
-/** Bytes without a meaning, which nobody reads. */
+/** Key of the reserve: random bytes that nobody reads. */
 const RESERVE = 'reserve/1';
-/** Leases and marks are small; what index objects take that are written anew comes on top. */
+/** Enough for leases and marks; rewritten index objects need room in addition. */
 const LEAST_BYTES = 256 * 1024;
 const MOST_BYTES = 64 * 1024 * 1024;
-/** Less helps nobody. */
+/** A smaller reserve would be of no use. */
 const WORTH_BYTES = 16 * 1024;
 
 /**
- * Sees to it that there is one, as large as goes. Where the storage keeps what is deleted it would give no room.
- * @param indexBytes what the index objects take
+ * Makes sure that there is a reserve, as large as fits. Where the storage keeps deleted objects it would free no room,
+ * so none is made.
+ * @param indexBytes size of all index objects
  */
 export async function keepReserve(
   { destination }: Pick<Repository, 'destination'>,
@@ -33,14 +34,14 @@ export async function keepReserve(
     for (let bytes = wanted; bytes >= WORTH_BYTES; bytes = Math.floor(bytes / 2))
       if (await stores(destination, bytes, signal)) return;
   } catch (error) {
-    // All goes without it, and the next prune sees to it.
+    // Everything works without a reserve, and the next prune tries again.
     if (!(error instanceof DestinationError)) throw error;
   }
 }
 
 /**
- * Does `work`, once more in the room that the reserve gives where there is no other: it is told so, and stores nothing
- * then but what it must.
+ * Runs `work(false)`. If the storage is full, deletes the reserve and runs `work(true)`, which must store only what it
+ * has to.
  */
 export async function withReserve<T>(
   repository: Pick<Repository, 'destination'>,
@@ -57,12 +58,12 @@ export async function withReserve<T>(
   try {
     return await work(true);
   } finally {
-    // What is left of it is for the next one.
+    // Whatever room is left becomes the next reserve.
     if (!signal.aborted) await keepReserve(repository, 0, signal);
   }
 }
 
-/** False where there is none, or none that goes. */
+/** Deletes the reserve. False where there is none, or it cannot be deleted. */
 async function isReleased(destination: Repository['destination'], signal: AbortSignal): Promise<boolean> {
   try {
     if ((await reserveSize(destination, signal)) === 0) return false;
@@ -83,14 +84,14 @@ async function reserveSize(destination: Repository['destination'], signal: Abort
   }
 }
 
-/** False where there is not so much room. */
+/** False where the storage has not enough room. */
 async function stores(
   destination: Repository['destination'],
   bytes: number,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {
-    // Nothing that a file system could store in less.
+    // Random bytes, so that a file system cannot compress them.
     await destination.put(RESERVE, randomBytes(bytes), signal);
     return true;
   } catch (error) {

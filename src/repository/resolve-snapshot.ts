@@ -1,4 +1,4 @@
-/** Which snapshot somebody means by a name. */
+/** Resolves a name that a user gives to a snapshot. */
 import { RepositoryError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { groupForLatest, storeChoice, storedByText } from '../base/stored-by.ts';
@@ -6,13 +6,13 @@ import type { Snapshot } from './snapshots.ts';
 
 export interface ResolvedSnapshot {
   readonly snapshot: Snapshot;
-  /** Newer ones of write-only keys, which `latest` does not mean where full keys have stored something. */
+  /** Newer snapshots by write-only keys, which `latest` skips where full keys have stored snapshots. */
   readonly newer: readonly Snapshot[];
 }
 
 /**
- * What a person means by `latest`, `latest~2`, an id or the beginning of one. `latest` is the last that full keys stored;
- * where these stored none, the last of the one write-only key that did.
+ * Resolves `latest`, `latest~2`, an id or the beginning of one. `latest` is the newest snapshot by full keys; where
+ * there is none, the newest by the only write-only key that stored any.
  * @param snapshots oldest first
  * @throws {RepositoryError} SNAPSHOT_NOT_FOUND; REFUSED where several write-only keys could be meant
  */
@@ -26,7 +26,7 @@ export function resolveNamed(snapshots: readonly Snapshot[], name: string): Reso
   return { snapshot, newer: choice.newer };
 }
 
-/** The same for those to whom nothing is to be said of others. */
+/** Like `resolveNamed`, for callers that do not report newer snapshots of other keys. */
 export function resolveSnapshot(snapshots: readonly Snapshot[], name: string): Snapshot {
   return resolveNamed(snapshots, name).snapshot;
 }
@@ -54,7 +54,10 @@ function notFound(message: string): RepositoryError {
   });
 }
 
-/** None of them vouches for the others: whoever took one machine over could store what passes for another one's. */
+/**
+ * Several write-only keys stored snapshots and none vouches for the others: an attacker with one machine's key could
+ * pass off its snapshots as another machine's.
+ */
 function severalKeys(snapshots: readonly Snapshot[], name: string): RepositoryError {
   const keys = new Map(snapshots.map(({ storedBy }) => [storeChoice(storedBy), storedByText(storedBy)]));
   const listed = [...keys.values()].slice(0, KEYS_SHOWN).join(', ');

@@ -1,22 +1,23 @@
 /**
- * The order in which the runs behind snapshots really were, whatever their clocks said.
+ * The order in which the runs behind snapshots really took place, whatever their clocks said.
  *
- * Within one writer the numbers of its chain decide. A snapshot that stands for another one, with other tags, under newer
- * keys or as a copy, has the place of the record that the run itself stored. And a run came after the snapshot that it
- * was compared with. What else there is are times, and any of them may be wrong: the start by the clock of the machine,
- * and the time at which the storage got the object, which whoever copies a repository without its times makes later.
- * So each run is given a time that never falls along a chain: of those that it bears, what contradicts the fewest others.
- * All are compared by that time alone, and then by their places, which makes it a total order.
+ * Within one writer the numbers of its chain decide. A snapshot that stands for another one (stored again with other
+ * tags or under newer keys, or copied) has the place of the record that the run itself stored. A run also came after
+ * the snapshot that it was compared with. Everything else rests on two times, and either may be wrong: the start by the
+ * machine's clock, and the time at which the storage received the object, which is too late after a copy of the
+ * repository that does not keep times. So each run is given a time that never falls along its chain, chosen from its
+ * own two times so that it contradicts as few others as possible. All runs are compared by that time, then by their
+ * places, which makes it a total order.
  */
 import { countedMs, isFull } from '../base/stored-by.ts';
 import type { ChainPlace } from '../format/records.ts';
 import type { Snapshot } from './snapshots.ts';
 
-/** No clock that shows less is right: there was no repository yet. */
+/** A clock that shows an earlier time is wrong: there was no repository yet. */
 const FIRST_TIME_MS = Date.UTC(2020, 0);
-/** By so much a machine may be ahead of the storage. */
+/** How far a machine's clock may be ahead of the storage's. */
 const AHEAD_MS = 3_600_000;
-/** A snapshot that is stored no later than this after its start bears a time that the storage confirms. */
+/** When a snapshot is stored within this time of its start, the storage confirms the start time. */
 const LONGEST_RUN_MS = 7 * 86_400_000;
 
 /** A snapshot as a link of the chain of its writer. */
@@ -25,16 +26,16 @@ interface Link {
   readonly place: ChainPlace;
   readonly startedMs: number;
   readonly storedMs: number | undefined;
-  /** What is believed of it at first: undefined when it bears no possible time. */
+  /** The time that is believed at first; undefined when the snapshot has no plausible time. */
   readonly likelyMs: number | undefined;
   readonly isConfirmed: boolean;
-  /** What it is compared by. */
+  /** The time by which runs are compared. */
   atMs: number;
 }
 
 /**
- * The oldest first.
- * @param storedMs when the storage got a snapshot, by its own clock
+ * Sorts snapshots by their runs, oldest first.
+ * @param storedMs when the storage received a snapshot, by its own clock
  */
 export function inOrderOfRuns<T extends Snapshot>(
   snapshots: readonly T[],
@@ -50,15 +51,16 @@ export function inOrderOfRuns<T extends Snapshot>(
   return links.sort(byRun).map(({ snapshot }) => snapshot);
 }
 
-/** Where the record stands that the run itself stored. */
+/** The place of the record that the run itself stored. */
 export function runPlace({ id, record, chain }: Snapshot): ChainPlace {
   if (record.run !== undefined) return record.run;
-  // Of one that takes another's place and does not tell whose, nothing is known but its time.
+  // A snapshot that replaces another without saying where the run's record stood is given a chain of its own: only its
+  // time is known.
   return record.original === undefined ? chain : { writer: id, seq: 1 };
 }
 
 function linkOf(snapshot: Snapshot, stored: number | undefined): Omit<Link, 'snapshot'> {
-  // What a write-only key says of its times orders nothing: the storage's clock does.
+  // The times that a write-only key states are not believed; the storage's clock is used instead.
   const startedMs = countedMs(snapshot.storedBy, {
     startedMs: snapshot.record.startedMs,
     storedMs: snapshot.storedMs ?? stored,
@@ -92,7 +94,10 @@ function giveTimes(chain: readonly Link[]): void {
   }
 }
 
-/** Those that rise along the chain: the most that the storage confirms, and the most of the others that fit in between. */
+/**
+ * The links whose times are believed: the largest rising set of confirmed ones, and in each gap the largest rising set
+ * that fits.
+ */
 function believedOf(chain: readonly Link[]): ReadonlySet<Link> {
   const confirmed = new Set(longestRise(chain.filter(({ isConfirmed }) => isConfirmed)));
   const believed = new Set(confirmed);
@@ -112,10 +117,10 @@ function believedOf(chain: readonly Link[]): ReadonlySet<Link> {
   return believed;
 }
 
-/** The longest of the series of links, in their order, whose likely times never fall. */
+/** The longest series of links, in their order, whose likely times never fall. */
 function longestRise(links: readonly Link[]): readonly Link[] {
   const timeOf = (i: number | undefined): number => links[i ?? -1]?.likelyMs ?? 0;
-  // The link that the best series of each length ends with, and the one before each link in its best series.
+  // `ends[n]` is the last link of the best series of n + 1 links; `before[i]` precedes link i in its best series.
   const ends: number[] = [];
   const before: (number | undefined)[] = [];
   for (const i of links.keys()) {
@@ -136,7 +141,10 @@ function longestRise(links: readonly Link[]): readonly Link[] {
   return series;
 }
 
-/** A time for a link whose own contradicts others: the least that it bears and that can be, not after the next one. */
+/**
+ * A time for a link whose likely time contradicts others: the least of its own times that is possible, but none after
+ * the next link's.
+ */
 function between({ startedMs, storedMs }: Link, lastMs: number, nextMs: number): number {
   const borne = [startedMs, storedMs ?? startedMs].filter((ms) => ms >= FIRST_TIME_MS && ms >= lastMs);
   const least = Math.min(...borne, nextMs);
@@ -147,8 +155,8 @@ function between({ startedMs, storedMs }: Link, lastMs: number, nextMs: number):
 // ---- From chain to chain --------------------------------------------------------------------------------------
 
 /**
- * A run comes after the snapshot that it was compared with, also where that is of another writer: what the same machine
- * was before it lost its state. Whoever has a write-only key can name any, so what he says of it does not count.
+ * A run comes after the snapshot that it was compared with, even when that is another writer's: a machine that loses
+ * its state goes on as a new writer. The holder of a write-only key can name any parent, so its records are left out.
  */
 function liftAboveParents(links: readonly Link[], chains: readonly (readonly Link[])[]): void {
   const after = followersOf(links, chains);
@@ -164,7 +172,7 @@ function liftAboveParents(links: readonly Link[], chains: readonly (readonly Lin
       if (left === 0) ready.push(follower);
     }
   }
-  // What was in a circle, as only forged records can be, still rises along its chain.
+  // Links in a cycle, which only forged records can form, must still rise along their chain.
   for (const chain of chains) {
     let lastMs = -Infinity;
     for (const link of chain) {
@@ -174,7 +182,7 @@ function liftAboveParents(links: readonly Link[], chains: readonly (readonly Lin
   }
 }
 
-/** What comes after each link, and by how much at least. */
+/** The links that follow each link, and by how much at least. */
 function followersOf(
   links: readonly Link[],
   chains: readonly (readonly Link[])[],
@@ -210,7 +218,10 @@ function byRun(a: Link, b: Link): number {
   return alongTheChain(a, b);
 }
 
-/** Two of one place: the same run under another id, of which the one that takes the other's place comes last; or a fork. */
+/**
+ * Orders links of one chain. Two links with one place are the same run under two ids, of which the replacement comes
+ * last, or a fork.
+ */
 function alongTheChain(a: Link, b: Link): number {
   if (a.place.seq !== b.place.seq) return a.place.seq - b.place.seq;
   if (a.startedMs !== b.startedMs) return a.startedMs - b.startedMs;

@@ -32,20 +32,20 @@ export interface Snapshot {
   readonly id: string;
   readonly record: SnapshotRecord;
   readonly chain: ChainPosition;
-  /** Key generation that it is sealed under. */
+  /** Key generation under which the snapshot is sealed. */
   readonly generation: number;
-  /** Who stored it first, also when others have stored it again since, or copied it. */
+  /** Which keys stored the snapshot first, even if another host has stored it again or copied it since. */
   readonly storedBy: StoredBy;
-  /** When the storage got it first, by its own clock: known of those of write-only keys that were listed. */
+  /** When the storage first received the snapshot, by its own clock. Known only for listed snapshots of write-only keys. */
   readonly storedMs?: number | undefined;
 }
 
 export interface CommittedSnapshot extends Snapshot {
-  /** When it was stored, by the storage's clock. */
+  /** When the snapshot was stored, by the storage's clock. */
   readonly storedMs: number;
 }
 
-/** The salts of snapshots whose chunks have ids of their own, each once. */
+/** The distinct salts of snapshots whose chunk ids have keys of their own. */
 export function saltsOf(snapshots: readonly Snapshot[]): Buffer[] {
   const salts = snapshots.flatMap(({ record }) => record.salt ?? []);
   return [...new Map(salts.map((salt) => [salt.toString('hex'), salt])).values()];
@@ -54,28 +54,34 @@ export function saltsOf(snapshots: readonly Snapshot[]): Buffer[] {
 export interface DamagedSnapshot {
   readonly id: string;
   readonly error: RepositoryError;
-  /** It is what was stored, and so can be nothing but what the write-only key of that number made. */
+  /**
+   * Number of the write-only key that sealed the object: set when its bytes match its name, so that no other key can
+   * have made it.
+   */
   readonly sealedBy?: number | undefined;
 }
 
 export interface SnapshotList {
   /** Live snapshots in the order in which they were made, oldest first. */
   readonly live: readonly Snapshot[];
-  /** Snapshot objects that could not be read; prune must stop when there is one. */
+  /** Snapshot objects that could not be read. Each stops prune, unless a write-only key in use sealed it. */
   readonly damaged: readonly DamagedSnapshot[];
   /** Snapshot objects that are tombstoned but still stored. */
   readonly forgotten: readonly string[];
   readonly tombstones: Tombstones;
 }
 
-/** Snapshots that list more problems take more memory than reading them again is worth. */
+/** Snapshots with more errors than this are not kept in memory: they cost more memory than reading them again is worth. */
 const REMEMBERED_ERRORS = 100;
-/** Live snapshots as last listed, by id, while their repository is open. An id is the digest of what the snapshot says. */
+/**
+ * Live snapshots as last listed, by id, for each open repository. An id is the digest of the stored bytes, so entries
+ * cannot go stale.
+ */
 const remembered = new WeakMap<Repository, ReadonlyMap<string, Snapshot>>();
 
 /**
- * Lists every snapshot of the repository. With `remembered`, those that were read before are not read again: for a
- * backup, which has no need to notice that one was damaged since.
+ * Lists every snapshot of the repository. With `remembered`, snapshots that were read before are not read again; this
+ * suits a backup, which need not notice later damage to them.
  */
 export async function listSnapshots(
   repository: Repository,
@@ -140,7 +146,10 @@ export async function readSnapshot(
   }
 }
 
-/** Of bytes that are what they were when they were named: whoever made them says by their header who that was. */
+/**
+ * Number of the write-only key that sealed a snapshot, from its header. Undefined for full keys, and when the bytes do
+ * not match the id, since the header can then not be trusted.
+ */
 function keyThatSealed(bytes: Buffer, id: string): number | undefined {
   try {
     const { sealedBy } = decodeHeader(bytes, `snapshot ${id}`);
@@ -180,8 +189,8 @@ async function openSnapshot(
 
 /**
  * Stores a snapshot: the commit point of a backup. Returns it with its id.
- * @param live the number of this writer's live snapshots once it is stored
- * @param look called immediately before it is stored; what it throws keeps it from that
+ * @param live the number of this writer's live snapshots once the snapshot is stored
+ * @param look called immediately before the snapshot is stored; if it throws, nothing is stored
  */
 export async function commitSnapshot(
   repository: Repository,
@@ -192,7 +201,7 @@ export async function commitSnapshot(
   const plaintext = encodeSnapshot(record);
   if (plaintext.length > 16 * 1024 * 1024)
     throw corrupt('the new snapshot', 'its record is larger than 16 MiB');
-  // What nobody could read is not stored.
+  // Refuses to store a record that no reader would accept.
   decodeSnapshot(plaintext, 'the new snapshot');
   let stored: SealedRecord | undefined;
   let { generation } = repository.keys;
@@ -217,10 +226,11 @@ export async function commitSnapshot(
 
 /**
  * Marks snapshots as forgotten. They vanish from every list; prune removes them and their data after the grace period.
- * Also those that cannot be read, which somebody gives up.
+ * Snapshots that cannot be read may be named, too, to give them up.
  *
- * @param countingOn ids of snapshots that have to stay for it: where others have forgotten one meanwhile nothing is forgotten
- * @throws {RepositoryError} REPOSITORY_LOCKED when one of these is gone
+ * @param countingOn ids of snapshots that must remain: if another host has forgotten one of them meanwhile, nothing is
+ * forgotten
+ * @throws {RepositoryError} REPOSITORY_LOCKED when a snapshot of `countingOn` is gone
  */
 export async function forgetSnapshots(
   repository: Repository,
@@ -248,7 +258,7 @@ async function forget(
   const meanwhile = new ForgottenMeanwhile(repository, list.tombstones);
   const look = async (): Promise<void> => {
     const gone = countingOn.length === 0 ? [] : await meanwhile.allOf(countingOn, signal);
-    // In the place of one that got other tags another one stands.
+    // A snapshot that got other tags was stored again under a new id, so its data is still held.
     const lost = gone.find((id) => !meanwhile.isReplaced(id));
     if (lost !== undefined) throw countedOnAndGone(lost);
   };
@@ -275,10 +285,10 @@ function countedOnAndGone(id: string): RepositoryError {
 }
 
 /**
- * What a record that stands for this snapshot has to tell of it: which write-only key stored it first, and when. Else
- * whoever has that key could have others vouch for what is false.
+ * The `writeOnly` field for a record that stands for this snapshot: which write-only key stored the snapshot first, and
+ * when. Without it a full key would vouch for whatever the holder of the write-only key claims.
  *
- * @param nowMs stands for the time at which the storage got it where that is not known
+ * @param nowMs used where the time at which the storage received the snapshot is not known
  */
 export function writeOnlyOrigin(
   { storedBy, storedMs }: Snapshot,
@@ -287,7 +297,7 @@ export function writeOnlyOrigin(
   return isFull(storedBy) ? undefined : { number: storedBy.number, storedMs: storedMs ?? nowMs };
 }
 
-/** The record of a snapshot that is to be stored again under a new id. @param nowMs as for `writeOnlyOrigin` */
+/** The record with which a snapshot is stored again under a new id. @param nowMs as for `writeOnlyOrigin` */
 export function recordAgain(snapshot: Snapshot, nowMs: number): SnapshotRecord {
   const { id, record } = snapshot;
   const run = runPlace(snapshot);

@@ -1,9 +1,12 @@
-/** Whether directories hold as much as the entries that name them say: readers rely on it that no tree is endless. */
+/**
+ * Checks that directories hold as much as the entries that name them state. Readers rely on this to know that no tree
+ * is endless.
+ */
 import type { DirectoryTotals } from '../format/tree.ts';
 
-/** A directory that is being gone through, all its parts together. */
+/** The sum of a directory that is being read, over all of its parts. */
 export class DirectorySum {
-  /** What was said of it; undefined for the root of a snapshot. */
+  /** What the directory's entry states; undefined for the root of a snapshot. */
   readonly stated: DirectoryTotals | undefined;
   #files = 0;
   #bytes = 0;
@@ -41,15 +44,15 @@ export class DirectorySum {
   }
 }
 
-/** 256 KiB a page. */
+/** Slots of a page as a power of two; a page has 256 KiB. */
 const PAGE_BITS = 16;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 
-/** What was said first of each directory, as four bytes: two entries that name one must say the same. */
+/** A 4-byte digest of the totals first stated for each directory: all entries that name one directory must state the same. */
 export class NamedTotals {
   readonly #pages: (Uint32Array | undefined)[] = [];
 
-  /** False when something else was said before. */
+  /** False when an earlier entry stated other totals. */
   isAsBefore(slot: number, totals: DirectoryTotals): boolean {
     const page = (this.#pages[slot >>> PAGE_BITS] ??= new Uint32Array(PAGE_SLOTS));
     const at = slot & (PAGE_SLOTS - 1);
@@ -60,7 +63,7 @@ export class NamedTotals {
   }
 }
 
-/** Never zero. */
+/** Never 0, which marks an empty slot. */
 function digestOf({ files, bytes, entries }: DirectoryTotals): number {
   let digest = 0x811c_9dc5;
   for (const number of [files, bytes, entries]) {

@@ -1,4 +1,4 @@
-/** How a lease is taken: stored first and looked at then, and withdrawn where somebody else has the right. */
+/** Takes leases: each is stored first and verified afterwards, and withdrawn if somebody else has the right. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { DestinationError, HoldfastError } from '../base/errors.ts';
 import type { LeaseRecord } from '../format/lease-record.ts';
@@ -32,13 +32,16 @@ import type { Repository } from './repository.ts';
 import { Lease, FEW_STEPS, LONGEST_STEP, type LeaseOptions } from './lease.ts';
 
 export interface PruneLeaseOptions extends LeaseOptions {
-  /** The epoch is above this: the highest fence of the tombstones, so that fences rise although released leases go. */
+  /**
+   * The new epoch is above this, the highest fence of the tombstones: fences must rise even though released leases are
+   * deleted.
+   */
   readonly floor?: number;
 }
 
 /**
- * Takes the right to prune, which one process at a time has. Where creating a key does not tell who was first, several
- * that begin at the same moment may all be refused.
+ * Takes the right to prune, which only one process at a time has. Where creating a key is not exclusive, several
+ * processes that begin at the same moment may all be refused.
  * @throws {RepositoryError} REPOSITORY_LOCKED, naming the holder
  */
 export async function acquirePruneLease(
@@ -51,7 +54,7 @@ export async function acquirePruneLease(
   const record = newLeaseRecord(repository, randomBytes(8).toString('hex'));
   const nowMs = await probeStorageClock(repository, signal);
   const probedAt = repository.clock.now();
-  // Some destinations find it out with the first put.
+  // Read after the probe: some destinations find out with their first put whether creating a key is exclusive.
   const { conditionalCreate } = destination.properties;
   const before = await judgedLeases(repository, signal);
   const newest = before.findLast((one) => isRight(repository, one));
@@ -68,7 +71,7 @@ export async function acquirePruneLease(
   for (let tries = 1; ; tries += 1) {
     try {
       const { purpose, epoch } = own;
-      // What others hold may have taken minutes to look at.
+      // Judging the leases of others may have taken minutes, so the time since the probe is added.
       seenMs = nowMs + Math.max(0, repository.clock.now() - probedAt);
       own.storedMs = await putLease(repository, purpose, epoch, record, lateSignal(signal), seenMs);
       break;
@@ -79,17 +82,18 @@ export async function acquirePruneLease(
       own.epoch += randomInt(1, LONGEST_STEP);
     }
   }
-  // Everybody stores first and looks then: of two rivals with keys of their own at least one sees the other and gives way.
+  // Every process stores first and lists afterwards, so of two rivals with different epochs at least one sees the other
+  // and gives way.
   const dead = new Set(before.map((one) => one.epoch));
   await orWithdrawn(repository, own, record, async () => {
-    // Others take it for stale, and for no right.
+    // Others would consider a lease that was stored this late stale, and thus no right.
     if (Math.abs(own.storedMs - seenMs) > LEASE_TIMES.expiry) throw takenMeanwhile();
     for (const one of await listLeases(repository, PRUNE_PREFIX, signal)) {
       if (one.epoch === own.epoch || dead.has(one.epoch)) continue;
       const isRival = isRight(repository, await judgeLease(repository, one, signal));
       if (isRival) throw await lockedBy(repository, one, nowMs, signal);
     }
-    // Where the storage lets two creators of one key both succeed, the one whose bytes remained has it.
+    // Where both of two creators of one key succeed, the right belongs to the one whose bytes remain.
     const stands = await readIfThere(repository, own, signal);
     if (stands === undefined) throw takenMeanwhile();
     if (stands.nonce !== record.nonce) throw await lockedBy(repository, own, nowMs, signal);
@@ -99,7 +103,7 @@ export async function acquirePruneLease(
   return new Lease(repository, record, own, options);
 }
 
-/** Does what is left to do once a lease is stored; a lease that nobody will keep alive is removed again. */
+/** Runs `work` after a lease was stored; if it fails, nobody will keep the lease alive, so it is removed again. */
 async function orWithdrawn(
   repository: Repository,
   { purpose, epoch }: Pick<StoredLease, 'purpose' | 'epoch'>,
@@ -114,7 +118,7 @@ async function orWithdrawn(
   }
 }
 
-/** What cannot be removed expires by itself. */
+/** Removes a lease of our own; one that cannot be removed expires. */
 async function withdraw(
   repository: Repository,
   purpose: string,

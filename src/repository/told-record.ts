@@ -1,11 +1,14 @@
-/** What a snapshot's record counts for, by who stored it. */
+/** Decides which statements of a snapshot's record are believed, by the key that stored it. */
 import { isJobTag } from '../base/job-tag.ts';
 import { FULL_KEYS, UNKNOWN_MARK, type StoredBy } from '../base/stored-by.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { SnapshotRecord } from '../format/records.ts';
 
-/** @param salt of the snapshot: it is another one for each key and repository, and stays in copies */
+/**
+ * Describes the write-only key with this number. @param salt the snapshot's salt, which differs for each key and
+ * repository and stays in copies; it shows whether the key belongs to this repository
+ */
 export function storedByKey(keyring: Keyring, number: number, salt: Buffer | undefined): StoredBy {
   const isForeign = salt?.equals(writeOnlyMark(keyring.repository, number).salt) !== true;
   const known = isForeign ? undefined : keyring.writeOnly?.keys.find((key) => key.number === number);
@@ -18,15 +21,15 @@ export function storedByKey(keyring: Keyring, number: number, salt: Buffer | und
   };
 }
 
-/** Of a snapshot that is stored with this keyring. */
+/** Which key stores a snapshot that is stored with this keyring. */
 export function storedWith(keyring: Keyring, { writeOnly, salt }: SnapshotRecord): StoredBy {
   const number = keyring.grantedTo ?? writeOnly?.number;
   return number === undefined ? FULL_KEYS : storedByKey(keyring, number, salt);
 }
 
 /**
- * Whoever has a write-only key says what is in here: never that it stands for another snapshot, that others have stored
- * it, what it was compared with, or which job of an agent made it.
+ * The record of a snapshot that a write-only key sealed, without the fields that its holder could forge: that it stands
+ * for another snapshot, that others have stored it, what it was compared with, and which job of an agent made it.
  */
 export function asToldByWriteOnlyKey(record: SnapshotRecord): SnapshotRecord {
   return {
@@ -38,7 +41,7 @@ export function asToldByWriteOnlyKey(record: SnapshotRecord): SnapshotRecord {
   };
 }
 
-/** No agent makes what a write-only key stores. */
+/** The record without job tags, which prove nothing in a snapshot that a write-only key stored. */
 export function withoutJob(record: SnapshotRecord): SnapshotRecord {
   return { ...record, tags: record.tags.filter((tag) => !isJobTag(tag)) };
 }

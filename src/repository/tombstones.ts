@@ -21,13 +21,13 @@ export interface Tombstone {
   readonly name: string;
   readonly record: TombstoneRecord;
   readonly chain: ChainPosition;
-  /** It was signed for that place; else whoever has a write-only key may have put it there. */
+  /** Whether the tombstone was signed for that place; otherwise the holder of a write-only key may have put it there. */
   readonly bound: boolean;
-  /** SHA-256 of what is signed: one that is sealed once more is the same record. */
+  /** SHA-256 of the signed bytes: two tombstones with the same value are one record that was sealed twice. */
   readonly signed: string;
-  /** Key generation that it is sealed under. */
+  /** Key generation under which the tombstone is sealed. */
   readonly generation: number;
-  /** The storage's clock. */
+  /** When the storage received the tombstone, by its own clock. */
   readonly storedMs: number;
 }
 
@@ -39,18 +39,24 @@ export interface Tombstones {
   readonly ignored: readonly {
     readonly name: string;
     readonly error: RepositoryError;
-    /** It never was a tombstone: it is what was stored, and nobody who may remove anything has made it. */
+    /**
+     * Whether the object never was a tombstone: its bytes match its name, and nobody with the right to remove anything
+     * has made it.
+     */
     readonly isStrange: boolean;
   }[];
 }
 
-/** Prune replaces tombstones while others read them; a list that changed under the reader is read again so often. */
+/** How many times a list is read when tombstones vanish from it: prune replaces tombstones while others read them. */
 const READ_TRIES = 5;
 
-/** Why packs are marked that were damaged and of which everything that is needed was stored anew. */
+/** Reason of a mark for packs that were damaged and whose needed content was stored anew. */
 export const REPAIRED = 'repaired';
 
-/** Why packs are marked that are damaged: nothing relies on them, and they stay while a snapshot needs what no other holds. */
+/**
+ * Reason of a mark for damaged packs. Nothing relies on them, and they stay while a snapshot needs chunks that no other
+ * pack holds.
+ */
 export const DAMAGED = 'damaged';
 
 export function repairedPacks(tombstones: Tombstones): ReadonlySet<string> {
@@ -61,12 +67,12 @@ export function damagedPacks(tombstones: Tombstones): ReadonlySet<string> {
   return packsMarked(tombstones, DAMAGED);
 }
 
-/** Packs in which damage was found. Such a mark is never taken back: nothing is to rely on them again. */
+/** Packs in which damage was found. Such a mark is never taken back, so that nothing relies on them again. */
 export function unsoundPacks(tombstones: Tombstones): ReadonlySet<string> {
   return new Set([...damagedPacks(tombstones), ...repairedPacks(tombstones)]);
 }
 
-/** Whether such a mark is one of these. */
+/** Whether the tombstone marks packs as damaged or repaired. */
 export function isOfUnsound({ kind, reason }: TombstoneRecord): boolean {
   return kind === 'packs' && (reason === REPAIRED || reason === DAMAGED);
 }
@@ -75,7 +81,7 @@ export function isOfUnsound({ kind, reason }: TombstoneRecord): boolean {
 export type LastPacks = readonly ReadonlySet<string>[];
 
 /**
- * What is marked for deletion is sound, and comes before what holds damage.
+ * The packs to be used last: first those marked for deletion, which are sound, then those with damage.
  * @param unsound further packs in which damage was found
  */
 export function lastPacks(tombstones: Tombstones, unsound: Iterable<string> = []): LastPacks {
@@ -83,8 +89,8 @@ export function lastPacks(tombstones: Tombstones, unsound: Iterable<string> = []
 }
 
 /**
- * The highest epoch of the prune lease that they tell. Some may have been written after somebody planted a lease whose epoch
- * none can come to.
+ * The highest fence, an epoch of the prune lease, among the tombstones. Implausibly high ones are ignored: they come
+ * from a prune that followed a planted lease.
  */
 export function highestFence({ all }: Pick<Tombstones, 'all'>): number {
   return all.reduce(
@@ -98,7 +104,7 @@ function packsMarked({ all }: Tombstones, reason: string): ReadonlySet<string> {
   return new Set(marks.flatMap(({ record }) => record.names));
 }
 
-/** Where the snapshots and tombstones that these name stood in their chains, as far as they say it. */
+/** The places in their chains of the snapshots and tombstones that these tombstones name, as far as they state them. */
 export function placesIn(tombstones: readonly Tombstone[]): Map<string, ChainPlace> {
   const places = new Map<string, ChainPlace>();
   for (const { record } of tombstones)
@@ -130,13 +136,14 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
     let bytes: Buffer | undefined;
     try {
       bytes = await getNamed(repository, 'trash/', name, signal);
-      // One that other keys sealed counts: a writer that ignored it could rely on what is about to be deleted.
+      // Unknown keys are fetched first, since a writer that ignored such a tombstone could rely on a pack that is about
+      // to be deleted.
       const read = bytes;
       const open = (): Omit<Tombstone, 'storedMs'> => openTombstone(repository, read, name);
       all.push({ ...(await repository.withKeys(open, signal)), storedMs: modifiedMs });
     } catch (error) {
       const damage = damageTo(error);
-      // What was spoiled on its way says nothing of the tombstone, and may name what is about to be deleted.
+      // An error in transfer proves nothing about the tombstone, which may name objects that are about to be deleted.
       const isSpoiled = error instanceof DestinationError && !isUnreadObject(error);
       if (damage === undefined || isSpoiled) throw error;
       const isStrange = bytes !== undefined && isNoTombstone(repository, bytes, name, damage);
@@ -148,7 +155,10 @@ async function readListed(repository: Repository, signal: AbortSignal): Promise<
   return { all, snapshots: named('snapshots'), packs: named('packs'), ignored };
 }
 
-/** What is sealed and cannot be understood may be of a newer program, and what keys are lacking for of anybody. */
+/**
+ * Whether the object is certainly no tombstone. Not certain are an object that opens but cannot be decoded, which may
+ * be by a newer program, and one under an unknown generation, which may be by anybody.
+ */
 function isNoTombstone({ keys }: Repository, bytes: Buffer, name: string, damage: RepositoryError): boolean {
   if (sha256(bytes) !== name || unknownGeneration(damage) !== undefined) return false;
   if (damage.code !== 'CORRUPT_DATA') return false;
@@ -173,7 +183,7 @@ function openTombstone(repository: Repository, bytes: Buffer, name: string): Omi
   const object = `tombstone ${name}`;
   const opened = openRecord(repository.keys, OBJECT_TYPES.tombstone, bytes, object, name);
   const { context, generation, plaintext } = opened;
-  // Before anything is done about what it says: that a newer program is needed, above all.
+  // The signature is checked before anything that the plaintext claims, above all that a newer program is needed.
   const { signed, signature } = signedPart(plaintext, object);
   if (!repository.signed('hf1/tomb', signed, signature)) {
     throw corrupt(object, 'it is not signed by the administrator key');

@@ -14,10 +14,10 @@ export interface WriterMemory {
   readonly seq: number;
   readonly prev: string;
   readonly ring: number;
-  /** Of those that are signed for their number. */
+  /** The highest number of a configuration that is signed for its number. */
   readonly config: number;
   readonly heads: Readonly<Record<string, { readonly seq: number; readonly record: string }>>;
-  /** A record of the chain that is about to be stored: the run may die before it knows whether it was. */
+  /** The record that is about to be stored. The run may die before it learns whether the record was stored. */
   readonly announced?: AnnouncedRecord | undefined;
 }
 
@@ -25,11 +25,11 @@ export interface WriterMemory {
 export interface ForeignRecord {
   readonly writer: string;
   readonly seq: number;
-  /** Its name; null when the head that tells of it could not be read. */
+  /** The record's name; null when the head that reports it could not be read. */
   readonly record: string | null;
-  /** What the snapshot says of its host; null when it is no snapshot, or not there to be read. */
+  /** The host that the snapshot names; null when the record is no snapshot or can no longer be read. */
   readonly host: string | null;
-  /** When its backup began by that host's clock, else when it was stored, in milliseconds since 1970; null: unknown. */
+  /** When its backup began by that host's clock, in milliseconds since 1970; null when not known. */
   readonly atMs: number | null;
 }
 
@@ -40,7 +40,7 @@ export interface AnnouncedRecord {
   readonly key: string;
 }
 
-/** Keeps a WriterMemory in `<directory>/repositories/<id>.json`, or in memory only when there is no directory. */
+/** Keeps a WriterMemory in `<directory>/repositories/<id>.json`, or only in memory when there is no directory. */
 export class WriterState {
   readonly #path: string | undefined;
   readonly #mark: Buffer;
@@ -57,9 +57,9 @@ export class WriterState {
   }
 
   /**
-   * @param name the repository's id, and more for a writer beside the ordinary one
-   * @param mark what the writer id begins with
-   * @throws {StateError} when the file is there but cannot be understood
+   * @param name the repository's id, with a suffix for a writer other than the ordinary one
+   * @param mark the first bytes of the id of a new writer
+   * @throws {StateError} when the file exists but cannot be understood
    */
   static async open(
     directory: string | undefined,
@@ -85,12 +85,12 @@ export class WriterState {
     return this.#memory;
   }
 
-  /** Why something is remembered in this process alone, when it is. */
+  /** Why something is remembered only in this process; undefined when everything was saved. */
   get unkept(): StateError | undefined {
     return this.#unkept;
   }
 
-  /** What made this process give up its identity since this was asked last. */
+  /** The record for which this process gave up its identity, if that happened since the last call. */
   takeForeign(): ForeignRecord | undefined {
     const foreign = this.#foreign;
     this.#foreign = undefined;
@@ -98,8 +98,9 @@ export class WriterState {
   }
 
   /**
-   * Goes on as a new writer, since somebody else goes on as this one: two chains of records with the same numbers would
-   * be the end of every proof that nothing is gone. What this host knows of the old chain it remembers as of any other.
+   * Goes on as a new writer because somebody else writes as this one. Two chains with the same numbers would make it
+   * impossible to prove that no record is missing. What this host knows of the old chain is kept like that of any other
+   * writer.
    */
   async becomeAnother(foreign: ForeignRecord): Promise<void> {
     const { writer, seq, prev } = this.#memory;
@@ -114,8 +115,8 @@ export class WriterState {
   }
 
   /**
-   * Keeps what changed. Rings, configurations and heads only rise: another process of this host may have seen newer
-   * ones.
+   * Saves the changes. Numbers of rings, configurations and heads only rise, since another process of this host may
+   * have seen newer ones.
    */
   async remember(changes: Partial<WriterMemory>): Promise<void> {
     if (this.#path === undefined || this.#holdsLock) await this.#merge(changes);
@@ -123,8 +124,8 @@ export class WriterState {
   }
 
   /**
-   * The same for whoever only reads, as with a state directory on a disk that is full or takes no writes: then it is
-   * remembered as long as this process lasts, and `unkept` says why.
+   * Like `remember`, for callers that only read. If the state directory is full or read-only, the changes are kept in
+   * this process alone, and `unkept` says why.
    */
   async rememberIfPossible(changes: Partial<WriterMemory>): Promise<void> {
     try {
@@ -137,8 +138,8 @@ export class WriterState {
   }
 
   /**
-   * Runs `work` while no other process of this host, and nothing else in this one, writes as the same writer; the
-   * memory is first read anew.
+   * Runs `work` while nothing else in this process, and no other process of this host, writes as the same writer. The
+   * memory is read anew before that.
    */
   async exclusively<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = this.#queue;
@@ -201,7 +202,10 @@ function newerHeads(known: WriterMemory['heads'], seen: WriterMemory['heads']): 
   return { ...known, ...Object.fromEntries(newer) };
 }
 
-/** Previews of 0.1 know the number of the configuration as `config`, and remembered there whatever somebody had planted. */
+/**
+ * Previews of 0.1 read and write `config`, and stored there any number that somebody had planted. So the trusted number
+ * has a field of its own, `boundConfig`.
+ */
 function memoryText(memory: WriterMemory): string {
   return `${JSON.stringify({ ...memory, boundConfig: memory.config }, undefined, 2)}\n`;
 }
@@ -220,7 +224,8 @@ function parseMemory(text: string, path: string): WriterMemory {
   }
   if (!isStoredMemory(value)) throw damaged();
   const { boundConfig = 0, heads, ...rest } = value;
-  // What no record can have for a number was planted before that was looked at; it must not lock anybody out.
+  // Versions that did not check may have remembered a planted number that no record can have. Ignoring it avoids
+  // locking the host out.
   const believed = Object.entries(heads).filter(([, { seq }]) => isCount(seq));
   return { ...rest, config: boundConfig, heads: Object.fromEntries(believed) };
 }

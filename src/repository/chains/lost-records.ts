@@ -1,4 +1,7 @@
-/** Records of chains that are gone from the storage though nobody removed them: what is lost for good is given up. */
+/**
+ * Finds records of chains that are gone from the storage although nobody removed them, and gives up those that are lost
+ * for good.
+ */
 import { createHash } from 'node:crypto';
 import { DestinationError } from '../../base/errors.ts';
 import { leaveCopiedIdentity, readAllHeads } from '../chain.ts';
@@ -11,11 +14,11 @@ import { lostRecords, type LostRecord } from './verify-chains.ts';
 
 export interface Lost {
   readonly record: LostRecord;
-  /** Of its writer's newest snapshot; undefined where there is none. */
+  /** The host of the writer's newest snapshot; undefined where there is none. */
   readonly host: string | undefined;
 }
 
-/** Those that two looks miss, and that are not there when they are asked for by name: a list may lag behind. */
+/** The records that two looks miss and that are not found by name either, since a list may lag behind. */
 export async function findLost(repository: Repository, signal: AbortSignal): Promise<readonly Lost[]> {
   const before = await look(repository, signal);
   if (before.lost.length === 0) return [];
@@ -46,7 +49,7 @@ async function isStored({ destination }: Repository, name: string, signal: Abort
 
 interface LookAtChains {
   readonly lost: readonly Lost[];
-  /** Names of what lies where tombstones do, and never was a record. */
+  /** Names of objects under `trash/` that never were records. */
   readonly strange: ReadonlySet<string>;
 }
 
@@ -65,7 +68,7 @@ async function look(repository: Repository, signal: AbortSignal): Promise<LookAt
   };
 }
 
-/** Those that are still stored: they name the records before them. */
+/** Forgotten snapshots that are still stored: they name the records before them. */
 async function readForgotten(
   repository: Repository,
   ids: readonly string[],
@@ -84,8 +87,8 @@ async function readForgotten(
 }
 
 /**
- * Says of these, by a tombstone, that they are removed. Rules and prune go on then; should one come back after all, it is
- * forgotten.
+ * Declares these records removed, by a tombstone. Retention rules and prune can then continue; a record that comes back
+ * is a forgotten one.
  */
 export async function giveUpLost(
   repository: Repository,
@@ -109,7 +112,7 @@ export async function giveUpLost(
   await putTombstone(repository, record, { live: own }, signal);
 }
 
-/** Nobody knows its own: any that no object has will do. */
+/** A name for a record whose own name is unknown: any name that no object has will do. */
 function nameFor(record: LostRecord): string {
   return createHash('sha256')
     .update(`lost ${placeText(record)}`)

@@ -13,29 +13,32 @@ import type { WriterMemory } from '../writer-state.ts';
 
 export interface ChainProblem {
   /**
-   * `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one; `unbelievable`:
-   * a number that no record can have come to.
+   * `missing`: a record is gone; `order`: records contradict each other; `fork`: two machines write as one;
+   * `unbelievable`: a number that no record can have reached.
    */
   readonly kind: 'missing' | 'order' | 'fork' | 'unbelievable';
-  /** `record <name>`: a snapshot or tombstone, there or not. */
+  /**
+   * `record <name>` for a snapshot or tombstone, whether it is stored or not; else `heads/<writer>`, `writer <id>` or
+   * `snapshots/`.
+   */
   readonly object: string;
   readonly reason: string;
-  /** Of one writer: its id, and the number of the write-only key that alone can be this writer, and may have made it up. */
+  /** The writer concerned, and the number of the write-only key to which it belongs, whose holder may have made this up. */
   readonly writer?: string;
   readonly key?: number | undefined;
 }
 
 /**
- * Whether it says that something is gone which others may need: not by the word of a write-only key that is in use, since its
- * packs are left alone then. Those of one that was removed are not.
+ * Whether the problem means that something is gone which others may need. Claims about a write-only key in use do not:
+ * the packs of that key are left alone meanwhile. Packs of a removed key are not left alone.
  */
 export function isGone({ kind, key }: ChainProblem, inUse: ReadonlySet<number>): boolean {
   return kind === 'missing' && (key === undefined || !inUse.has(key));
 }
 
 /**
- * Finds what a destination that hides, replays or forks records cannot avoid: gaps that no tombstone explains, two
- * records with one number, heads above the newest record, and less than this host has seen before.
+ * Finds the traces that a destination leaves when it hides, replays or forks records: gaps that no tombstone explains,
+ * two records with one number, heads above the newest record, and less than this host has seen before.
  */
 export function verifyChains(view: ChainView, memory: WriterMemory): ChainProblem[] {
   const problems: ChainProblem[] = [];
@@ -73,7 +76,7 @@ function problemsOf(writer: string, chain: Chain, accounted: (name: string) => b
   return problems;
 }
 
-/** What is missing between records of write-only keys, told once for each writer. */
+/** Gaps between records of write-only keys, one problem for each writer. */
 function gapsOfKeys(
   chains: ReadonlyMap<string, Chain>,
   nameless: number,
@@ -94,16 +97,19 @@ function gapsOfKeys(
 
 /** A snapshot or tombstone that is gone, and that no tombstone names. */
 export interface LostRecord extends ChainPlace {
-  /** Undefined where nothing that is there names it. */
+  /** Undefined where no stored object gives the name. */
   readonly name: string | undefined;
-  /** This machine remembers a number that nothing else comes near: it is given up by its name alone. */
+  /**
+   * Set when this machine remembers the record under a number with a gap below it; it is then given up by its name
+   * alone, without a place.
+   */
   readonly isUnplaced?: boolean;
 }
 
-/** So many are found at one time. */
+/** At most this many are returned at once. */
 const MOST_LOST = 50_000;
 
-/** All that `verifyChains` misses, as far as it is certain which records these are. */
+/** All records that `verifyChains` reports as missing, as far as it is certain which records these are. */
 export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
   const lost: LostRecord[] = [];
   for (const record of lostOf(view, memory)) if (lost.push(record) >= MOST_LOST) break;
@@ -119,14 +125,15 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
   for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
     const chain = chains.get(writer) ?? NO_CHAIN;
     const known = remembered.get(writer);
-    // What this machine has numbered itself is certain.
+    // The numbers that this machine gave itself are certain.
     const top = writer === memory.writer ? Math.max(chain.newest, memory.seq) : chain.newest;
     const names = namesIn(chain);
     if (known !== undefined && known.seq <= top) names.set(known.seq, known.record);
     for (const { first, last } of gapsOf({ ...chain, newest: top })) {
       for (let seq = first; seq <= last; seq += 1) {
         const told = names.get(seq);
-        // Whoever has a write-only key can say that what stands elsewhere stood here.
+        // The holder of a write-only key can claim that a record which is stored elsewhere belongs here; such a name is
+        // not used.
         const name = told !== undefined && chain.key !== undefined && accounted(told) ? undefined : told;
         if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
       }
@@ -138,7 +145,7 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
   }
 }
 
-/** What heads name in places where something else stands. */
+/** Records that heads name, where another record is stored. */
 function* contradicted(
   writer: string,
   chain: Chain,
@@ -150,8 +157,8 @@ function* contradicted(
 }
 
 /**
- * What heads that cannot be read tell of, with all numbers between the highest one and these: when that is given up, these
- * are gaps.
+ * Records of unreadable heads, and all numbers between the highest known one and these, which would become gaps once
+ * those are given up.
  */
 function* untold(writer: string, chain: Chain, top: number): Generator<LostRecord, void, undefined> {
   const unreadable = chain.heads.filter(({ record }) => record === undefined).map((head) => head.chain.seq);
@@ -162,7 +169,7 @@ function* untold(writer: string, chain: Chain, top: number): Generator<LostRecor
   }
 }
 
-/** As heads tell them, and the records that follow. */
+/** Names of records by number, as given by heads and by the records that follow them. */
 function namesIn({ bySeq, heads, fillers }: Chain): Map<number, string> {
   const names = new Map<number, string>();
   for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
@@ -171,7 +178,10 @@ function namesIn({ bySeq, heads, fillers }: Chain): Map<number, string> {
   return names;
 }
 
-/** Of the gaps those that nothing places fill so many. Where there are no more, each of them may be such a one. */
+/**
+ * Whether the gaps of a chain may all be filled by absent records whose place is unknown; it is then uncertain which
+ * records are lost.
+ */
 function vagueIn(view: ChainView, chains: ReadonlyMap<string, Chain>): (chain: Chain) => boolean {
   const nameless = unplaced(view);
   const gaps = { others: 0, ofKeys: 0 };
@@ -190,7 +200,7 @@ const NO_CHAIN: Chain = {
   fillers: new Set(),
 };
 
-/** The highest number that is believed of each writer's chain, by records, those that are removed, and heads. */
+/** The highest believed number of each writer's chain, from records, removed records and heads. */
 export function highestNumbers(view: ChainView): Map<string, number> {
   return new Map([...believedChains(view)].map(([writer, { newest }]) => [writer, newest]));
 }
@@ -211,7 +221,7 @@ function accountedIn(view: ChainView): (name: string) => boolean {
 
 function forks(bySeq: Chain['bySeq']): ChainProblem[] {
   return [...bySeq].flatMap(([seq, all]) => {
-    // What is sealed once more is one record.
+    // Tombstones with the same signed bytes are one record, sealed twice.
     const records = [...new Map(all.map((one) => [one.tombstone?.signed ?? one.name, one])).values()];
     const [first, second] = records;
     if (first === undefined || second === undefined) return [];
@@ -260,7 +270,7 @@ function lessThanRemembered(
   });
 }
 
-/** The newest record of each writer, to be remembered and found again next time: what is not believed never is. */
+/** The newest believed record of each writer, to be remembered and looked for next time. */
 export function newestRecords(view: ChainView): Record<string, { seq: number; record: string }> {
   const newest: Record<string, { seq: number; record: string }> = {};
   for (const [writer, { bySeq, fillers }] of believedChains(view)) {

@@ -8,21 +8,23 @@ import { chainView, type ChainView } from '../chain-view.ts';
 import { highestNumbers, isGone, verifyChains } from './verify-chains.ts';
 
 export interface WholeList extends SnapshotList {
-  /** Numbers of write-only keys of which something may be hidden. */
+  /** Numbers of write-only keys some of whose records may be hidden. */
   readonly doubtful: ReadonlySet<number>;
 }
 
 /**
- * Lists every snapshot and every tombstone, or none: for whoever decides what goes by what there is. A list that hides a
- * snapshot makes its data look needless; one that hides a tombstone makes a forgotten snapshot look like the newest one.
- * A head tells of both, and where lists lag it is asked for by its name: that costs one request a writer.
+ * Lists every snapshot and every tombstone, or throws: for callers that decide what to delete by what exists. A list
+ * that hides a snapshot makes its data look unneeded; one that hides a tombstone makes a forgotten snapshot look like
+ * the newest. Heads reveal both, and where lists lag they are requested by name, at the cost of one request for each
+ * writer.
  *
- * What is missing by the word of a write-only key in use holds nobody up: whoever has it may have made that up. What such a
- * key stored refers to nothing but what it has stored itself, which is left alone then. Once the key is removed nothing of it
- * is: `forget --lost` says then that it is gone for good.
+ * Records that are missing only by the word of a write-only key in use do not stop the caller, since the key's holder
+ * may have made them up. Snapshots of such a key refer only to what the key itself has stored, and that is left alone
+ * meanwhile. After the key is removed it is not left alone: missing records then stop the caller until `forget --lost`
+ * gives them up.
  *
- * @param consequence what is not done because of it, for the error
- * @throws {RepositoryError} CORRUPT_DATA when a record of a chain is neither there nor said to be removed
+ * @param consequence what is not done because of the problem, for the error
+ * @throws {RepositoryError} CORRUPT_DATA when a record of a chain is neither stored nor known to be removed
  */
 export async function listEverySnapshot(
   repository: Repository,
@@ -39,7 +41,7 @@ export async function listEverySnapshot(
     const missing = problems.find((one) => isGone(one, inUse));
     const ofKeys = problems.filter(({ kind, key }) => key !== undefined && kind !== 'fork');
     if (!last) later = await readLaterHeads(repository, numbersIn(view), signal);
-    // A record that was written between the lists looks like a gap; the second time it is there.
+    // A record that was written between the two lists looks like a gap; the second list has it.
     if (!last && (missing !== undefined || ofKeys.length > 0 || later.length > 0)) continue;
     if (missing === undefined)
       return { ...snapshots, doubtful: new Set(ofKeys.flatMap(({ key }) => key ?? [])) };
@@ -54,7 +56,7 @@ export async function listEverySnapshot(
   }
 }
 
-/** The highest number that anything tells of each writer, heads that cannot be read included. */
+/** The highest number of each writer that any object shows, including unreadable heads. */
 function numbersIn(view: ChainView): ReadonlyMap<string, number> {
   const numbers = highestNumbers(view);
   for (const { chain } of view.heads)

@@ -8,9 +8,9 @@ import type { Repository } from '../repository.ts';
 import type { Snapshot } from '../snapshots.ts';
 import { TreeReader } from '../contents/tree-reader.ts';
 
-/** What cannot be restored, and which finding says why. */
+/** Collects what cannot be restored, and the finding that says why. */
 export class Damage {
-  /** Chunks that cannot be had, by chunk key. */
+  /** Chunks that cannot be read, by chunk key. */
   readonly chunks = new Map<string, FindingDraft>();
   readonly #files = new Map<string, FindingDraft>();
 
@@ -47,7 +47,7 @@ class AffectedSearch {
   readonly #readers = new Map<string, TreeReader>();
   /** Whether a tree chunk or anything below it is damaged. */
   readonly #touched = new Map<string, boolean>();
-  /** What is wrong with the chunks of a list: each is read once. */
+  /** Findings about the chunks of a list; each list is read once. */
   readonly #lists = new Map<string, ReadonlySet<FindingDraft>>();
 
   constructor(repository: Repository, index: ChunkIndex, damage: Damage, signal: AbortSignal) {
@@ -140,7 +140,7 @@ class AffectedSearch {
     }
   }
 
-  /** Undefined for what cannot be read, which is in the damage already. */
+  /** Reads a tree chunk; undefined when that is impossible, which is in the damage already. */
   async #read(reader: TreeReader, id: Buffer): Promise<TreeChunk | undefined> {
     if (this.#damage.chunks.has(chunkKey(id))) return undefined;
     try {

@@ -8,9 +8,9 @@ import { isUnending, treeBudget } from '../contents/tree-bounds.ts';
 import { TreeReader } from '../contents/tree-reader.ts';
 
 /**
- * Finds the snapshots that say something else of themselves than their trees do, and those that unfold without end, which
- * nothing can read. Returns the others.
- * @param roots what they hold, as far as it could be read
+ * Reports snapshots whose stated counts differ from their trees, and those that unfold without end, which nothing can
+ * read. Returns all snapshots but the latter.
+ * @param roots what the trees hold, as far as they could be read
  */
 export async function checkExtents(
   repository: Repository,
@@ -35,7 +35,7 @@ export async function checkExtents(
       ending.push(snapshot);
     } catch (error) {
       if (isUnending(error)) findings.addError(`snapshot ${id}`, error).affects(id, undefined);
-      // That its root is damaged is found already.
+      // A damaged root has been reported already.
       else if (isDamage(error)) ending.push(snapshot);
       else throw error;
     }

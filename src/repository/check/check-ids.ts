@@ -1,6 +1,7 @@
 /**
- * The ends of chunk ids. The chunk table knows a chunk by the first 16 of 24 bytes; whoever restores compares all of them, so
- * a tree that names a chunk by another end names none. Packs keep whole ids in their directories, which a check reads.
+ * Compares the ends of chunk ids. The chunk table identifies a chunk by the first 16 of its 24 bytes, but a restore
+ * compares all of them, so a tree that names a chunk with another end cannot be restored. Directories of packs have
+ * whole ids, and a check reads them.
  */
 import { ID_BYTES } from '../../codec/hash.ts';
 import type { PackDirectory } from '../../format/pack.ts';
@@ -21,7 +22,7 @@ export class IdEnds {
     this.#numbers = new Map(packs.map(({ name }, number) => [name, number]));
   }
 
-  /** What the directory of a pack says of the chunks that are located in it; one with short ids says nothing. */
+  /** Records the ids of a directory, for the chunks that are located in that pack. A directory with short ids is ignored. */
   takeDirectory(name: string, { ids, idBytes }: Pick<PackDirectory, 'ids' | 'idBytes'>): void {
     const number = this.#numbers.get(name);
     if (number === undefined || idBytes !== ID_BYTES) return;
@@ -31,7 +32,10 @@ export class IdEnds {
     }
   }
 
-  /** A tree names the chunk of a slot by this id. False when it is known by now that its pack has it under another one. */
+  /**
+   * Records the id by which a tree names the chunk in a slot. False when the chunk's pack is known to have another id
+   * for it.
+   */
   takeNamed(slot: number, ids: Buffer, at: number): boolean {
     const end = endOf(ids, at);
     const before = this.#named.get(slot);
@@ -41,7 +45,7 @@ export class IdEnds {
     return stored === 0 || stored === end;
   }
 
-  /** Whether something was named otherwise than its pack has it; what exactly, another walk of the trees tells. */
+  /** Whether any tree names a chunk by another id than its pack has; only another walk of the trees shows which one. */
   get differ(): boolean {
     if (this.#isNamedTwice) return true;
     return this.#named.some((end, slot) => {
@@ -51,12 +55,15 @@ export class IdEnds {
   }
 }
 
-/** The last 8 bytes in 32 bits that are not all 0: a single bit that is wrong shows, and chance agrees once in four thousand million. */
+/**
+ * The last 8 bytes of an id, folded into 32 bits that are never all 0. Every single-bit error shows; a random one is
+ * missed once in four thousand million.
+ */
 function endOf(ids: Buffer, at: number): number {
   return (ids.readUInt32LE(at + 16) ^ ids.readUInt32LE(at + 20)) >>> 0 || 1;
 }
 
-/** 32 bits for each slot that has some, 0 for all others: 40 MiB for ten million chunks. */
+/** A 32-bit word for each slot, 0 where none was set: 40 MiB for ten million chunks. */
 class SlotWords {
   readonly #pages: (Uint32Array | undefined)[] = [];
 

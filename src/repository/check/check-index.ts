@@ -17,20 +17,20 @@ import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
 import type { LastPacks } from '../tombstones.ts';
 
-/** The index as check needs it: with what index objects say of packs that are not there as they say. */
+/** The index as check needs it, including entries of index objects that do not match the stored packs. */
 export interface CheckedIndex {
   readonly index: ChunkIndex;
-  /** Filled by whoever reads directories of packs, and trees. */
+  /** Filled while directories of packs, and trees, are read. */
   readonly ids: IdEnds;
-  /** What index objects in force say of each usable pack, with the object's name. */
+  /** The entries of index objects in force for each usable pack, with the object's name. */
   readonly claims: ReadonlyMap<string, readonly { readonly object: string; readonly pack: IndexedPack }[]>;
-  /** Packs that are gone or have another length, with what an index object says of them. */
+  /** Packs that are gone or have another length, with an index object's entry for them. */
   readonly lost: ReadonlyMap<string, IndexedPack>;
   /** Packs that no index object names and that were removed after they were listed. */
   readonly gone: readonly string[];
 }
 
-/** Whether an object that was listed is not there any more, which is not the same as being damaged. */
+/** Whether an object vanished after it was listed, which is not the same as being damaged. */
 export function isGone(error: unknown): boolean {
   return error instanceof DestinationError && error.kind === 'not-found';
 }
@@ -41,10 +41,10 @@ export function chunkKey(ids: Uint8Array, at = 0): string {
 }
 
 /**
- * Reads the index objects, compares them with the packs that are listed, and reads the directories of packs that none
+ * Reads the index objects, compares them with the listed packs, and reads the directories of packs that none of them
  * names.
- * @param last packs that are marked for deletion: chunks count as being there only when no other pack holds them
- * @param listPacks called after the index objects are read, so that it shows every pack they name
+ * @param last packs marked for deletion, and damaged ones: a chunk is located there only when no other pack holds it
+ * @param listPacks called after the index objects are read, so that the list shows every pack that they name
  */
 export async function readIndexForCheck(
   repository: Repository,
@@ -56,7 +56,7 @@ export async function readIndexForCheck(
   const damaged: { object: string; error: unknown }[] = [];
   const objects = await readIndexObjects(repository, damaged, signal);
   for (const { object, error } of damaged) {
-    // An index object that prune removed meanwhile was superseded by another.
+    // Prune only removes an index object that another one has superseded.
     if (isGone(error)) continue;
     findings.addError(object, error);
   }
@@ -101,7 +101,7 @@ export async function readIndexForCheck(
   return { index, ids, claims, lost, gone, listed };
 }
 
-/** Whether a lost pack matters shows when the trees are traversed; until then it is a warning. */
+/** Reports lost packs. Whether a missing one matters is known once the trees are traversed; until then it is a warning. */
 function reportLost(
   lost: ReadonlyMap<string, IndexedPack>,
   listed: ReadonlyMap<string, Listed>,
@@ -145,7 +145,7 @@ async function readUncovered(
   return { uncovered: read.filter((pack) => pack !== undefined), gone };
 }
 
-/** Compares what index objects say of a pack with the pack's own directory; true when all agree. */
+/** Compares the index objects' entries for a pack with its own directory; true when all agree. */
 export function compareClaims(
   name: string,
   claims: CheckedIndex['claims'],
@@ -167,9 +167,9 @@ export function compareClaims(
   return agree;
 }
 
-/** What the directories of packs showed. */
+/** The results of reading directories of packs. */
 export interface DirectoryResults {
-  /** Packs as they really are, where index objects say otherwise. */
+  /** Packs whose own directory differs from the index objects, as they describe themselves. */
   readonly differing: ReadonlyMap<string, IndexedPack>;
   /** Packs that were removed after they were listed. */
   readonly gone: readonly string[];
@@ -187,7 +187,7 @@ export async function checkDirectories(
   const gone: string[] = [];
   await mapParallel(names, repository.destination.properties.maxParallel, async (name) => {
     const claimed = checked.claims.get(name)?.[0]?.pack;
-    // The directory of a pack without claim has just been read.
+    // A pack that no index object names has been read by its directory already.
     if (claimed === undefined) return;
     try {
       const own = await readPackDirectory(repository, name, claimed.directory.packLength, signal);

@@ -12,7 +12,7 @@ import type { Repository } from '../repository.ts';
 import { copyKey } from '../objects/second-copies.ts';
 import { decodeSlot } from '../slots/slot-file.ts';
 
-/** Every key slot and every ring: each must be there and be what the keyring says. */
+/** Checks that every key slot and ring is stored and matches the keyring. */
 export async function checkKeys(
   repository: Repository,
   listed: readonly ListedObject[],
@@ -33,8 +33,9 @@ export async function checkKeys(
 }
 
 /**
- * The lowest go once a key generation is retired. Nothing is lost with others, and where something else stood in their place they
- * never were: one of them may be told for many.
+ * Reports gaps between rings, each as one finding. Old rings are deleted when a key generation is retired, so missing
+ * low numbers are then normal. Other gaps lose nothing, and a number under which a stranger had planted an object never
+ * was a ring.
  */
 function tellMissing(
   names: ReadonlySet<string>,
@@ -95,14 +96,14 @@ async function checkRing(
   try {
     openRing(await repository.destination.get(object, undefined, signal), n, repository.slot);
   } catch (error) {
-    // Older rings were not sealed to a slot that was added later; that they are authentic was checked before that.
+    // A ring older than this slot was not sealed to it; that the ring is authentic was checked before this error.
     if (error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE') return;
     if (!isDamage(error)) throw error;
     findings.addError(object, error);
   }
 }
 
-/** Second copies of slots, the ring in force and the configuration in force. */
+/** Checks the second copies of slots, the ring in force and the configuration in force. */
 export async function checkCopies(
   repository: Repository,
   findings: Findings,

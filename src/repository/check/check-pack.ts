@@ -15,31 +15,34 @@ import {
 } from '../../format/pack.ts';
 import { sha256 } from '../objects/objects.ts';
 
-/** What a pack's header says of the key that opens it. */
+/** The fields of a pack's header that determine its key. */
 export interface PackIdentity {
   readonly cipher: Cipher;
   readonly generation: number;
   readonly salt: Uint8Array;
-  /** Number of the write-only key that sealed it, or 0. */
+  /** Number of the write-only key that sealed the pack, or 0. */
   readonly sealedBy: number;
 }
 
-/** What a pack's own bytes say of it. */
+/** A pack's description by its own bytes. */
 export interface PackSelf extends PackIdentity {
   /** Plaintext of the directory. */
   readonly directory: Uint8Array;
 }
 
-/** What reading a whole pack showed; plain data, so that it can be posted between threads. */
+/** The results of reading a whole pack; plain data, so that it can be posted between threads. */
 export interface PackExamination {
   readonly name: string;
   readonly bytes: number;
   /** Empty for a sound pack. */
   readonly problems: readonly string[];
   readonly self: PackSelf | undefined;
-  /** Ids (as long as the directory has them) of the chunks that cannot be had from it. */
+  /** Ids (with the length they have in the directory) of the chunks that cannot be read from the pack. */
   readonly badChunks: readonly Uint8Array[];
-  /** Ids of the chunks whose bytes give their id under no key known: those of isolated snapshots that are gone. */
+  /**
+   * Ids of chunks that do not match their bytes under any known key: those of isolated snapshots that are gone, or
+   * wrong ones.
+   */
   readonly strangers: readonly Uint8Array[];
 }
 
@@ -50,7 +53,7 @@ interface OwnDirectory {
   readonly tail: PackTail;
 }
 
-/** Checks whole packs: the name, and every part, chunk and byte of padding. Synchronous, so that any thread can. */
+/** Checks whole packs: the name, and every part, chunk and byte of padding. Synchronous, so that any thread can use it. */
 export class PackExaminer {
   readonly #keys: ObjectKeys;
   readonly #salts: readonly Uint8Array[];
@@ -64,7 +67,7 @@ export class PackExaminer {
     this.#salts = salts;
   }
 
-  /** @param known what an index object says of the pack; tells which chunks can still be had from a damaged one */
+  /** @param known the pack's description in an index object; shows which chunks can still be read from a damaged pack */
   examine(name: string, bytes: Buffer, known: IndexedPack | undefined): PackExamination {
     const problems: string[] = [];
     const badChunks: Uint8Array[] = [];
@@ -73,7 +76,7 @@ export class PackExaminer {
     if (sha256(bytes) !== name) problems.push('its bytes do not match its name');
     const own = this.#attempt(result, () => this.#ownDirectory(name, bytes));
     if (own !== undefined) this.#attempt(result, () => this.#checkPadding(name, bytes, own));
-    // Readers go by the index: what a damaged pack, or another one in its place, says of itself is no help to them.
+    // Readers use the index. What a damaged pack, or another one in its place, says about itself does not help them.
     const found = problems.length > 0 && known !== undefined ? this.#knownDirectory(known) : own;
     if (found === undefined) return { ...result, self: undefined };
     const { seal, directory } = found;
@@ -181,7 +184,7 @@ function idMatches(hashers: readonly ChunkHasher[], bytes: Buffer, id: Buffer): 
   return false;
 }
 
-/** What an index object says of a pack that the pack itself does not, or undefined when they agree. */
+/** How an index object's description of a pack differs from the pack itself; undefined when they agree. */
 export function disagreement(
   known: IndexedPack,
   self: PackIdentity,

@@ -13,22 +13,22 @@ import { packKey, type Listed } from '../objects/listing.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
 
-/** Which packs are read whole: none, all, or a random part of so many percent or bytes. */
+/** Which packs are read whole: none, all, or a random selection of so many percent or bytes. */
 export type ReadData = false | 'all' | { readonly percent: number } | { readonly bytes: number };
 
-/** Below this a worker takes longer to start than the packs take to read. */
+/** Below this total, starting a worker takes longer than reading the packs. */
 const INLINE_BYTES = 16 * 1024 * 1024;
 
-/** Packs in memory at once: two of the usual size, or a single larger one. */
+/** Total size of packs in memory at once: two of the usual size, or a single larger one. */
 const BYTES_IN_FLIGHT = 72 * 1024 * 1024;
 
-/** What reading packs showed. */
+/** The results of reading packs. */
 export interface PackResults {
-  /** Chunks (16 bytes of their ids or more) that cannot be had, by pack. */
+  /** Chunks (ids of 16 bytes or more) that cannot be read, by pack. */
   readonly bad: ReadonlyMap<string, readonly Uint8Array[]>;
-  /** Chunks that do not have their id under any key known, by pack. */
+  /** Chunks whose bytes match their id under no known key, by pack. */
   readonly strangers: ReadonlyMap<string, readonly Uint8Array[]>;
-  /** Packs as they really are, where index objects say otherwise. */
+  /** Packs whose own directory differs from the index objects, as they describe themselves. */
   readonly differing: ReadonlyMap<string, IndexedPack>;
   /** Packs that were read and are sound. */
   readonly proven: readonly string[];
@@ -59,7 +59,7 @@ export function choosePacks(listed: ReadonlyMap<string, Listed>, readData: ReadD
 
 /**
  * Reads packs whole and examines them on worker threads.
- * @param before what others showed: the results go on from there
+ * @param before results of earlier packs, to which the new ones are added
  */
 export async function readPacks(
   repository: Repository,
@@ -91,7 +91,7 @@ export async function readPacks(
     if (pool === undefined) return local.examine(name, await read(), known);
     const examination = await pool.examine(name, await read());
     if (examination.problems.length === 0 || known === undefined) return examination;
-    // Once more, by what the index says of it: workers do not have the index.
+    // Examined again with the pack's entry in the index, which workers do not have.
     return local.examine(name, await read(), known);
   };
   await mapParallel(names, pool === undefined ? 1 : pool.workers + 1, async (name) => {

@@ -5,7 +5,7 @@ import type { KeyMaterial } from '../../codec/keys.ts';
 import { threadCount } from '../../system/machine-memory.ts';
 import type { PackExamination } from './check-pack.ts';
 
-/** What a worker is started with. */
+/** The data with which a worker is started. */
 export interface CheckWorkerSetup {
   readonly keys: KeyMaterial;
   readonly salts: readonly Uint8Array[];
@@ -16,10 +16,10 @@ export interface PackToExamine {
   readonly bytes: ArrayBuffer;
 }
 
-/** `end`: the check is over, end the thread. */
+/** `end` ends the thread. */
 export type ToCheckWorker = PackToExamine | 'end';
 
-/** More threads than this only wait for the destination. */
+/** Further threads would only wait for the destination. */
 const MAX_WORKERS = 8;
 
 interface Slot {
@@ -51,7 +51,7 @@ export class CheckPool {
     return this.#slots.length;
   }
 
-  /** Hands a pack, memory included, to the worker with the least to do. */
+  /** Transfers a pack, including its memory, to the worker with the least work. */
   async examine(name: string, bytes: Buffer): Promise<PackExamination> {
     if (this.#failure !== undefined) throw this.#failure;
     const slot = this.#slots.reduce((least, one) => (one.outstanding < least.outstanding ? one : least));
@@ -97,7 +97,7 @@ export class CheckPool {
   }
 }
 
-/** The memory of a buffer, when it holds nothing else; otherwise a copy. */
+/** A buffer's memory if the buffer fills it; otherwise a copy. */
 function ownMemory(bytes: Buffer): ArrayBuffer {
   const { buffer } = bytes;
   if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) return buffer;

@@ -14,7 +14,7 @@ import type { Repository } from '../repository.ts';
 import { readSnapshot } from '../snapshots.ts';
 import type { ChainRecord } from '../chain-view.ts';
 
-/** Reads every head; reports those that cannot be read or stand under another key, whose place alone counts. */
+/** Reads every head and reports damaged and misplaced ones. Of these only the place that their key states is used. */
 export async function checkHeads(
   repository: Repository,
   listed: readonly ListedObject[],
@@ -39,10 +39,10 @@ export async function checkHeads(
   return [...heads.values()];
 }
 
-/** So many numbers below the oldest configuration are told of: inits that were broken off had few. */
+/** How many missing numbers below the oldest configuration are reported. Interrupted inits use up few. */
 const MOST_BELOW = 10;
 
-/** Opens every configuration: the one in force was checked when the repository was opened, older ones were not. */
+/** Opens every configuration. The one in force was checked when the repository was opened; older ones were not. */
 export async function checkConfigs(
   repository: Repository,
   listed: readonly ListedObject[],
@@ -64,7 +64,7 @@ export async function checkConfigs(
   for (const number of unbound.filter((n) => n > firstBound))
     findings.addPlanted(`config/${number}`, 'it was signed for no number, and one below it was');
   tellMissing(numbers, inForce, findings);
-  // The lowest go together with the key generation that they are under.
+  // When a generation is retired, the configurations sealed under it are deleted, so missing low numbers are normal.
   if (hasRetired(repository.keyring)) return;
   const oldest = numbers.size === 0 ? inForce : Math.min(...numbers);
   for (let n = Math.max(1, oldest - MOST_BELOW); n < oldest; n += 1)
@@ -75,7 +75,7 @@ export async function checkConfigs(
     );
 }
 
-/** Gaps between numbers, told together: one may be as long as numbers go. */
+/** Reports each gap between numbers as one finding, since it may cover almost all numbers. */
 function tellMissing(numbers: ReadonlySet<number>, newest: number, findings: Findings): void {
   let before: number | undefined;
   for (const n of [...numbers, newest].sort((a, b) => a - b)) {
@@ -113,11 +113,11 @@ export async function checkForgotten(
       records.push({ name: id, chain });
     } catch (error) {
       if (!isDamage(error)) throw error;
-      // Prune may have removed it since it was listed.
+      // Prune may have removed the snapshot since it was listed.
       const removed = error.cause instanceof DestinationError && error.cause.kind === 'not-found';
       if (removed) continue;
       const draft = findings.addError(`snapshot ${id}`, error);
-      // What a storage brought back is told of by itself.
+      // Snapshots under a retired generation, which the storage has brought back, are explained elsewhere (`acceptReturned`).
       if (draft.lacking === undefined)
         draft.because('it is forgotten: prune removes it after the grace period');
     }
@@ -125,7 +125,7 @@ export async function checkForgotten(
   return records;
 }
 
-/** Reads the objects and hands their bytes to `open`; what it throws is reported under the object's key. */
+/** Reads the objects and passes their bytes to `open`; errors that it throws are reported under the object's key. */
 async function eachObject(
   repository: Repository,
   listed: readonly ListedObject[],
@@ -140,7 +140,7 @@ async function eachObject(
       await repository.withKeys(() => open(key, bytes), signal);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      // Heads and leases are replaced all the time.
+      // Heads and leases are replaced constantly, so one may be gone by now.
       if (error instanceof DestinationError && error.kind === 'not-found') return;
       findings.addError(key, error);
     }

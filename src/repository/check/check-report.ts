@@ -3,7 +3,7 @@ import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
 import { readObjectName } from '../objects/object-name.ts';
 
-/** `error`: something is lost or untrustworthy. `warning`: something is not as it should be, and nothing is lost by it. */
+/** `error`: something is lost or cannot be trusted. `warning`: something is not as it should be, but nothing is lost. */
 export type Severity = 'error' | 'warning' | 'note';
 
 export interface Finding {
@@ -11,7 +11,7 @@ export interface Finding {
   /** What is affected, e.g. `pack <name>`, `snapshot <id>`, `keys/ring-1`. */
   readonly object: string;
   readonly what: string;
-  /** Ids of the live snapshots that cannot be restored in full because of it. */
+  /** Ids of the live snapshots that cannot be restored in full because of this finding. */
   readonly snapshots: readonly string[];
   /** Paths of files and directories in them, each once; at most MAX_LISTED_FILES. */
   readonly files: readonly ByteString[];
@@ -48,10 +48,10 @@ export interface CheckReport {
   readonly durationMs: number;
 }
 
-/** Told what happens while a check runs; cheap calls, none may throw. */
+/** Receives the progress of a check. Calls must be cheap and must not throw. */
 export interface CheckObserver {
   phase(phase: 'listing' | 'structure' | 'reading' | 'affected'): void;
-  /** One more pack was read and examined: how many there are by now. */
+  /** Called after each pack that was read and examined, with the totals so far. */
   packRead(done: { readonly packs: number; readonly bytes: number }): void;
   finding(object: string, what: string): void;
 }
@@ -62,12 +62,12 @@ export const MAX_FINDINGS = 1_000;
 export const MAX_LISTED_FILES = 1_000;
 const MAX_REASONS = 10;
 
-/** A finding while the check runs: all that is wrong with one object. */
+/** A finding under construction: everything that is wrong with one object. */
 export class FindingDraft {
   readonly object: string;
   severity: Severity;
   readonly #reasons = new Set<string>();
-  /** The generation of keys that it is sealed under, where that is one that the keyring lacks. */
+  /** The key generation of the object, if the keyring lacks that generation. */
   lacking: number | undefined;
   readonly #snapshots = new Set<string>();
   readonly #files = new Set<ByteString>();
@@ -131,10 +131,10 @@ export class Findings {
     return draft;
   }
 
-  /** Adds what an error about one object says. */
+  /** Adds an error about one object. */
   addError(object: string, error: unknown): FindingDraft {
     const isPlanted = error instanceof RepositoryError && error.details['planted'] === true;
-    // The report names the object by itself.
+    // The report names the object separately.
     const reason = damageOf(error, object);
     if (isPlanted) return this.addPlanted(object, reason);
     const draft = this.add('error', object, reason);
@@ -143,7 +143,7 @@ export class Findings {
     return draft;
   }
 
-  /** What whoever has a write-only key has put where it does not belong: it has no effect. */
+  /** Adds an object that the holder of a write-only key has planted and that has no effect. */
   addPlanted(object: string, reason: string): FindingDraft {
     const draft = this.add('warning', object, reason);
     draft.because(
@@ -152,7 +152,10 @@ export class Findings {
     return draft;
   }
 
-  /** What nobody can read and nothing needs: see returned-objects.ts. */
+  /**
+   * Downgrades findings about returned objects, which nobody can read and nothing needs (returned-objects.ts), to
+   * warnings.
+   */
   acceptReturned(isNeedless: (object: string, generation: number) => boolean): void {
     for (const draft of this.#drafts.values()) {
       const { object, severity, lacking, isAffecting, reasons } = draft;
@@ -166,8 +169,8 @@ export class Findings {
   }
 
   /**
-   * A pack that was damaged, and of which everything that is needed is stored anew, only waits for prune.
-   * @param inUse those that hold something else that no sound pack has
+   * Downgrades findings about damaged packs whose needed content is stored elsewhere: they only wait for prune.
+   * @param inUse the packs that hold other chunks that no sound pack has
    */
   acceptReplaced(packs: ReadonlySet<string>, inUse: ReadonlyMap<string, unknown>): void {
     for (const name of packs) {

@@ -8,8 +8,8 @@ import { chainView } from '../chain-view.ts';
 import { highestNumbers } from '../chains/verify-chains.ts';
 
 /**
- * Tells what a storage has brought back of generations that were retired (returned-objects.ts) from what is damaged: of the
- * first, everything that it could say is known otherwise.
+ * Distinguishes objects under retired generations that the storage has brought back (returned-objects.ts) from damaged
+ * ones: everything that a returned object could say is known otherwise.
  */
 export function needlessUnderRetired(
   repository: Repository,
@@ -22,7 +22,7 @@ export function needlessUnderRetired(
     const head = headPlace(object);
     if (head !== undefined) return head.seq <= (highest.get(head.writer) ?? 0);
     const config = /^config\/(\d+)$/.exec(object)?.[1];
-    // The one in force is not under such a generation.
+    // The configuration in force is never under a retired generation.
     if (config !== undefined) return true;
     if (object.startsWith('leases/')) return true;
     const { kind, name = '' } = readObjectName(object) ?? {};

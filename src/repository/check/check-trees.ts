@@ -19,36 +19,42 @@ import { DirectorySum, NamedTotals } from '../stated-totals.ts';
 import { ContentBudget, mostChunks } from '../contents/tree-bounds.ts';
 import { TreeReader } from '../contents/tree-reader.ts';
 
-/** A file whose own record does not add up. */
+/** A file whose entry is not consistent with its chunks. */
 export interface UnsoundFile {
   readonly tree: Buffer;
   readonly name: string;
   readonly reason: string;
 }
 
-/** What traversing every tree of the live snapshots showed. */
+/** The results of traversing every tree of the live snapshots. */
 export interface Traversal {
   /** Every chunk that a live snapshot needs. */
   readonly referenced: SlotSet;
-  /** Chunks that are needed and that no pack holds, by chunk key. */
+  /** Needed chunks that no pack holds, by chunk key. */
   readonly missing: ReadonlyMap<string, Buffer>;
   /** Tree chunks that cannot be read, by chunk key. */
   readonly unreadable: ReadonlyMap<string, { readonly id: Buffer; readonly error: Error }>;
   readonly unsoundFiles: readonly UnsoundFile[];
-  /** Directories that hold something else than an entry that names them says, and those with more unsound files, by chunk key. */
+  /**
+   * By chunk key: directories whose content differs from what their entries state, and those with unsound files beyond
+   * `MOST_UNSOUND_FILES`.
+   */
   readonly unsoundTrees: ReadonlyMap<string, { readonly id: Buffer; readonly reason: string }>;
-  /** What snapshots hold, by the chunk key of their root; without those that are missing or cannot be read whole. */
+  /**
+   * What snapshots hold, by the chunk key of their root. Roots that are missing or cannot be read completely are left
+   * out.
+   */
   readonly roots: ReadonlyMap<string, DirectoryTotals>;
   readonly trees: number;
   readonly files: number;
 }
 
-/** Beyond that a directory is named in place of its files. */
+/** Beyond this number, a directory is reported instead of each of its files. */
 const MOST_UNSOUND_FILES = 10_000;
 
-/** What is found of a file's content. */
+/** What is known of a file's content. */
 class FileContent {
-  /** Of the chunks that are there. */
+  /** Total length of the chunks that were found. */
   bytes = 0;
   chunks = 0;
   isWhole = true;
@@ -71,11 +77,11 @@ interface Visit {
 }
 
 export interface TraversalOptions {
-  /** Chunks that are passed over, with all that is below them. */
+  /** Chunks that are skipped, with everything below them. */
   readonly passed?: SlotSet;
-  /** Told of each chunk that a file names: a file is unsound that names one otherwise than its pack has it. */
+  /** Receives every chunk id that a file names. A file is unsound when it names a chunk by another id than its pack does. */
   readonly ids?: IdEnds | undefined;
-  /** Whether what entries say of directories is held against each other. */
+  /** Whether to compare the totals that entries state of a directory with each other and with its content. */
   readonly compareTotals?: boolean;
 }
 
@@ -94,7 +100,7 @@ export async function traverseTrees(
   return walk;
 }
 
-/** The snapshots' roots by the keys that their chunk ids are made with. */
+/** The snapshots' roots, grouped by the namespace of their chunk ids. */
 export function byNamespace(snapshots: readonly Snapshot[]): { namespace: Namespace; roots: Buffer[] }[] {
   const groups = new Map<string, { namespace: Namespace; roots: Buffer[] }>();
   for (const { record } of snapshots) {
@@ -123,9 +129,9 @@ class TreeWalk implements Traversal {
   readonly #passed: SlotSet | undefined;
   readonly #ids: IdEnds | undefined;
   readonly #named: NamedTotals | undefined;
-  /** Of parts of directories. */
+  /** Totals of leaves that are parts of directories. */
   readonly #leaves = new Map<string, DirectoryTotals>();
-  /** Each list is gone through once, however often it is named. */
+  /** Lists of chunk ids, each read once however often it is named. */
   readonly #lists = new Map<string, FileContent>();
 
   constructor(index: ChunkIndex, { passed, ids, compareTotals = false }: TraversalOptions) {
@@ -159,7 +165,10 @@ class TreeWalk implements Traversal {
     }
   }
 
-  /** What is in a part of a directory that another one has, too, has been gone through: both are to add up. */
+  /**
+   * Adds a part of a directory that was visited already, since another directory shares it: the totals of both must be
+   * right. False when the part could not be read.
+   */
   async #sharedPart(reader: TreeReader, visit: Visit, stack: Visit[], signal: AbortSignal): Promise<boolean> {
     const { id, sum } = visit;
     const key = chunkKey(id);
@@ -200,7 +209,7 @@ class TreeWalk implements Traversal {
     this.unsoundTrees.set(chunkKey(id), { id, reason });
   }
 
-  /** True the first time that an existing chunk is asked for. */
+  /** True the first time that an existing chunk is seen. */
   #claim(id: Buffer): boolean {
     const slot = this.#index.table.slotOf(id);
     if (slot >= 0) return this.#passed?.has(slot) !== true && this.referenced.add(slot);
@@ -233,7 +242,7 @@ class TreeWalk implements Traversal {
     if (part !== undefined && this.#named !== undefined) this.#leaves.set(chunkKey(id), totals);
     for (const entry of chunk.entries) {
       if (entry.type === 'file') this.files += 1;
-      // Copied: the id is a view of a segment that would otherwise stay in memory as long as the stack.
+      // The id is copied, since a view would keep its whole segment in memory as long as it is on the stack.
       if (entry.type === 'directory')
         stack.push({ id: Buffer.from(entry.id), depth: depth + 1, sum: new DirectorySum(entry.totals) });
       if (entry.type !== 'file') continue;

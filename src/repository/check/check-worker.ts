@@ -1,4 +1,4 @@
-/** Entry file of a worker thread of check: examines whole packs that are handed to it. */
+/** Entry file of a check's worker thread: examines the packs that are posted to it. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { BugError } from '../../base/errors.ts';
@@ -18,7 +18,7 @@ port.on('message', (message: ToCheckWorker) => {
   }
   const { name, bytes } = message;
   const result = examiner.examine(name, Buffer.from(bytes), undefined);
-  // Frees the pack's memory at once; the collector would let several packs pile up. Absent before Node 21.
+  // Frees the pack's memory at once; otherwise several packs pile up until garbage collection. Not available before Node 21.
   if ('transfer' in bytes) bytes.transfer(0);
   port.postMessage(result);
 });

@@ -34,7 +34,7 @@ export interface CheckOptions {
   readonly workers?: number;
 }
 
-/** What a check would read. */
+/** How much a check would read. */
 export interface CheckPlan {
   readonly packs: number;
   readonly packBytes: number;
@@ -42,7 +42,7 @@ export interface CheckPlan {
   readonly bytesToRead: number;
 }
 
-/** Chunks that no pack holds are reported one by one up to this number. */
+/** Up to this number, chunks that no pack holds are reported one by one. */
 const MAX_MISSING_LISTED = 100;
 
 export async function planCheck(
@@ -61,9 +61,9 @@ export async function planCheck(
 }
 
 /**
- * Examines a repository: opens every object, follows every tree, compares index objects with packs, verifies the
- * chains, and with `readData` reads packs whole and hashes every chunk again; in any case those in which damage was found
- * before and that hold something that snapshots need and no sound pack has. Changes nothing.
+ * Examines a repository: opens every object, follows every tree, compares index objects with packs and verifies the
+ * chains. With `readData` it reads packs whole and hashes every chunk again. Packs with known damage that hold
+ * something which snapshots need and no sound pack has are always read whole. Changes nothing.
  *
  * @throws {RepositoryError} {DestinationError} when the check itself cannot go on; damage is in the report
  */
@@ -98,20 +98,22 @@ export async function check(
       compareTotals: true,
     }),
   ] as const;
-  // All of it ends before a failure of one is thrown, so that nothing goes on behind the caller's back.
+  // Waits for all three before one failure is thrown, so that nothing keeps running after this function has returned.
   await Promise.allSettled(work);
   const [chosenResults, directories, firstTraversal] = await Promise.all(work);
   const unsound = unsoundPacks(snapshots.tombstones);
   const heldBy = (index: ChunkIndex, { referenced }: Traversal): ReadonlyMap<string, number> =>
     heldByUnsoundAlone(packsIn(checked), unsound, index, referenced);
-  // What is known to be damaged and needed all the same is looked at each time: what can be had of it nobody else says.
+  // Damaged packs that are still needed are read in every check: nothing else shows what can still be read from them.
   const inDoubt = [...heldBy(checked.index, firstTraversal).keys()].filter((name) => !chosen.has(name));
   const before = { ...packOptions, before: chosenResults };
   const results = await readPacks(repository, inDoubt, checked, before, findings, observer, signal);
   const last = lastPacks(snapshots.tombstones);
   const trueIndex = withTruth(checked, last, new Map([...directories.differing, ...results.differing]));
   const index = trueIndex ?? checked.index;
-  // Once more where the first walk was ahead of the directories. Where index objects lie, they are to be rebuilt first.
+  // The first walk may have passed trees before the packs' directories were read. If any id differs, a second walk
+  // finds which files name it. Where index objects are wrong, the true index is walked instead; ids are then not
+  // compared until the index is rebuilt.
   const ids = trueIndex === undefined ? checked.ids : undefined;
   const traversal =
     ids?.differ === false
@@ -137,7 +139,7 @@ export async function check(
   };
 }
 
-/** Everything but index objects and packs. */
+/** Checks everything but index objects and packs. */
 async function checkRecords(
   repository: Repository,
   findings: Findings,
@@ -162,7 +164,7 @@ async function checkChains(
   signal: AbortSignal,
 ): Promise<SnapshotList> {
   for (let last = false; ; last = true) {
-    // Heads before records: a head then never names a record that is not yet seen.
+    // Heads are listed before records, so that every record that a head names is in the later list.
     const heads = await checkHeads(repository, await listAll(repository, 'heads/', signal), findings, signal);
     const snapshots = await listSnapshots(repository, signal);
     const forgotten = await checkForgotten(repository, snapshots.forgotten, findings, signal);
@@ -172,7 +174,7 @@ async function checkChains(
     const headless = Object.entries(newestRecords(view)).filter(
       ([writer, { seq }]) => !heads.some(({ chain }) => chain.writer === writer && chain.seq >= seq),
     );
-    // Records that were written between the two lists look like gaps; those are gone the second time.
+    // Records that were written between the two lists look like gaps or lack a head; a second look settles that.
     if (problems.length + headless.length > 0 && !last) continue;
     const inUse = writeOnlyInUse(repository.keyring);
     for (const { kind, object, reason, key } of problems) {
@@ -183,7 +185,7 @@ async function checkChains(
     for (const [writer, { seq }] of headless)
       findings.add('warning', `heads/${writer}`, `there is no head for record ${seq}`);
     const serious = problems.filter(({ kind }) => kind !== 'fork' && kind !== 'unbelievable');
-    // What a write-only key makes up keeps nobody from remembering the others.
+    // False records of a write-only key must not prevent this machine from remembering other writers.
     if (serious.every(({ key }) => key !== undefined)) {
       const doubtful = new Set(serious.map(({ writer }) => writer));
       const sure = Object.entries(newestRecords(view)).filter(([writer]) => !doubtful.has(writer));
@@ -198,7 +200,7 @@ function packsIn({ claims, index }: CheckedIndex): readonly IndexedPack[] {
   return [...claimed, ...index.uncovered];
 }
 
-/** The index with packs as they really are; undefined when index objects tell the truth. */
+/** The index corrected by the packs' own directories; undefined when the index objects are right. */
 function withTruth(
   checked: CheckedIndex & { readonly listed: ReadonlyMap<string, Listed> },
   last: LastPacks,
@@ -209,7 +211,7 @@ function withTruth(
   return { ...checked.index, ...fillTable(inOrderOfTrust(usable, checked.listed, { last })) };
 }
 
-/** Joins what the packs and the trees showed: which chunks cannot be had, and which finding says so. */
+/** Combines the results of packs and trees: which chunks cannot be read, and which finding says why. */
 function damageOf(
   checked: CheckedIndex,
   index: ChunkIndex,
@@ -263,8 +265,8 @@ function damageOf(
 }
 
 /**
- * A pack that was listed and is not there any more: prune deletes what nothing needs while a check runs, and says so before
- * by a tombstone.
+ * Reports a pack that vanished after it was listed. Prune deletes packs that nothing needs while a check runs, and
+ * marks them with a tombstone first.
  */
 function findGone(
   name: string,
@@ -345,7 +347,7 @@ async function listAll(repository: Repository, prefix: string, signal: AbortSign
   return objects;
 }
 
-/** Only packs under their proper keys: others are not found by readers. */
+/** Only packs under their proper keys: readers do not find others. */
 function packsOf(objects: readonly ListedObject[]): Map<string, Listed> {
   const packs = new Map<string, Listed>();
   for (const { key, size, modifiedMs } of objects) {

@@ -1,4 +1,4 @@
-/** Packs that hold damage: marked, so that nothing relies on them and what is needed of them is stored again. */
+/** Marks damaged packs, so that nothing relies on them and their needed content is stored again. */
 import { DestinationError, RepositoryError, isAbort } from '../../base/errors.ts';
 import { isDamage, type ChunkIndex } from '../chunk-index.ts';
 import { openSession } from '../take-lease.ts';
@@ -11,15 +11,15 @@ import { listSnapshots } from '../snapshots.ts';
 import { DAMAGED, unsoundPacks } from '../tombstones.ts';
 
 export interface DamageMarks {
-  /** Names of the packs that are marked now, by this call or before. */
+  /** Names of the packs that are marked, by this call or earlier. */
   readonly marked: ReadonlySet<string>;
-  /** Why they could not be marked: this host may not, or the destination takes nothing. */
+  /** Why the packs could not be marked: this host has no right to, or the destination accepts no writes. */
   readonly refusal: RepositoryError | DestinationError | undefined;
 }
 
 /**
- * Marks damaged packs: writers store what they need of them again, readers look into them last, and prune deletes them
- * once no snapshot needs anything that no other pack holds. Nothing is lost by marking a pack that turns out to be sound.
+ * Marks damaged packs. Writers then store again what they need of them, readers use them last, and prune deletes them
+ * once no snapshot needs anything that no other pack holds. Marking a pack that turns out to be sound loses nothing.
  * Packs that are gone need no mark.
  */
 export async function markDamaged(
@@ -41,7 +41,7 @@ async function mark(
   names: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
-  // Signing fails, with a reason, on hosts that may only append.
+  // On hosts that may only append, this throws with an explanation.
   repository.sign('hf1/tomb', Buffer.alloc(0));
   const listed = await listNamed(repository.destination, 'packs/', signal);
   const there = new Set([...names].filter((name) => listed.has(name)));
@@ -49,7 +49,7 @@ async function mark(
   const before = unsoundPacks(tombstones);
   const fresh = [...there].filter((name) => !before.has(name));
   if (fresh.length === 0) return there;
-  // Its clock is the storage's. The right to prune is not needed: that a pack is damaged is true whoever prunes.
+  // A session gives the storage's time. The right to prune is not needed, since a pack is damaged whoever prunes.
   await using session = await openSession(repository, {}, signal);
   const held = async (now: AbortSignal): Promise<void> => await session.assertHeld(now);
   const { writer } = repository.writer.memory;
@@ -59,7 +59,7 @@ async function mark(
   return there;
 }
 
-/** The pack that an error about damage is about; undefined where it is about none that the index has. */
+/** The pack that an error about damage concerns; undefined where the index has none. */
 export function packOfError(error: unknown, index: ChunkIndex): string | undefined {
   if (!(error instanceof RepositoryError || error instanceof DestinationError)) return undefined;
   const { object, key } = error.details;
@@ -71,8 +71,8 @@ export function packOfError(error: unknown, index: ChunkIndex): string | undefin
 }
 
 /**
- * Whether a pack is still damaged when it is read once more: a connection, too, may have spoiled what came.
- * @throws {DestinationError} when that cannot be told
+ * Whether a pack is damaged when it is read again: the first damage may have come from the connection.
+ * @throws {DestinationError} when that cannot be determined
  */
 export async function isDamagedPack(
   { destination }: Pick<Repository, 'destination'>,

@@ -1,6 +1,7 @@
 /**
- * What whoever has a write-only key can put where it does not belong: what the administrator has signed for another place, and
- * leases; and what anybody can put in the way who may add objects. Nothing goes by it, and `recover` takes it away.
+ * Finds planted objects: what the administrator signed for another place and the holder of a write-only key sealed
+ * again, leases by such a holder, and objects that anyone with permission to add some can put in the way. None has an
+ * effect, and `recover` removes them.
  */
 import { RepositoryError } from '../../base/errors.ts';
 import { unknownGeneration } from '../../codec/keys.ts';
@@ -17,8 +18,8 @@ import { copyKey, listCopied } from '../objects/second-copies.ts';
 import { decodeSlot } from '../slots/slot-file.ts';
 
 /**
- * Keys of what stands in the place of configurations and rings and is none, and of leases of backups under older keys: a backup
- * at work makes the next one a minute later.
+ * Keys of objects in the place of configurations, rings and slots that are none, and of session leases under old keys.
+ * A backup that is at work stores its next lease within a minute.
  */
 export async function plantedKeys(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   await repository.followRing(signal);
@@ -33,7 +34,7 @@ export async function plantedKeys(repository: Repository, signal: AbortSignal): 
 async function plantedConfigs(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const { destination, keyring, keys } = repository;
   const { number: inForce, bound } = await usableConfig(repository, signal);
-  // Before one is signed for its number nothing tells those that are what they were from others.
+  // Without any bound configuration, genuine ones cannot be told from planted ones.
   if (!bound) return [];
   let firstBound = inForce;
   const copied = await listCopied(destination, 'config/', signal);
@@ -59,7 +60,7 @@ async function plantedRings(repository: Repository, signal: AbortSignal): Promis
   return await thatAreNone(repository, all, isRing, signal);
 }
 
-/** A slot that the keyring does not know yet may be that of a key which somebody is adding. */
+/** A valid slot of this repository is left alone, since another host may just be adding that key. */
 async function plantedSlots(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const { destination, keyring } = repository;
   const known = new Set(knownSlots(keyring).map(({ slot }) => `keys/${slot}`));
@@ -88,7 +89,7 @@ async function thatAreNone(
     try {
       return !isOne(await destination.get(key, undefined, signal), numberIn(key));
     } catch (error) {
-      // What a newer program has stored, what this key does not open, or what came with keys of a moment ago, stays.
+      // Objects by a newer program, for another slot, or under keys made a moment ago are left alone.
       const isOfNewerKeys = (unknownGeneration(error) ?? 0) > keys.generation;
       if (error instanceof RepositoryError && (isOfNewerKeys || !isUnusable(error))) return false;
       if (isUnusable(error)) return error instanceof RepositoryError;

@@ -13,15 +13,15 @@ export interface RecoverReport {
   readonly chunks: number;
   /** Names of the index objects that were written. */
   readonly written: readonly string[];
-  /** Index objects that are superseded now; prune removes them. */
+  /** Number of index objects that the new ones supersede; prune removes them. */
   readonly superseded: number;
-  /** Packs whose own directory cannot be read, and that the new index names as an older index object described them. */
+  /** Packs whose own directory cannot be read and whose entry was taken from an older index object. */
   readonly keptFromIndex: readonly UnreadablePack[];
-  /** Packs whose directory cannot be read and that no index object describes: what they hold is out of reach. */
+  /** Packs whose directory cannot be read and that no index object describes: their content is out of reach. */
   readonly unreadable: readonly UnreadablePack[];
-  /** Keys of key slots, keyring and configuration that were damaged or gone, and are there again by their second copies. */
+  /** Keys of key slots, keyring and configuration that were damaged or gone and were restored from their second copies. */
   readonly putBack: readonly string[];
-  /** Keys of heads and tombstones that were damaged and are deleted: see unreadable-records.ts. */
+  /** Keys of the damaged heads and tombstones, and planted objects, that were deleted: see unreadable-records.ts. */
   readonly removed: readonly string[];
 }
 
@@ -30,18 +30,19 @@ export interface UnreadablePack {
   readonly reason: string;
 }
 
-/** New index objects are stored whenever so much is waiting, so that memory stays bounded. */
+/** New index objects are stored whenever this much is pending, so that memory stays bounded. */
 const FLUSH_BYTES = 48 * 1024 * 1024;
 
 /**
- * Rebuilds the index from the packs' own directories; no index object is needed. Deletes none: index objects there were
- * are superseded. Puts back what is damaged of keys and configuration, and takes away damaged heads and tombstones.
+ * Rebuilds the index from the packs' own directories, without needing any index object. Existing index objects are
+ * superseded, not deleted. Also restores damaged keys and configuration from their copies, and removes damaged heads
+ * and tombstones.
  *
  * @throws {DestinationError}
  */
 export async function recover(repository: Repository, signal: AbortSignal): Promise<RecoverReport> {
   const { destination } = repository;
-  // Before the packs: whatever pack these name is then in the list of packs.
+  // Listed before the packs, so that the list of packs has every pack that these name.
   const superseded = [...(await listNamed(destination, 'index/', signal)).keys()];
   const packs = await listNamed(destination, 'packs/', signal);
   const writer = new IndexWriter(repository);
@@ -84,7 +85,7 @@ export async function recover(repository: Repository, signal: AbortSignal): Prom
   return { packs: indexed, chunks, written, superseded: superseded.length, ...rest };
 }
 
-/** The second copies of pack directories, as far as index objects can be read. */
+/** Copies of the packs' directories from all readable index objects. */
 async function packsInIndex(repository: Repository, signal: AbortSignal): Promise<Map<string, IndexedPack>> {
   const objects = await readIndexObjects(repository, [], signal);
   return new Map(

@@ -1,4 +1,4 @@
-/** Heads and tombstones that are damaged: nobody can read them again, and most of what they said is known otherwise. */
+/** Removes damaged heads and tombstones: they cannot be read again, and most of what they said is known otherwise. */
 import { canReadHead, leaveCopiedIdentity } from '../chain.ts';
 import { deleteIfAllowed } from '../delete-if-allowed.ts';
 import type { Lease } from '../lease.ts';
@@ -13,10 +13,11 @@ import { listSnapshots, type SnapshotList } from '../snapshots.ts';
 import { highestFence } from '../tombstones.ts';
 
 /**
- * Deletes what somebody has planted (planted.ts), heads whose number is known without them, and tombstones. What a tombstone said is lost: snapshots that it forgot
- * and that are still stored are listed again, and packs that it marked are marked anew by the next prune; where records
- * are gone that it alone named, `forget --lost` gives them up.
- * @returns keys of what was deleted
+ * Deletes planted objects (planted.ts), damaged heads whose number is known without them, and damaged tombstones. The
+ * statements of a tombstone are lost: snapshots that it forgot and that are still stored are listed again, and packs
+ * that it marked are marked anew by the next prune. Where it alone named records that are gone, `forget --lost` gives
+ * these up.
+ * @returns keys of the deleted objects
  * @throws {RepositoryError} REPOSITORY_LOCKED
  */
 export async function removeUnreadable(
@@ -27,14 +28,14 @@ export async function removeUnreadable(
   if (!destination.properties.canDelete || keyring.admin === undefined) return [];
   const heads = await unreadableHeads(repository, signal);
   const snapshots = await listSnapshots(repository, signal);
-  // Those of a newer program are not damaged.
+  // NEWER_FORMAT, for one by a newer program, is not damage.
   const unread = snapshots.tombstones.ignored.filter(({ error }) => error.code === 'CORRUPT_DATA');
   const tombstones = unread.map(({ name }) => name);
   const others = await plantedKeys(repository, signal);
   if (heads.length + tombstones.length + others.length === 0) return [];
   const floor = highestFence(snapshots.tombstones);
   await using lease = await acquirePruneLease(repository, { floor }, signal);
-  // What never was a record of a chain leaves no gap in one.
+  // Objects that never were records of a chain leave no gap.
   const records = unread.filter(({ isStrange }) => !isStrange).map(({ name }) => name);
   await nameTombstones(repository, snapshots, records, lease, signal);
   const removed: string[] = [];
@@ -55,7 +56,7 @@ async function unreadableHeads(repository: Repository, signal: AbortSignal): Pro
   return keys.filter((_, n) => readable[n] === false);
 }
 
-/** As what is removed, so that they leave no gap in their chains. */
+/** Names tombstones as removed, so that they leave no gaps in their chains. */
 async function nameTombstones(
   repository: Repository,
   snapshots: SnapshotList,

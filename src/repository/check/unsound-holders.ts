@@ -3,12 +3,13 @@ import type { ChunkIndex } from '../chunk-index.ts';
 import type { SlotSet } from '../packs/slot-set.ts';
 
 /**
- * Raw bytes that snapshots need and only packs with damage hold, by name, for each of these packs that holds them: nobody
- * knows which of them still gives what, and none may go before a sound pack has it.
+ * For each damaged pack: how many raw bytes it holds that snapshots need and only damaged packs hold. Chunks that
+ * several of these hold are counted for each, since it is unknown which of them can still be read, and none may be
+ * deleted before a sound pack has them.
  *
- * @param packs whose directories are known
+ * @param packs packs whose directories are known
  * @param unsound names of packs in which damage was found
- * @param index locates chunks in these packs only where no others hold them
+ * @param index locates chunks in damaged packs only where no others hold them
  * @param needed the chunks that snapshots need
  */
 export function heldByUnsoundAlone(

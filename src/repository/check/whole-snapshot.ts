@@ -5,8 +5,9 @@ import type { Snapshot } from '../snapshots.ts';
 import { lastPacks, readTombstones } from '../tombstones.ts';
 
 /**
- * Whether everything that a snapshot needs is there: its trees can be read, and packs hold its data, which is not read. For
- * one that may have been stored when others had pruned; what is there now prune keeps for it.
+ * Whether everything that a snapshot needs is stored: its trees can be read, and packs hold its data, which is not
+ * read. Used for a snapshot that may have been stored after a prune had removed its data. What is found here is safe,
+ * since prune keeps it for the snapshot.
  */
 export async function isWhole(
   repository: Repository,

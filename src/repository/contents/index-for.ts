@@ -1,12 +1,13 @@
-/** The index for each thing that it is wanted for; outside of this folder nothing asks for it otherwise. */
+/** Loads the index for each purpose; code outside of this folder loads it only through these functions. */
 import type { IndexedPack } from '../../format/index-object.ts';
 import { loadIndex, loadPacks, type ChunkIndex } from '../chunk-index.ts';
 import type { Repository } from '../repository.ts';
 import type { LastPacks } from '../tombstones.ts';
 
 /**
- * For whoever reads. What is marked for deletion is there until the grace period is over, and may be all that holds a
- * chunk; but it may be a damaged pack that was replaced, so it is read only where there is nothing else.
+ * The index for reading. Packs marked for deletion exist until the grace period is over and may be the only ones that
+ * hold a chunk, but they may also be damaged packs that were replaced. So they are read only where no other pack has
+ * the chunk.
  */
 export async function loadForReading(
   repository: Repository,
@@ -17,8 +18,8 @@ export async function loadForReading(
 }
 
 /**
- * For whoever stores: what counts as being there need not be stored again.
- * @param marked packs with a tombstone, and whatever else cannot be relied on
+ * The index for writing: chunks in it are not stored again.
+ * @param marked packs with a tombstone, and others on which a snapshot must not rely
  */
 export async function loadForWriting(
   repository: Repository,
@@ -29,8 +30,8 @@ export async function loadForWriting(
 }
 
 /**
- * For whoever looks for what can still be had in packs that cannot be relied on: the directories of these packs alone.
- * @param damaged come after those that are only marked
+ * For salvage: the directories of only those packs that cannot be relied on.
+ * @param damaged packs that come after those that are only marked
  */
 export async function loadForSalvage(
   repository: Repository,

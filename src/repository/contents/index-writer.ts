@@ -3,7 +3,7 @@ import { MAX_INDEX_BYTES, encodeIndexObject } from '../../format/index-object.ts
 import { compressRecord, sealObject } from '../objects/objects.ts';
 import type { Repository } from '../repository.ts';
 
-/** Version, both counts. */
+/** Bytes of the version and the two counts. */
 const FIXED_BYTES = 12;
 const NAME_BYTES = 32;
 
@@ -14,7 +14,7 @@ export class IndexWriter {
   #pending: Uint8Array[] = [];
   #pendingBytes = 0;
 
-  /** @param limit raw bytes of one index object at most; smaller only in tests */
+  /** @param limit most raw bytes of one index object; smaller only in tests */
   constructor(repository: Repository, limit = MAX_INDEX_BYTES) {
     this.#repository = repository;
     this.#limit = limit;

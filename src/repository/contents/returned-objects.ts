@@ -1,6 +1,6 @@
 /**
- * Objects that a storage has brought back after the generation of keys that they are sealed under was retired: their
- * deletion was undone, or they arrived late. Nobody can read them, and nothing needs them.
+ * Handles objects under a retired key generation that the storage has brought back, because their deletion was undone
+ * or they arrived late. Nobody can read them, and nothing needs them.
  */
 import { hasRetired, isRetired } from '../../format/keyring.ts';
 import { headPlace, readNewestHeads } from '../chain.ts';
@@ -15,8 +15,8 @@ import { BEYOND_BELIEF, chainView } from '../chain-view.ts';
 import { highestNumbers } from '../chains/verify-chains.ts';
 
 /**
- * Deletes what came back of heads, configurations and tombstones: prune sees to everything else. A head goes where its
- * number is known without it, a tombstone where another one names it.
+ * Deletes returned heads, configurations and tombstones; prune takes care of everything else. A head is deleted when
+ * its number is known without it, a tombstone when another one names it.
  */
 export async function removeReturned(
   repository: Repository,
@@ -36,7 +36,7 @@ export async function removeReturned(
   }
 }
 
-/** Those of the packs that are sealed under a generation that was retired. */
+/** The packs among `names` that are sealed under a retired generation. */
 export async function returnedPacks(
   repository: Repository,
   names: readonly string[],
@@ -64,8 +64,8 @@ async function underRetired(
 }
 
 /**
- * Keys of the heads whose number is known without them, or that nobody can believe, but for the newest of each writer that
- * can be read.
+ * Keys of the heads whose number is known without them, or that cannot be believed. The newest readable head of each
+ * writer is left out.
  */
 export async function needlessHeads(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
   const heads = await readNewestHeads(repository, signal);

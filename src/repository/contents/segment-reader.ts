@@ -12,7 +12,7 @@ export class SegmentOpener {
   readonly #keys: ObjectKeys;
   readonly #decompressor = new SegmentDecompressor();
   readonly #seals = new Map<string, ObjectSeal>();
-  /** Compressed bytes of the segment at hand. */
+  /** Buffer for the compressed bytes of the current segment. */
   #scratch = Buffer.alloc(0);
 
   constructor(keys: ObjectKeys) {
@@ -59,7 +59,7 @@ export class SegmentOpener {
   }
 }
 
-/** Range reads from remote stores are widened to multiples of this, so that their sizes tell nothing. */
+/** Range reads from remote stores are widened to multiples of this, so that their sizes reveal nothing. */
 const REMOTE_STEP = 262_144;
 
 /** Reads one sealed segment from the destination. */
@@ -79,7 +79,7 @@ export async function fetchSegment(
   return wide.subarray(offset - start, offset - start + storedLength);
 }
 
-/** Raw segments by use, the least recently used dropped beyond a number of bytes. */
+/** A cache of raw segments that drops the least recently used ones beyond a number of bytes. */
 export class SegmentCache {
   readonly #destination: Destination;
   readonly #opener: SegmentOpener;

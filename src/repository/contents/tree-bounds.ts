@@ -1,37 +1,37 @@
 /**
- * What a snapshot can hold, for everything that reads its trees.
+ * Limits what a snapshot can hold, for everything that reads its trees.
  *
- * Directories that are the same share their chunks, so a few hundred bytes may unfold to any number of paths. Each entry
- * says how much lies below it, and a directory that holds more is damaged (`DirectoryCursor` looks). What is said
- * truthfully may still be endless. Backups of real files share directories where there are copies: n copies of a tree of
- * m entries are n + m entries that unfold to n times m, which is less than the square of what is stored. Each further
- * level of sharing would be another power, and no file system has that at any size that matters.
+ * Identical directories share their chunks, so a few hundred bytes may unfold to any number of paths. Each entry states
+ * how much lies below it, and a directory that holds more is damaged (`DirectoryCursor` checks this). But even
+ * correctly stated totals may be endless. Backups of real files share directories where there are copies: n copies of a
+ * tree of m entries are n + m entries that unfold to n times m, which is less than the square of what is stored. Each
+ * further level of sharing would add another power, and no file system has that at any size that matters.
  */
 import { RepositoryError } from '../../base/errors.ts';
 import type { DirectoryTotals, Entry, FileEntry, TreeChunk } from '../../format/tree.ts';
 import { isLostObject } from '../objects/lost-object.ts';
 
-/** Entries of all depths in one snapshot: as many as the largest file systems number. */
+/** Most entries of all depths in one snapshot: as many as the largest file systems can number. */
 export const MOST_ENTRIES = 2 ** 32;
-/** So many entries may unfold from however little. */
+/** This many entries are allowed however little is stored. */
 const FEW_ENTRIES = 100_000;
 
-/** Of one entry and all below it, as it says itself. */
+/** The number of entries that an entry stands for, itself included, as it states. */
 export function entriesOf(entry: Entry): number {
   return entry.type === 'directory' ? 1 + entry.totals.entries : 1;
 }
 
-/** Where the parts of a tree are read. */
+/** Reads the chunks of a tree. */
 export interface TreeChunks {
   chunk(id: Buffer, signal: AbortSignal): Promise<TreeChunk>;
 }
 
-/** How many entries a walk of one tree may still come by. */
+/** The number of entries that a walk of one tree may still visit. */
 export class TreeBudget {
   #left: number;
   #more: (() => Promise<number>) | undefined;
 
-  /** @param more asked once, when these are spent: how many there may be in all */
+  /** @param more called once, when `entries` are spent; returns how many there may be in all */
   constructor(entries: number, more?: () => Promise<number>) {
     this.#left = entries;
     this.#more = more;
@@ -49,9 +49,9 @@ export class TreeBudget {
 }
 
 /**
- * For a walk of everything below a directory. Of the tree as much is read as it takes to see that it may be so large: some
- * thousand entries for ten million, and each chunk once.
- * @param totals what the entry of the directory says; undefined for the root, which has none
+ * The budget for a walk of everything below a directory. Only as much of the tree is read as proves that it may be that
+ * large: some thousand entries for ten million, and each chunk once.
+ * @param totals what the directory's entry states; undefined for the root, which has none
  * @throws {RepositoryError} LIMIT_EXCEEDED for a tree that unfolds without end, CORRUPT_DATA when nothing can be read
  */
 export async function treeBudget(
@@ -63,7 +63,7 @@ export async function treeBudget(
   return new TreeBudget(await mostBelow(reader, directory, totals, signal));
 }
 
-/** The same for a walk that passes over most: nothing is read for it before it has come by many entries. */
+/** The budget for a walk that skips most of the tree: nothing is read for it until the walk has visited many entries. */
 export function lateTreeBudget(
   reader: TreeChunks,
   directory: Buffer,
@@ -86,7 +86,7 @@ async function mostBelow(
   if (entries <= FEW_ENTRIES) return entries;
   const most = await look.mostFrom(directory, entries);
   if (most >= entries) return entries;
-  // What is lost may have been all that the rest is too small for.
+  // Chunks that are lost may account for the difference.
   if (look.hasLost) return most;
   throw unfoldsWithoutEnd();
 }
@@ -106,12 +106,12 @@ class TreeLook {
     const count = (leaf: readonly Entry[]): void => {
       for (const entry of leaf) sum += entriesOf(entry);
     };
-    // Of a root that is damaged in parts the others count.
+    // Where parts of the root are damaged, the others are counted.
     await this.#through([directory], count, () => false);
     return sum;
   }
 
-  /** How many entries the chunks below a directory can unfold to; no more are read than show that it is `enough`. */
+  /** How many entries the chunks below a directory can unfold to. Reading stops once the result is at least `enough`. */
   async mostFrom(directory: Buffer, enough: number): Promise<number> {
     let stored = 0;
     const most = (): number => FEW_ENTRIES + stored * stored;
@@ -124,7 +124,7 @@ class TreeLook {
     return most();
   }
 
-  /** Every chunk once, from those that wait on. */
+  /** Reads every chunk that is reachable from `waiting` once. */
   async #through(
     waiting: Buffer[],
     each: (leaf: readonly Entry[]) => void,
@@ -151,7 +151,7 @@ class TreeLook {
   }
 }
 
-/** True of a tree that holds more than it can. */
+/** True for the error about a tree that unfolds without end. */
 export function isUnending(error: unknown): error is RepositoryError {
   return error instanceof RepositoryError && error.code === 'LIMIT_EXCEEDED';
 }
@@ -164,19 +164,19 @@ function unfoldsWithoutEnd(): RepositoryError {
   );
 }
 
-/** Chunks of a file that may come from lists which it names more than once: 8 TiB of one chunk over and over. */
+/** Most chunks of a file that may come from lists which it names more than once: 8 TiB of one repeated chunk. */
 const MOST_REPEATED = 2 ** 22;
-/** So many chunks a file may have whatever its size. */
+/** A file may have this many chunks whatever its size. */
 const FEW_CHUNKS = 65_536;
-/** No writer makes smaller ones, but for the last of each run between holes. */
+/** The smallest chunk that writers make, except at the end of each run between holes. */
 const SMALLEST_CHUNK = 4_096;
 
-/** How many chunks a file with so many bytes of data between so many holes can have: each hole ends one. */
+/** How many chunks a file with this many bytes of data and this many holes can have: each hole ends a chunk. */
 export function mostChunks(dataBytes: number, holes: number): number {
   return FEW_CHUNKS + holes + dataBytes / SMALLEST_CHUNK;
 }
 
-/** Holds the lists of one file to what a file of its size can have. */
+/** Limits the lists of one file to what a file of its size can have. */
 export class ContentBudget {
   readonly #most: number;
   readonly #seen = new Set<string>();
@@ -188,7 +188,7 @@ export class ContentBudget {
     this.#most = mostChunks(size - empty, holes.length);
   }
 
-  /** Whether the file may have another list, which names so many chunks. */
+  /** Whether the file may have one more list, which names `chunks` chunks. */
   has(list: Buffer, chunks: number): boolean {
     const key = list.toString('latin1');
     this.#chunks += chunks;

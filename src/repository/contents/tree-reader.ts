@@ -10,7 +10,10 @@ import type { Repository } from '../repository.ts';
 import { SegmentCache } from './segment-reader.ts';
 import { ContentBudget } from './tree-bounds.ts';
 
-/** Raw tree segments kept: directories that lie near each other in the tree lie near each other in the packs. */
+/**
+ * Bytes of raw tree segments in the cache: directories that are near each other in the tree are near each other in the
+ * packs.
+ */
 const CACHE_BYTES = 32 * 1024 * 1024;
 
 interface StoredTrees {
@@ -18,26 +21,26 @@ interface StoredTrees {
   readonly segments: SegmentCache;
 }
 
-/** Under which a tree chunk is kept in a metadata cache. Ids of different namespaces differ by their keys. */
+/** The name of a tree chunk in a metadata cache. Ids of different namespaces differ, since their keys do. */
 export function treeName(id: Buffer): string {
   return `tree/${id.toString('base64url')}`;
 }
 
-/** Reads the trees of one namespace; every chunk is hashed again before it is believed. */
+/** Reads the trees of one namespace; every chunk is hashed and compared with its id. */
 export class TreeReader {
   readonly #repository: Repository;
   readonly #index: IndexSource;
   readonly #hasher: ChunkHasher;
   #stored: StoredTrees | undefined;
 
-  /** @param index not asked for while the repository's cache has every chunk */
+  /** @param index loaded only when the repository's cache lacks a chunk */
   constructor(repository: Repository, index: IndexSource, namespace: Namespace) {
     this.#repository = repository;
     this.#index = index;
     this.#hasher = new ChunkHasher(repository.keys.idKey('tree', namespace));
   }
 
-  /** @throws {RepositoryError} CORRUPT_DATA when it is missing or damaged */
+  /** @throws {RepositoryError} CORRUPT_DATA when the chunk is missing or damaged */
   async chunk(id: Buffer, signal: AbortSignal): Promise<TreeChunk> {
     const object = `tree ${id.toString('hex')}`;
     const { cache } = this.#repository;
@@ -61,7 +64,7 @@ export class TreeReader {
     return this.#stored;
   }
 
-  /** The entries of a directory in order, one leaf at a time, so that a million of them never stand in memory together. */
+  /** The entries of a directory in order, one leaf at a time, so that a million of them are never in memory together. */
   async *leaves(
     id: Buffer,
     signal: AbortSignal,
@@ -79,7 +82,7 @@ export class TreeReader {
         throw corrupt(object, 'it is not a part of a directory');
       const first = chunk.form === 'leaf' ? chunk.entries[0]?.name : chunk.children[0]?.firstName;
       const isFirst = part.firstName === undefined || first === part.firstName;
-      // In their order no part can come twice, so that a directory ends.
+      // Ascending names mean that no part can come twice, so every directory ends.
       if (!isFirst || (first !== undefined && last !== undefined && !(last < first)))
         throw corrupt(`tree ${id.toString('hex')}`, 'its leaves are out of order');
       if (chunk.form === 'leaf') {
@@ -94,7 +97,7 @@ export class TreeReader {
 
   /**
    * All entries of a directory, in order of their names.
-   * @param each is told the id of every chunk that the directory consists of
+   * @param each receives the id of every chunk of the directory
    */
   async directory(
     id: Buffer,

@@ -6,9 +6,10 @@ import { chainView } from '../chain-view.ts';
 import { verifyChains } from '../chains/verify-chains.ts';
 
 /**
- * Whether an empty list is what is left of a longer one: a directory that was moved away looks like one that nothing was
- * saved in; and so does one in which a write-only key alone goes on storing. The heads of writers, which stand elsewhere, tell. A list with something of full keys is left to check: this costs a list
- * and a request for each writer.
+ * Whether snapshots have vanished from a repository whose list has none by full keys. If the destination's directory
+ * was moved away, the list looks like that of a new repository, possibly with snapshots of write-only keys that go on
+ * storing. The heads of writers, which are stored elsewhere, reveal it. A list that has snapshots by full keys is left
+ * to check. The cost is one list and a request for each writer.
  */
 export async function haveAllVanished(
   repository: Repository,
@@ -18,7 +19,7 @@ export async function haveAllVanished(
   if (hasFull(list)) return false;
   const heads = await readNewestHeads(repository, signal);
   if (!isAnyMissing(repository, list, heads)) return false;
-  // What was stored after that list was read looks missing. In one that is read after the heads it is there.
+  // A record that was stored after the list was made looks missing; a list that is made after the heads were read has it.
   const later = await listSnapshots(repository, signal);
   return !hasFull(later) && isAnyMissing(repository, later, heads);
 }

@@ -1,4 +1,4 @@
-/** How much of what is stored is sealed under which generation of keys. */
+/** Counts how much is sealed under each key generation. */
 import { DestinationError } from '../../base/errors.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { CIPHER_PLAIN } from '../../format/header.ts';
@@ -9,10 +9,10 @@ import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
 import { readTombstones } from '../tombstones.ts';
 
-/** Objects that are sealed, by what they are; packs and snapshots that are about to be deleted are counted apart. */
+/** The sealed objects of one generation by kind; packs and snapshots that are about to be deleted are counted separately. */
 export interface GenerationUse {
   readonly generation: number;
-  /** `unknown`: the keyring has no such generation, so that nobody can open these objects. */
+  /** `unknown`: the keyring lacks this generation, so nobody can open these objects. */
   readonly state: 'current' | 'old' | 'unknown';
   packs: number;
   packBytes: number;
@@ -28,7 +28,7 @@ export interface GenerationUse {
   leases: number;
 }
 
-/** Where the header has the cipher and the generation (docs/repository-format.md, section 5). */
+/** Offsets of the cipher and the generation in a header (docs/repository-format.md, section 5). */
 const CIPHER_AT = 6;
 const GENERATION_AT = 8;
 const START_BYTES = 12;
@@ -39,8 +39,8 @@ const SEALED_FOLDERS = ['packs/', 'index/', 'snapshots/', 'trash/', 'heads/', 'c
 const CONFIG = /^config\/\d{1,16}$/;
 
 /**
- * Looks at the header of every object, and of packs at what index objects say of it. Every generation of the keyring is
- * there, the oldest first. Contents that are stored without encryption are under none.
+ * Reads the header of every object; for packs, index objects give the generation instead. The result has every
+ * generation of the keyring, the oldest first. Packs without encryption belong to none.
  *
  * @throws {RepositoryError} {DestinationError}
  */
@@ -67,13 +67,13 @@ export async function surveyGenerations(
   return [...uses.values()].sort((a, b) => a.generation - b.generation);
 }
 
-/** Whether nothing whatever is sealed under it. */
+/** Whether nothing at all is sealed under the generation. */
 export function isUnused(use: GenerationUse): boolean {
   const { generation: _number, state: _state, ...amounts } = use;
   return Object.values(amounts).every((amount) => amount === 0);
 }
 
-/** Sizes by key: of two lists, since an object that one of them lacks may be all that a key is still needed for. */
+/** Sizes by key, from two lists: an object that one list lacks may be the only one that still needs a generation. */
 async function listSealed(
   destination: Destination,
   signal: AbortSignal,
@@ -151,8 +151,8 @@ async function packsInIndex(
 }
 
 /**
- * The key generation that the object under `key` is sealed under. Undefined for what is gone, too short to have a header,
- * or not encrypted.
+ * The key generation under which the object `key` is sealed. Undefined for an object that is gone, too short to have a
+ * header, or not encrypted.
  * @throws {DestinationError}
  */
 export async function generationOfObject(
@@ -165,9 +165,9 @@ export async function generationOfObject(
     if (start.length < START_BYTES || start[CIPHER_AT] === CIPHER_PLAIN) return undefined;
     return start.readUInt32BE(GENERATION_AT);
   } catch (error) {
-    // Heads, leases and tombstones are replaced all the time.
+    // Heads, leases and tombstones are replaced constantly, so one may be gone by now.
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
-    // Nothing can be read of an empty one.
+    // An empty object cannot be read in part.
     const isReply = error instanceof DestinationError && error.kind === 'corrupt-reply';
     if (isReply && (await destination.stat(key, signal)).size < START_BYTES) return undefined;
     throw error;

@@ -12,16 +12,16 @@ import { decodeSlot } from '../slots/slot-file.ts';
 
 type Bytes = Buffer | undefined;
 
-/** One of the objects without which nothing can be read, and its second copy, as they are now. */
+/** An object without which nothing can be read, and its second copy, in their present states. */
 export interface KeptTwice {
   readonly key: string;
   readonly original: 'sound' | 'damaged' | 'missing';
   readonly copy: 'sound' | 'damaged' | 'missing';
-  /** What both should be; undefined when neither can be used. */
+  /** The bytes that both should have; undefined when neither can be used. */
   readonly whole: Bytes;
 }
 
-/** Looks at key slots, the keyring in force and the configuration in force. */
+/** Inspects key slots, the keyring in force and the configuration in force. */
 export async function inspectCopies(
   repository: Repository,
   signal: AbortSignal,
@@ -33,7 +33,7 @@ export async function inspectCopies(
     const copy = await bytesOf(repository, copyKey(key), signal);
     const usable = [original, copy].filter((bytes) => bytes !== undefined).filter(isWhole);
     const [first, second = first] = usable;
-    // Without proof either of two that differ may be the damaged one.
+    // If two usable objects differ and nothing proves which is right, either may be the damaged one.
     const whole = isProof || (first !== undefined && second?.equals(first) === true) ? first : undefined;
     const stateOf = (bytes: Bytes): KeptTwice['copy'] => {
       if (bytes === undefined) return 'missing';
@@ -44,8 +44,8 @@ export async function inspectCopies(
 }
 
 /**
- * Sees to it that each of them is there twice and whole, and that copies of others go.
- * @returns keys of those that were damaged or gone and are put back
+ * Makes sure that each of these objects is stored soundly twice, and removes copies of other objects.
+ * @returns keys of the objects that were damaged or gone and are restored
  * @throws {DestinationError}
  */
 export async function keepCopies(repository: Repository, signal: AbortSignal): Promise<readonly string[]> {
@@ -65,8 +65,8 @@ export async function keepCopies(repository: Repository, signal: AbortSignal): P
 }
 
 /**
- * Copies of rings and configurations below those in force, and of slots that are gone. What another host is just about to
- * put in force stays, and so does what a program that knows more has stored.
+ * Copies of rings and configurations below those in force, and of slots that are gone. Copies with higher numbers stay:
+ * another host may be putting them in force, or a newer program has stored them.
  */
 async function needlessCopies(
   repository: Repository,
@@ -95,7 +95,7 @@ function numbered(key: string): { readonly prefix: string; readonly n: number } 
 interface Needed {
   readonly key: string;
   readonly isWhole: (bytes: Buffer) => boolean;
-  /** Whether what is whole can be nothing else. */
+  /** Whether passing `isWhole` proves that the bytes are the right ones. */
   readonly isProof: boolean;
 }
 
@@ -135,21 +135,24 @@ function isUsable(open: () => unknown): boolean {
   }
 }
 
-/** Undefined where there is nothing; what the storage has and does not give is not whole. */
+/**
+ * The object's bytes; undefined where there is none. Empty for one that the storage has but cannot return, which then
+ * counts as damaged.
+ */
 async function bytesOf({ destination }: Repository, key: string, signal: AbortSignal): Promise<Bytes> {
   try {
     return await destination.get(key, undefined, signal);
   } catch (error) {
     if (error instanceof DestinationError && error.kind === 'not-found') return undefined;
     if (isUnreadableHere(error, destination)) return Buffer.alloc(0);
-    // A host that may not see copies cannot keep them either.
+    // A host that may not read copies cannot maintain them either.
     if (key.startsWith(copyKey('')) && error instanceof DestinationError && error.kind === 'denied')
       return undefined;
     throw error;
   }
 }
 
-/** False where what is damaged must not be taken away. */
+/** Stores an object anew. False when the damaged one cannot be deleted, or another host was first. */
 async function putAnew(
   repository: Repository,
   key: string,
@@ -166,7 +169,7 @@ async function putAnew(
     await destination.put(key, bytes, signal);
     return true;
   } catch (error) {
-    // Another host was first; or this one may not store it, which is to be told of where it is more than a copy.
+    // Another host was first, or this one may not store copies. A refusal to store the object itself is reported.
     const isCopy = key.startsWith(copyKey(''));
     if (error instanceof DestinationError && (error.kind === 'exists' || (isCopy && error.kind === 'denied')))
       return false;

@@ -15,7 +15,10 @@ import type { Repository } from '../repository.ts';
 import { isDamage } from '../chunk-index.ts';
 import { decodeSlot } from '../slots/slot-file.ts';
 
-/** Readers take 1,000 (docs/repository-format.md). Rotation leaves room for the removal of keys. */
+/**
+ * Readers accept 1,000 generations (docs/repository-format.md). Rotation stops earlier, since removing keys needs
+ * further generations.
+ */
 const MOST_ROTATED = 900;
 const MOST_GENERATIONS = 1_000;
 
@@ -23,18 +26,18 @@ export interface KeyInfo {
   /** 32 hex digits. */
   readonly slot: string;
   readonly kind: SlotKind;
-  /** Of a write-only key: snapshots tell by it which key stored them. */
+  /** Number of a write-only key, by which snapshots tell which key stored them. */
   readonly number?: number | undefined;
   readonly label: string;
   /** Undefined when the slot file is missing or damaged. */
   readonly createdMs: number | undefined;
   /** The slot this repository was opened with. */
   readonly current: boolean;
-  /** `unknown`: the keyring does not list it, so it opens nothing; what a broken-off `addKey` leaves. */
+  /** `unknown`: the keyring does not list the slot, so it opens nothing; an interrupted `addKey` leaves such slots. */
   readonly state: 'sound' | 'missing' | 'damaged' | 'unknown';
 }
 
-/** The repository, which has the changed keys from now on. */
+/** The result of a change: the same repository, which uses the changed keys from here on. */
 export interface KeyChange {
   readonly repository: Repository;
   readonly slot: string;
@@ -43,11 +46,11 @@ export interface KeyChange {
 export interface NewKey {
   readonly secret: Secret;
   readonly label: string;
-  /** For passphrases. */
+  /** Used for passphrases only. */
   readonly cost: Argon2Cost;
 }
 
-/** Every key slot, those that the keyring lists first. */
+/** Every key slot, those in the keyring first. */
 export async function listKeys(repository: Repository, signal: AbortSignal): Promise<KeyInfo[]> {
   repository.requireReading();
   const slots = knownSlots(repository.keyring);
@@ -80,11 +83,11 @@ export async function listKeys(repository: Repository, signal: AbortSignal): Pro
 }
 
 /**
- * Lets another secret open the repository. The slot is stored first, then the keyring that knows it: in between, the
- * new secret opens nothing and the old ones everything.
+ * Lets another secret open the repository. The slot is stored first, then the keyring that lists it; in between, the
+ * new secret opens nothing and the old ones still open the repository.
  *
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time; REFUSED or
- *   LIMIT_EXCEEDED when the new one would not open the repository
+ * LIMIT_EXCEEDED when the new one would not open the repository
  */
 export async function addKey(repository: Repository, key: NewKey, signal: AbortSignal): Promise<KeyChange> {
   repository.requireReading();
@@ -105,7 +108,10 @@ export async function addKey(repository: Repository, key: NewKey, signal: AbortS
   return { repository, slot: known.slot };
 }
 
-/** As whoever opens the repository would: so that no key is taken for one that opens, and another removed for it. */
+/**
+ * Opens the new slot just as opening the repository would. Otherwise a key that opens nothing could replace one that
+ * does.
+ */
 async function requireOpens(
   destination: Destination,
   slot: string,
@@ -131,7 +137,7 @@ async function whyNotOpened(
     });
   }
   try {
-    // Others with the same secret may come first: those that were broken off open nothing, and the next is tried.
+    // Slots with the same secret may come first, left by interrupted attempts. They open nothing, so the next one is tried.
     for await (const opened of openSlots(slots, secret, true)) if (opened.slot === slot) return undefined;
   } catch (error) {
     if (!(error instanceof RepositoryError)) throw error;
@@ -143,7 +149,7 @@ async function whyNotOpened(
   return undefined;
 }
 
-/** Every key of a repository: at most 64. */
+/** Every slot that the keyring lists: at most 64. */
 export function knownSlots({ slots, writeOnly }: Keyring): readonly KnownSlot[] {
   return [...slots, ...(writeOnly?.keys ?? [])];
 }
@@ -157,7 +163,7 @@ function withSlot(ring: Keyring, known: KnownSlot): Keyring {
   if (known.kind !== 'write-only') return { ...ring, slots: [...ring.slots, known] };
   const number = (ring.writeOnly?.last ?? 0) + 1;
   const keys = [...(ring.writeOnly?.keys ?? []), { ...known, number }];
-  // A program that knew nothing of these keys would seal the keyring to none of them, and take their objects for damage.
+  // An older program would seal the keyring to none of these keys, and take their objects for damage.
   const minFormat = Math.max(ring.minFormat, WRITE_ONLY_FORMAT);
   return { ...ring, minFormat, writeOnly: { last: number, keys } };
 }
@@ -173,8 +179,8 @@ function withoutSlot({ slots, writeOnly, ...ring }: Keyring, slot: string): Keyr
 }
 
 /**
- * Takes a key away: a new keyring without it, whose new generation of keys it never sees, then its file. Whoever kept
- * a copy of the slot and of the old keyring can still read what was stored until now.
+ * Removes a key: stores a keyring without it, with a new generation that the key never sees, then deletes its file.
+ * Somebody who kept a copy of the slot and of the old keyring can still read what was stored before.
  *
  * @param slot 32 hex digits
  * @throws {RepositoryError} REFUSED when no passphrase or recovery code would be left, or there is no such slot
@@ -206,8 +212,8 @@ export async function removeKey(
 }
 
 /**
- * A new generation of keys: everything that is stored from now on is sealed under it, by every host that opens the
- * repository from now on. What is stored already stays as it is, and is read as before.
+ * Makes a new key generation: every host that opens the repository from here on seals what it stores under it. Existing
+ * objects stay as they are and are read as before.
  *
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time
  */
@@ -232,7 +238,7 @@ function withNewGeneration({ generations }: Keyring, most = MOST_GENERATIONS): K
   ];
 }
 
-/** Puts a new secret in the place of a key; in between both open the repository. */
+/** Replaces a key by a new secret; in between both open the repository. */
 export async function replaceKey(
   repository: Repository,
   slot: string,
@@ -244,12 +250,12 @@ export async function replaceKey(
   return { repository: changed, slot: added.slot };
 }
 
-/** The generations that new objects are not sealed under any more. */
+/** The generations under which new objects are no longer sealed. */
 export function oldGenerations({ keyring }: Repository): readonly number[] {
   return keyring.generations.filter(({ state }) => state === 'old').map(({ g }) => g);
 }
 
-/** Without passphrases that nobody would get to, whatever their slots are worth. */
+/** The keys that can be reached, without passphrase slots that opening never tries because others would take too long. */
 async function thatOpen(
   keys: readonly KeyInfo[],
   destination: Destination,

@@ -10,11 +10,11 @@ import type { Repository } from '../repository.ts';
 import { getCopy, replaceCopy } from '../objects/second-copies.ts';
 
 /**
- * Puts the next ring in force. Where creating a key does not tell who was first, that is done under the prune lease: of two
- * rings with one number the later would take the place of the other, and with it the keys to what was sealed since.
+ * Puts the next ring in force. Where creating a key is not exclusive this is done under the prune lease: of two rings
+ * with one number the later would overwrite the other, and with it the keys to everything that was sealed since.
  *
  * @param keyring made from the one in force
- * @param lease the prune lease, of whoever holds it already
+ * @param lease the prune lease, if the caller holds it already
  * @throws {RepositoryError} REPOSITORY_LOCKED when the keys are changed elsewhere at the same time, or somebody prunes
  */
 export async function replaceRing(
@@ -39,8 +39,8 @@ export async function replaceRing(
 }
 
 /**
- * The next number under which nothing stands. Anybody who may add objects can put one there; what is no ring is stepped over,
- * by every host alike, and passed over by whoever opens the repository.
+ * The next free number. Anyone who may add objects can plant one under the next number; every host skips objects that
+ * are no rings, both here and when it opens the repository.
  */
 async function nextNumber(repository: Repository, signal: AbortSignal): Promise<number> {
   const { destination, ringNumber, slot } = repository;
@@ -67,8 +67,9 @@ async function putRing(
 }
 
 /**
- * The machine may fall asleep as the request is sent: when it wakes up another host has changed the keys, and the ring has
- * taken the place of that host's. Its second copy is put back.
+ * Stores the ring under the lease. If the machine sleeps while the request is sent, another host may have changed the
+ * keys meanwhile, and this ring has overwritten that host's. In that case the other ring is restored from its second
+ * copy.
  */
 async function putRingAlone(
   repository: Repository,
@@ -77,7 +78,7 @@ async function putRingAlone(
 ): Promise<void> {
   signal.throwIfAborted();
   await lease.assertHeld(signal);
-  // A run that learns of the loss meanwhile is aborted, and what it has sent arrives all the same.
+  // A run that loses the lease is aborted, but a request that it has sent still arrives, so it waits for the answer.
   const late = lateSignal(signal, LEASE_TIMES.release);
   await putRing(repository, n, bytes, late);
   try {

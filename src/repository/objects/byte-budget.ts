@@ -1,4 +1,4 @@
-/** Lets work begin while the bytes that it holds in memory stay below a limit. */
+/** Limits how many bytes concurrent work holds in memory. */
 export class ByteBudget {
   readonly #limit: number;
   readonly #waiting: { readonly bytes: number; readonly start: () => void }[] = [];
@@ -8,7 +8,7 @@ export class ByteBudget {
     this.#limit = limit;
   }
 
-  /** Waits for its turn, then runs `work`, which holds `bytes`. Work larger than the limit runs alone. */
+  /** Waits for its turn, then runs `work`, which holds `bytes` in memory. Work larger than the limit runs alone. */
   async run<T>(bytes: number, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((start) => {
       this.#waiting.push({ bytes, start });

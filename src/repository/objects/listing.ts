@@ -9,8 +9,8 @@ export interface Listed {
 const HEX_NAME = /^[0-9a-f]{64}$/;
 
 /**
- * Objects named by their SHA-256 below `prefix`, by name. Other keys are ignored, as the format demands: what another
- * program left in a folder below bears a name without being the object.
+ * Objects below `prefix` that are named by their SHA-256, by name. Other keys are ignored, as the format demands: a
+ * file that another program left in a subfolder may have such a name without being the object.
  */
 export async function listNamed(
   destination: Destination,
@@ -38,7 +38,7 @@ export async function listNumbered(
   for await (const page of destination.list(prefix, signal)) {
     for (const { key } of page) {
       const rest = key.slice(prefix.length);
-      // Only as they are written: what `0009` names is not the object of number 9.
+      // Only canonical numbers: `0009` is not the object with number 9.
       if (/^(?:0|[1-9]\d{0,15})$/.test(rest)) numbers.push(Number(rest));
     }
   }

@@ -1,13 +1,13 @@
 import type { Destination, ListedObject } from '../../destination/destination.ts';
 
-/** What a backup that begins lists. */
+/** What a backup lists when it begins. */
 const FIRST_LISTS = ['keys/', 'config/', 'trash/', 'snapshots/', 'index/'] as const;
-/** What an index object or a snapshot names is in a list of packs that is asked for after theirs. */
+/** Listed after the others, so that it shows the packs that listed index objects and snapshots name. */
 const LAST_LIST = 'packs/';
 
 /**
- * Lists that are under way or done, by prefix: where each takes several round trips, those that a run will ask for go at
- * once. One that fails is nobody's error until somebody asks for it.
+ * Lists that are under way or done, by prefix. Where each takes several round trips, all that a run will need are
+ * requested at once. A failure is reported only to a caller that asks for that list.
  */
 export type ListsAhead = ReadonlyMap<string, Promise<readonly ListedObject[]>>;
 

@@ -1,11 +1,11 @@
 import { DestinationError, RepositoryError } from '../../base/errors.ts';
 
-/** What a file system says of one file that lies on a bad part of its disk, or belongs to somebody else. */
+/** Errors of a file system that concern one file: it is on a bad part of the disk, or belongs to somebody else. */
 const OF_ONE_FILE: ReadonlySet<unknown> = new Set(['EIO', 'EACCES']);
 
 /**
- * True for what concerns one stored object: it is gone or damaged, or the file system cannot read it. What lies in others can
- * still be had, unless they turn out to be the same.
+ * True for an error that concerns one stored object: it is gone or damaged, or the file system cannot read it. Other
+ * objects may still be readable, unless they fail in the same way.
  */
 export function isLostObject(error: unknown): error is RepositoryError | DestinationError {
   if (error instanceof RepositoryError) return error.code === 'CORRUPT_DATA';
@@ -13,7 +13,7 @@ export function isLostObject(error: unknown): error is RepositoryError | Destina
   return error.kind === 'not-found' || error.kind === 'corrupt-reply' || isUnreadObject(error);
 }
 
-/** True where a file system has the object and cannot read it. A drive that has gone may say the same of each. */
+/** True where the file system has the object but cannot read it. A drive that has gone may report this for every object. */
 export function isUnreadObject(error: unknown): error is DestinationError {
   if (!(error instanceof DestinationError)) return false;
   const { errno, key } = error.details;
@@ -21,17 +21,17 @@ export function isUnreadObject(error: unknown): error is DestinationError {
 }
 
 /**
- * What is wrong with one object, as opposed to a destination that does not answer or an abort: it cannot be opened, or the
- * storage does not give it as it has it. Undefined for anything else, that it is gone included.
+ * The damage to one object, as opposed to a destination that does not answer or an abort: the object cannot be opened,
+ * or the storage does not return it as stored. Undefined for any other error, also when the object is gone.
  */
 export function damageTo(error: unknown): RepositoryError | undefined {
-  // That the key which opened the repository was removed meanwhile is not about one object.
+  // WRONG_PASSPHRASE means that the key was removed meanwhile, which concerns the whole repository.
   if (error instanceof RepositoryError) return error.code === 'WRONG_PASSPHRASE' ? undefined : error;
   const isDamaged = error instanceof DestinationError && error.kind === 'corrupt-reply';
   return isDamaged ? corruptBy(error) : undefined;
 }
 
-/** To whoever needs the object it is all the same why it cannot be had. */
+/** CORRUPT_DATA with the cause's message: callers that need the object do not distinguish why it is not available. */
 export function corruptBy(cause: DestinationError): RepositoryError {
   const { message, hint, details } = cause;
   return new RepositoryError('CORRUPT_DATA', message, { hint, details, cause });

@@ -29,9 +29,9 @@ export function sealObject(
 }
 
 export interface OpenedObject {
-  /** Key generation that it is sealed under. */
+  /** Key generation under which the object is sealed. */
   readonly generation: number;
-  /** Number of the write-only key that sealed it, or 0. */
+  /** Number of the write-only key that sealed the object, or 0. */
   readonly sealedBy: number;
   readonly context: Buffer;
   readonly plaintext: Buffer;
@@ -54,15 +54,16 @@ export function openObject(
   const { context } = seal;
   const { generation, sealedBy } = seal.header;
   const plaintext = seal.open(0, bytes.subarray(seal.prefix.length), object);
-  // All that a write-only key seals alone is a record of a chain: of a writer that only this key can be.
+  // One-part objects of a write-only key are records of a chain, and only writers with the key's mark may be named in them.
   if (sealedBy !== 0 && !context.subarray(0, 8).equals(writeOnlyMark(keys.repository, sealedBy).writer))
     throw corrupt(object, 'the write-only key that sealed it is not the writer that it names');
   return { generation, sealedBy, context, plaintext };
 }
 
 /**
- * The same of a record without which the rest can be understood. Whoever opened the keyring knows the repository's format, so
- * that a header of a later one was not written by any program: anybody can put one there, and it must not stay for ever.
+ * Like `openObject`, for records without which the repository cannot be understood. The keyring gives the repository's
+ * format, so no program writes headers of a later one there. Anyone can plant such a header, so it counts as damage and
+ * not as a request for a newer program that nothing could ever clear.
  * @throws {RepositoryError} CORRUPT_DATA
  */
 export function openRecord(
@@ -80,7 +81,7 @@ export function openRecord(
   }
 }
 
-/** Index objects are compressed before they are sealed; the length stands first so that the output is capped. */
+/** Compresses an index object before it is sealed. The raw length comes first, so that readers can limit the output. */
 export function compressRecord(raw: Buffer): Buffer {
   const compressed = zstdCompressSync(raw);
   if (compressed.length >= raw.length) return Buffer.concat([Buffer.of(0), raw]);

@@ -26,9 +26,9 @@ export async function mapParallel<T, R>(
 }
 
 /**
- * Looks at the items in turn and gives what comes of each, in their order, to whoever stops at the first that will do. It is
- * nearly always the first, which is looked at alone; where strangers have put thousands before it, the others come `limit` at
- * a time. A failure is thrown when it is its turn.
+ * Yields `look` of each item, in order, for callers that stop at the first usable result. The first item nearly always
+ * is usable, so it is looked at alone; the others follow `limit` at a time, since strangers may have planted thousands.
+ * A failure is thrown when its turn comes.
  */
 export async function* inTurn<T, R>(
   items: readonly T[],

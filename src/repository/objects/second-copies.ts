@@ -1,7 +1,7 @@
 /**
  * Second copies of the few small objects without which nothing can be read: key slots, the keyring in force and the
- * configuration in force. Each lies below `copies/` under its own key, byte for byte (docs/repository-format.md, 3.1), and
- * is read where the first cannot be used.
+ * configuration in force. Each copy has the same bytes, under the object's key below `copies/`
+ * (docs/repository-format.md, 3.1), and is read when the object cannot be used.
  */
 import { DestinationError } from '../../base/errors.ts';
 import type { Destination } from '../../destination/destination.ts';
@@ -13,8 +13,8 @@ export function copyKey(key: string): string {
 }
 
 /**
- * To be called once the object itself is stored. What could not be stored here does not undo that: prune sees to it that
- * there is a copy.
+ * Stores the copy of an object; call this once the object itself is stored. A failure does not undo that: prune makes
+ * missing copies.
  */
 export async function putCopy(
   destination: Destination,
@@ -29,7 +29,7 @@ export async function putCopy(
   }
 }
 
-/** The copy of object `n` of those that follow one another, in place of its predecessor's. */
+/** Stores the copy of numbered object `n` and deletes the copy of its predecessor. */
 export async function replaceCopy(
   destination: Destination,
   prefix: 'keys/ring-' | 'config/',
@@ -42,12 +42,15 @@ export async function replaceCopy(
   try {
     await destination.delete(copyKey(`${prefix}${n - 1}`), signal);
   } catch (error) {
-    // It is read by nobody, and prune tries again.
+    // Nobody reads the outdated copy, and prune tries again.
     if (!(error instanceof DestinationError)) throw error;
   }
 }
 
-/** Undefined where there is none, or none that this host may see: then the first one's failure is what is to be told. */
+/**
+ * The copy of an object. Undefined where there is none, or this host may not read it; the failure to read the object
+ * itself is then the one to report.
+ */
 export async function getCopy(
   destination: Destination,
   key: string,
@@ -77,7 +80,7 @@ export async function listCopied(
   return found;
 }
 
-/** An object goes together with its copy, which goes first: it must not bring back what was removed. */
+/** Deletes an object together with its copy. The copy goes first, since it could bring the removed object back. */
 export async function deleteTwice(destination: Destination, key: string, signal: AbortSignal): Promise<void> {
   await destination.delete(copyKey(key), signal);
   await destination.delete(key, signal);

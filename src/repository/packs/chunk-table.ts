@@ -1,10 +1,11 @@
 /**
- * Which chunks the repository has, and where: one table in shared memory for all threads, so that a worker learns in
+ * Knows which chunks the repository has, and where: one table in shared memory for all threads. A worker learns in
  * nanoseconds, without a message, whether a chunk is known and whether it is the one to store it.
  *
  * A slot is eight 32-bit words: state, four words of the id, pack number and segment, offset in the segment, length.
- * Open addressing with linear probing in tables of fixed size; when the newest is three quarters full another one,
- * twice as large, is added, and nothing is ever moved under running threads. 32 bytes a slot are 43-64 bytes a chunk.
+ * Tables use open addressing with linear probing and have a fixed size. When the newest is three quarters full another
+ * one, twice as large, is added; entries never move under running threads. A slot of 32 bytes means 43-64 bytes for
+ * each chunk.
  */
 
 const EMPTY = 0;
@@ -13,13 +14,16 @@ const READY = 2;
 
 const WORDS = 8;
 const FILL = 0.75;
-/** Slots: a small repository is opened without filling 2 MiB, and one that grows soon has room enough. */
+/**
+ * Sizes of the first two tables in slots: a small repository opens without filling 2 MiB, and one that grows soon has
+ * enough room.
+ */
 const FIRST = 1 << 10;
 const SECOND = 1 << 16;
 const LARGEST = 1 << 25;
 const MAX_TABLES = 12;
 
-/** Pack number of chunks that this run has stored itself and whose pack may still be open. */
+/** Pack number of chunks that this run stores itself; their pack may still be open. */
 export const OWN_PACK = 0xff_ffff;
 
 export interface ChunkLocation {
@@ -31,12 +35,15 @@ export interface ChunkLocation {
   readonly length: number;
 }
 
-/** The shared memory in the form that is posted to worker threads. */
+/** The shared memory, in the form in which it is posted to worker threads. */
 export interface ChunkTableMemory {
-  /** [0] number of tables, [1] lock for adding one, [2] chunks in the newest table. */
+  /**
+   * [0] number of the newest table, [1] unused, [2] and [3] chunks in the newest table, by whether its number is even
+   * or odd.
+   */
   readonly control: SharedArrayBuffer;
   readonly tables: SharedArrayBuffer[];
-  /** One byte a pack: set when this run relies on a chunk in it. */
+  /** One byte for each pack: set when this run relies on a chunk in it. */
   readonly relied: SharedArrayBuffer;
 }
 
@@ -47,14 +54,14 @@ export class ChunkTable {
   readonly #relied: Uint8Array;
 
   /**
-   * @param expected how many chunks will be added at least; the first tables are made for that
+   * @param expected the least number of chunks that will be added; determines the sizes of the first tables
    * @param packs how many packs chunks can be located in
    */
   static create(expected: number, packs: number): ChunkTable {
     const slots = Math.max(FIRST, Math.ceil((expected * 1.05) / FILL));
     return new ChunkTable({
       control: new SharedArrayBuffer(16),
-      // All threads must know the tables from the start, so they exist as reserved addresses; only the first has memory.
+      // All threads must have the tables from the start, so all are reserved as addresses; only the first has memory.
       tables: Array.from({ length: MAX_TABLES }, (_, i) => {
         const wanted = i === 0 ? slots : Math.max(SECOND, slots) * 2 ** (i - 1);
         const maxByteLength = Math.min(wanted, LARGEST) * WORDS * 4;
@@ -70,13 +77,13 @@ export class ChunkTable {
     this.#relied = new Uint8Array(memory.relied);
   }
 
-  /** The table as words; its memory exists from before the moment that `control` counts it. */
+  /** The words of table `t`. Its memory exists before `control` counts the table. */
   #words(t: number): Int32Array | undefined {
     const known = this.#tables[t];
     if (known !== undefined) return known;
     const memory = this.#memory.tables[t];
     if (memory === undefined) return undefined;
-    // Of fixed length: a view that follows the buffer's length is slower.
+    // A view of fixed length: one that follows the buffer's length is slower.
     const words = new Int32Array(memory, 0, memory.maxByteLength / 4);
     this.#tables[t] = words;
     return words;
@@ -140,7 +147,7 @@ export class ChunkTable {
     return -1;
   }
 
-  /** What stands in a slot that `slotOf` gave. */
+  /** The location in a slot that `slotOf` returned. */
   locationAt(slot: number): ChunkLocation {
     let rest = slot;
     for (let t = 0; t <= Atomics.load(this.#control, 0); t += 1) {
@@ -210,7 +217,7 @@ export class ChunkTable {
     const used = Atomics.add(this.#control, 2 + (t & 1), 1) + 1;
     if (used < slots * FILL) return;
     const next = this.#memory.tables[t + 1];
-    // Two threads may both get here; growing to the same length twice is no error.
+    // Two threads may both get here; growing twice to the same length is harmless.
     if (next !== undefined && Atomics.load(this.#control, 0) === t) next.grow(next.maxByteLength);
     if (Atomics.compareExchange(this.#control, 0, t, t + 1) === t)
       Atomics.store(this.#control, 2 + (t & 1), 0);

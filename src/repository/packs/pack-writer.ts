@@ -32,7 +32,7 @@ export interface FinishedPack {
   readonly cipher: Cipher;
   /** The pack's bytes: a view of a buffer that `take` gave. */
   readonly bytes: Buffer;
-  /** Its part of an index object. */
+  /** The pack's entry for an index object. */
   readonly indexEntry: Buffer;
   readonly chunks: number;
   readonly rawBytes: number;
@@ -42,10 +42,10 @@ export interface PackWriterOptions {
   readonly keys: ObjectKeys;
   readonly kind: PackKind;
   readonly cipher: Cipher;
-  /** Keys the ids of the chunks that will be added: every segment is re-hashed before it leaves. */
+  /** Key for the ids of the added chunks: every segment is hashed again before it is handed over. */
   readonly idKey: Buffer;
   readonly packTarget: number;
-  /** The first pack's target, when it is not `packTarget`: each later one may be twice as long as the one before. */
+  /** The target of the first pack if it differs from `packTarget`; each later pack may be twice as long as the one before. */
   readonly firstTarget?: number | undefined;
   readonly segmentTarget: number;
   readonly compression: Compression;
@@ -54,7 +54,7 @@ export interface PackWriterOptions {
   readonly emit: (pack: FinishedPack) => void;
 }
 
-/** Chunks from this size on are segments of their own; smaller ones compress better together. */
+/** Chunks of this size or more get a segment of their own; smaller ones compress better together. */
 export const LARGE_CHUNK = 1_048_576;
 
 /**

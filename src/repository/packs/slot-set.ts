@@ -1,4 +1,4 @@
-/** 128 KiB a page: memory is only used where slots are. */
+/** A page has 128 KiB, so that memory is used only where slots are. */
 const PAGE_BITS = 20;
 const PAGE_SLOTS = 1 << PAGE_BITS;
 

@@ -1,7 +1,7 @@
 /**
- * What snapshots need that were forgotten a moment ago. A backup takes over subtrees of its parent unseen, because prune
- * keeps what a live snapshot needs, also where a pack was marked while that snapshot was on its way. When the parent is
- * forgotten after the backup looked for the last time, nothing would hold such a pack until the backup is stored.
+ * Finds packs that only recently forgotten snapshots need. A backup takes over subtrees of its parent without looking
+ * at the packs, since prune keeps what a live snapshot needs, even when the pack was already marked. If the parent is
+ * forgotten after the backup's last look, nothing else protects such packs until the backup is stored.
  */
 import { DestinationError, RepositoryError, type DestinationKind } from '../../base/errors.ts';
 import { traverseTrees } from '../check/check-trees.ts';
@@ -12,17 +12,17 @@ import type { Repository } from '../repository.ts';
 import { readSnapshot, type Snapshot } from '../snapshots.ts';
 
 /**
- * A list may hide for so long from a backup that its parent was forgotten. A shorter grace period says of a storage that its
- * lists are not that old: marks would come too late to writers, too.
+ * For how long a list may hide from a backup that its parent was forgotten. A shorter grace period implies that the
+ * storage's lists lag less: otherwise writers would not see marks in time either.
  */
 const HIDDEN_MS = 900_000;
 
-/** What a destination says of one object that it does not give, where it answers all the same. */
+/** Errors that concern one object, from a destination that otherwise answers. */
 const OF_ONE_OBJECT: ReadonlySet<DestinationKind> = new Set(['not-found', 'denied', 'corrupt-reply']);
 
 /**
- * A snapshot that was forgotten before may be the parent of no backup that is not stored yet. The storage's time, in
- * milliseconds.
+ * The storage time, in milliseconds, from which a forgotten snapshot may still be the parent of a backup that is not
+ * stored yet.
  */
 export function relyingSinceMs(repository: Repository, nowMs: number): number {
   const hiddenMs = Math.min(HIDDEN_MS, repository.config.graceSeconds * 1_000);
@@ -30,8 +30,8 @@ export function relyingSinceMs(repository: Repository, nowMs: number): number {
 }
 
 /**
- * Names of the packs that hold what only such snapshots need. Unknown where something of them cannot be read: a backup may
- * have read it before.
+ * Names of the packs that hold what only such snapshots need. `unknown` when part of the snapshots cannot be read: a
+ * backup may have read it earlier.
  * @throws {DestinationError}
  */
 export async function packsOfLastParents(
@@ -48,7 +48,7 @@ export async function packsOfLastParents(
 }
 
 /**
- * The same of any forgotten snapshots.
+ * Like `packsOfLastParents`, for any forgotten snapshots.
  * @throws {DestinationError}
  */
 export async function packsNeededBy(

@@ -10,19 +10,19 @@ import { durableUncovered } from './uncovered-packs.ts';
 
 export interface IndexRewrite {
   readonly written: readonly string[];
-  /** Index objects that were superseded before. */
+  /** Index objects that had been superseded before. */
   readonly superseded: readonly string[];
   /** Index objects that the new ones supersede. */
   readonly replaced: readonly string[];
 }
 
 /**
- * Writes index objects that leave packs out, in place of those that name them or that are small, and proves that
- * nothing else got lost. Index objects are a cache, but one that others believe: they change before packs go.
+ * Replaces index objects that name doomed or missing packs, and small ones, and verifies that no other entry got lost.
+ * Index objects are only a cache, but other hosts rely on them, so they are replaced before packs are deleted.
  *
  * @param doomed packs about to be deleted
- * @param alsoReplace key generations: what is sealed under them is written anew as well
- * @throws {RepositoryError} CORRUPT_DATA when the new objects do not read back as they were meant
+ * @param alsoReplace key generations whose index objects are replaced as well
+ * @throws {RepositoryError} CORRUPT_DATA when the new objects do not read back as intended
  */
 export async function rewriteIndex(
   repository: Repository,
@@ -35,7 +35,7 @@ export async function rewriteIndex(
   const listed = await listNamed(destination, 'index/', signal);
   const damaged: { object: string; error: unknown }[] = [];
   const objects = await readIndexObjects(repository, damaged, signal);
-  // After the index objects: it shows every pack they name that is still there.
+  // Listed after the index objects, so that the list has every pack they name that still exists.
   const packs = await listNamed(destination, 'packs/', signal);
   const old = new Set([...objects.values()].flatMap(({ supersedes }) => supersedes));
   const inForce = [...objects].filter(([name]) => !old.has(name));
@@ -45,7 +45,7 @@ export async function rewriteIndex(
       alsoReplace.includes(generation) || !named.every((pack) => stays(pack.name)),
   );
   const small = inForce.filter(([name]) => (listed.get(name)?.size ?? 0) < PRUNE_LIMITS.smallIndexBytes);
-  // Small ones join whatever is written anyway.
+  // Small index objects are merged into those that are written anyway.
   const joining = stale.length > 0 || small.length >= PRUNE_LIMITS.mergeFrom ? small : [];
   const replaced = inForce.filter((one) => stale.includes(one) || joining.includes(one));
   const unreadable = [...listed.keys()].filter((name) => !objects.has(name));
@@ -63,18 +63,19 @@ export async function rewriteIndex(
   }
   await assertHeld(signal);
   const replacedNames = [...replaced.map(([name]) => name), ...unreadable];
-  // The ones superseded before as well: those that superseded them go, and they must not come back into force.
+  // Includes the ones superseded earlier: once their successors are deleted, they must not come back into force.
   const written = await writer.flush([...new Set([...replacedNames, ...superseded])], signal);
   await requireSame(repository, written, expected, signal);
   return { written, superseded, replaced: replacedNames };
 }
 
 /**
- * Names, in an index object, packs that none names: those of write-only keys, which make none themselves, and those that
- * snapshots need, which an earlier prune had left out when it was about to delete them. Each would be read by its
- * directory again and again. What a run that died has left stays without a name: it is marked, or a backup takes it up.
+ * Stores an index object for needed packs that none names: those of write-only keys, which write no index objects, and
+ * those that snapshots need again after an earlier prune had left them out to delete them. Otherwise their directories
+ * would be read again and again. Packs left by a run that died are not named: they are marked, or a backup takes them
+ * over.
  *
- * @param leaving packs that are about to go
+ * @param leaving packs that are about to be deleted
  */
 export async function indexUncovered(
   repository: Repository,
@@ -94,7 +95,7 @@ export async function indexUncovered(
   await writer.flush([], signal);
 }
 
-/** Reads the new index objects back and compares them, as sets, with what the old ones said. */
+/** Reads the new index objects back and compares their entries, as sets, with the old ones. */
 async function requireSame(
   repository: Repository,
   written: readonly string[],

@@ -6,34 +6,34 @@ import type { PruneStock, StockedPack } from './prune-stock.ts';
 import type { Repository } from '../repository.ts';
 import { unsoundPacks } from '../tombstones.ts';
 
-/** Reasons stand beside each; all can be changed by those who know better. */
+/** Limits of prune; each comment gives the reason for its value. */
 export const PRUNE_LIMITS = Object.freeze({
-  /** A pack with less live data than this is worth writing anew: it costs at most as much as it frees. */
+  /** A pack with a smaller share of live data is repacked: that costs at most as much as it frees. */
   repackBelow: 0.5,
-  /** Clocks of storage and machine may part by so much between two writes before prune stops, in milliseconds. */
+  /** Milliseconds by which the clocks of storage and machine may diverge between two writes before prune stops. */
   clockJump: 300_000,
   /** Index objects below this are merged with others. */
   smallIndexBytes: 1_048_576,
-  /** So many small index objects, or finished tombstones, are merged at once. */
+  /** Small index objects, or finished tombstones, are merged once there are this many. */
   mergeFrom: 8,
   /**
-   * How often everything is looked at because the lists changed meanwhile. Where others write all the time that never ends,
-   * and after the last time the grace period alone keeps what they have stored since: their writers have looked at the
-   * tombstones just before.
+   * How many times stock is taken when the lists change meanwhile. Where others write all the time they never settle.
+   * After the last try the grace period alone protects what they have stored since: writers look at the tombstones just
+   * before they commit.
    */
   stockTries: 3,
-  /** Names in one tombstone: 1.6 MiB. */
+  /** Most names in one tombstone, which then has 1.6 MiB. */
   namesPerTombstone: 50_000,
 });
 
 export interface PruneOptions {
   /** Storage time between marking a pack and deleting it; the repository's setting when absent. */
   readonly graceSeconds?: number;
-  /** The caller vouches that nobody else writes: allows a shorter grace, even none. */
+  /** The caller vouches that nobody else writes, which allows a shorter grace period or none. */
   readonly noOtherWriters?: boolean;
-  /** Packs with a smaller share of live data (0 to 1) are written anew. */
+  /** Packs with a smaller share of live data (0 to 1) are repacked. */
   readonly repackBelow?: number;
-  /** Stored bytes of packs to write anew at most. */
+  /** Most stored bytes of packs to repack. */
   readonly maxRepackBytes?: number;
 }
 
@@ -64,21 +64,21 @@ export interface PrunePlan {
   readonly packs: number;
   readonly packBytes: number;
   readonly sessions: readonly LiveSession[];
-  /** Nothing needs them: they get a tombstone and go after the grace period. */
+  /** Packs that nothing needs: they get a tombstone and are deleted after the grace period. */
   readonly mark: readonly PackFate[];
-  /** Mostly dead: what is live is written anew, then they get a tombstone. */
+  /** Mostly dead packs: their live chunks are copied, then they get a tombstone. */
   readonly repack: readonly PackFate[];
-  /** Marked earlier, and needed again: their tombstones go. */
+  /** Packs that were marked earlier and are needed again: their mark is taken back. */
   readonly revive: readonly PackFate[];
-  /** Marked for longer than the grace period, and still not needed: they go now. */
+  /** Packs that were marked for longer than the grace period and are still not needed: they are deleted. */
   readonly remove: readonly PackFate[];
-  /** Marked, and still within the grace period, or needed by a snapshot until a moment ago. */
+  /** Marked packs that are within the grace period, or that a snapshot needed until a moment ago. */
   readonly waiting: readonly PackFate[];
-  /** Not needed yet, but younger than the oldest backup at work, or than this plan. */
+  /** Packs that no snapshot needs yet, but that are younger than the oldest backup at work, or than this plan. */
   readonly young: readonly PackFate[];
   /** Packs without a mark whose content is unknown; they are left alone. */
   readonly unreadable: readonly string[];
-  /** Forgotten snapshots whose objects go now. */
+  /** Forgotten snapshots whose objects are deleted. */
   readonly removeSnapshots: readonly string[];
 }
 
@@ -113,7 +113,7 @@ export function resolveSettings(repository: Repository, options: PruneOptions): 
 export function decide(repository: Repository, stock: PruneStock, settings: PruneSettings): PrunePlan {
   const { sessions, packs, snapshots, doubtful, nowMs } = stock;
   const dueMs = nowMs - settings.graceSeconds * 1_000;
-  // A session that began after the leases were read can only have stored packs since then.
+  // A session that began after the leases were read has stored its packs since then.
   const youngMs = Math.min(nowMs, ...sessions.map(({ startedMs }) => startedMs));
   const due = duePacks(stock, dueMs);
   const fates = {
@@ -125,17 +125,17 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     young: new Array<PackFate>(),
   };
   const mostlyDead: PackFate[] = [];
-  // A machine with a write-only key would not learn where its chunks are then, and store them again after each prune.
+  // Packs of write-only keys in use are not repacked: their machines would no longer find their chunks, and store them again.
   const inUse = writeOnlyInUse(repository.keyring);
   const isMarked = ({ name }: StockedPack): boolean => snapshots.tombstones.packs.has(name);
   const damaged = unsoundPacks(snapshots.tombstones);
-  // Everything that snapshots need was found when the stock was taken, so none of it is in one that cannot be read.
+  // Taking stock found everything that snapshots need, so packs that cannot be read hold none of it.
   const isUnknown = (pack: StockedPack): boolean => !pack.readable && !isMarked(pack);
   for (const pack of packs.values()) {
     if (isUnknown(pack)) continue;
     const fate = fateOf(pack);
     if (isMarked(pack)) {
-      // What is damaged and needed stays, and stays marked: nothing is to rely on it again.
+      // A damaged pack that is needed stays, and stays marked, so that nothing relies on it again.
       if (fate.liveBytes > 0 && damaged.has(pack.name)) continue;
       const goes = due.has(pack.name) && !doubtful.has(pack.sealedBy);
       (fate.liveBytes > 0 ? fates.revive : goes ? fates.remove : fates.waiting).push(fate);
@@ -147,7 +147,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
       mostlyDead.push(fate);
     }
   }
-  // The deadest first: they free most for what is written.
+  // Packs with the least live data come first: they free most for what is written.
   mostlyDead.sort((a, b) => a.liveBytes / a.rawBytes - b.liveBytes / b.rawBytes);
   let repackBytes = 0;
   for (const fate of mostlyDead) {
@@ -164,7 +164,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
     sessions,
     ...fates,
     unreadable: [...packs.values()].filter(isUnknown).map(({ name }) => name),
-    // Without the snapshot nobody would know which packs are awaited on its account.
+    // A forgotten snapshot is kept as long as its packs may be awaited, since it alone tells which packs these are.
     removeSnapshots: dueSnapshots(
       stock,
       settings.noOtherWriters ? dueMs : Math.min(dueMs, relyingSinceMs(repository, nowMs)),
@@ -172,10 +172,7 @@ export function decide(repository: Repository, stock: PruneStock, settings: Prun
   };
 }
 
-/**
- * The plan with those packs left that a backup may be about to rely on, because the snapshot on top of which it is made
- * needed them until a moment ago.
- */
+/** The plan without packs on which a backup may be about to rely, because its parent needed them until a moment ago. */
 export async function planWith(
   repository: Repository,
   stock: PruneStock,
@@ -193,7 +190,7 @@ export async function planWith(
   };
 }
 
-/** The part of a fresh plan that another, shown to a person, promised. */
+/** The part of a fresh plan that an earlier one, which was shown to the user, announced. */
 export function keepTo(promised: PrunePlan, fresh: PrunePlan): PrunePlan {
   const within = (kind: 'mark' | 'repack' | 'remove'): PackFate[] => {
     const names = new Set(promised[kind].map(({ name }) => name));
@@ -214,8 +211,8 @@ function fateOf({ name, bytes, liveBytes, rawBytes }: StockedPack): PackFate {
 }
 
 /**
- * Packs whose tombstone is older than the grace period. Both the listing and the tombstone itself must say so: copying
- * a repository changes the one, and only the administrator can write the other.
+ * Packs whose tombstone is older than the grace period by both the listing and the tombstone itself: copying a
+ * repository changes the former, and only the administrator can write the latter.
  */
 function duePacks({ snapshots }: PruneStock, dueMs: number): ReadonlySet<string> {
   const due = new Set<string>();

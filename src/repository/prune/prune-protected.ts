@@ -1,6 +1,6 @@
 /**
- * What the storage keeps from being removed for now, by Object Lock or a retention policy of its own: it stays, and a later
- * prune removes it.
+ * Handles objects that the storage protects from deletion for now, by Object Lock or a retention policy of its own.
+ * They stay, and a later prune deletes them.
  */
 import { isProtectedForNow, type DestinationError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/units.ts';
@@ -15,9 +15,9 @@ import { readSnapshot } from '../snapshots.ts';
 export interface ProtectedPart {
   readonly packs: number;
   readonly bytes: number;
-  /** Forgotten ones. */
+  /** Number of forgotten snapshots. */
   readonly snapshots: number;
-  /** What the storage said of one of them. */
+  /** The storage's answer for one of the objects. */
   readonly reason: DestinationError;
 }
 
@@ -31,7 +31,7 @@ export class ProtectedObjects {
     this.#repository = repository;
   }
 
-  /** Undefined when nothing was kept from being removed. */
+  /** Undefined when everything could be removed. */
   get found(): ProtectedPart | undefined {
     if (this.#reason === undefined) return undefined;
     const bytes = [...this.#packs.values()].reduce((sum, one) => sum + one, 0);
@@ -52,7 +52,10 @@ export class ProtectedObjects {
     return false;
   }
 
-  /** Those that no forgotten snapshot needs which had to stay: one must never stand there without its data. */
+  /**
+   * The packs that may be deleted: those of forgotten snapshots that had to stay are left out, since a stored snapshot
+   * must never lack its data.
+   */
   async removable(
     stock: PruneStock,
     packs: readonly PackFate[],
@@ -84,7 +87,7 @@ export class ProtectedObjects {
   }
 }
 
-/** For people; empty when there is nothing to say. */
+/** Lines for the user; empty when there is nothing to report. */
 export function storeKeeps({ protected: part, keptByStore, removedBytes }: PruneOutcome): readonly string[] {
   const lines: string[] = [];
   if (part !== undefined) {
@@ -94,7 +97,7 @@ export function storeKeeps({ protected: part, keptByStore, removedBytes }: Prune
       `${packs} and ${snapshots} stay for now, as the store protects them: a prune after that time removes them. ${part.reason.message}.`,
     );
   }
-  // What is hidden takes its room all the same.
+  // Hidden versions still occupy space.
   if (keptByStore && removedBytes > 0)
     lines.push(
       'The store goes on keeping what was deleted, as older versions: that space is free once a lifecycle rule of the bucket has removed versions that are no longer current, and their time of protection has ended.',

@@ -14,20 +14,20 @@ import { SegmentOpener, fetchSegment } from '../contents/segment-reader.ts';
 import { saltsOf } from '../snapshots.ts';
 
 export interface RepackResult {
-  /** Packs whose live chunks are all stored elsewhere now. */
+  /** Packs whose live chunks have all been copied. */
   readonly done: readonly PackFate[];
-  /** Packs that were left as they are because something in them is damaged. */
+  /** Packs that were left unchanged because something in them is damaged. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
   readonly newPacks: readonly string[];
   readonly writtenBytes: number;
 }
 
 /**
- * Copies the live chunks of packs into new packs, each chunk hashed again on the way, and stores an index object that
- * names them. The old packs are untouched.
+ * Copies the live chunks of packs into new packs, hashing each chunk again, and stores an index object that names the
+ * new packs. The old packs are not changed.
  *
  * @param assertHeld called before every write
- * @param passed told of stored bytes of the old packs that are done with; cheap, and must not throw
+ * @param passed told how many stored bytes of the old packs are done; cheap, and must not throw
  */
 export async function repack(
   repository: Repository,
@@ -91,7 +91,7 @@ class Copier {
     const number = this.#numbers.get(name);
     const pack = number === undefined ? undefined : index.packs[number];
     if (number === undefined || pack === undefined) throw corrupt(`pack ${name}`, 'it is not in the index');
-    // Index objects keep 16 bytes of an id; the pack has all 24.
+    // The pack's own directory is read because index objects keep only 16 of the 24 bytes of an id.
     const { directory } = await readPackDirectory(this.#repository, name, pack.length, this.#signal);
     let chunk = 0;
     for (const [segmentNumber, segment] of directory.segments.entries()) {
@@ -133,12 +133,12 @@ class Copier {
     const [found] = at < 0 ? [] : keys.splice(at, 1);
     if (found === undefined)
       throw corrupt(`pack ${name}`, `its chunk ${id.toString('hex')} does not match its id`);
-    // The chunks of one pack have one key, which is tried first from now on.
+    // The chunks of one pack all have ids under the same key, so that key is tried first from here on.
     keys.unshift(found);
     this.#writer(kind, cipher, found.idKey).append(id, bytes);
   }
 
-  /** The keys under which chunks of such packs may have their ids: those of every namespace that is in use. */
+  /** The keys under which chunks of such packs may have their ids: one for every namespace in use. */
   #candidates(kind: PackKind, cipher: Cipher): { idKey: Buffer; hasher: ChunkHasher }[] {
     const name = `${kind}/${cipher}`;
     const known = this.#keys.get(name);

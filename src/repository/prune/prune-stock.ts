@@ -16,27 +16,28 @@ import { listEverySnapshot } from '../chains/whole-list.ts';
 export interface StockedPack {
   readonly name: string;
   readonly bytes: number;
-  /** The storage's clock. */
+  /** When the storage received the pack, by its own clock. */
   readonly storedMs: number;
-  /** False when neither an index object nor its own directory says what it holds. */
+  /** False when neither an index object nor the pack's own directory tells what it holds. */
   readonly readable: boolean;
-  /** Raw bytes that snapshots need: of what only packs with damage hold, in each of these. */
+  /** Raw bytes that snapshots need. Chunks that only damaged packs hold are counted for each of these packs. */
   readonly liveBytes: number;
-  /** Of these, what is read from here: each chunk is located in one pack. */
+  /** The part of `liveBytes` that is read from this pack: each chunk is located in one pack only. */
   readonly locatedBytes: number;
   readonly rawBytes: number;
-  /** Number of the write-only key that sealed it, or 0. */
+  /** Number of the write-only key that sealed the pack, or 0. */
   readonly sealedBy: number;
 }
 
-/** Everything prune decides by, as it was at one time. */
+/** Everything on which prune bases its decisions, as of one moment. */
 export interface PruneStock {
-  /** The storage's clock. */
+  /** The storage's time when stock was taken. */
   readonly nowMs: number;
   readonly snapshots: SnapshotList;
   /**
-   * Numbers of write-only keys in use of whose snapshots something is hidden or cannot be read. What these need lies in packs of
-   * the same key, if it is there at all: they are left alone, and nobody is held up by what such a key has made up.
+   * Numbers of write-only keys in use whose snapshots are partly hidden or unreadable. If the data of such snapshots
+   * exists, it is in packs of the same key. Those packs are left alone, so that false claims by the key's holder do not
+   * stop prune.
    */
   readonly doubtful: ReadonlySet<number>;
   readonly sessions: readonly LiveSession[];
@@ -49,8 +50,8 @@ export interface PruneStock {
 }
 
 /**
- * Reads every snapshot and follows every tree. Stops at the first thing that is not as it must be, because what is
- * not seen would count as not needed.
+ * Reads every snapshot and follows every tree. Stops at the first problem, because what is not seen would count as not
+ * needed.
  *
  * @throws {RepositoryError} CORRUPT_DATA, REFUSED
  * @throws {DestinationError}
@@ -111,11 +112,11 @@ export async function takeStock(
 }
 
 /**
- * Looks at the lists again just before something is done. True when nothing that counts has changed; false when the
- * stock has to be taken anew.
+ * Looks at the lists again immediately before something is deleted. True when nothing relevant has changed; false when
+ * stock has to be taken again.
  *
- * @param own names of what the caller has itself deleted and written since
- * @throws {RepositoryError} REFUSED when something that was there is not listed any more
+ * @param own names of the objects that the caller itself has deleted and written since
+ * @throws {RepositoryError} REFUSED when something that was listed before is missing
  */
 export async function stillHolds(
   repository: Repository,
@@ -148,7 +149,7 @@ function requireNoneLost(what: string, before: Iterable<string>, now: ReadonlyMa
   );
 }
 
-/** Every snapshot of the repository: one that is hidden or cannot be read would take its data with it. */
+/** Lists every snapshot of the repository, or throws: the data of one that is hidden or unreadable would be deleted. */
 async function allSnapshots(
   repository: Repository,
   signal: AbortSignal,

@@ -21,8 +21,8 @@ export class TombstoneWriter {
   readonly #written: Set<string>;
 
   /**
-   * @param written gets the names of the new tombstones
-   * @param assertHeld called before every write, by those who demand more than the lease itself does
+   * @param written receives the names of the new tombstones
+   * @param assertHeld called before every write; for callers that demand more than the lease itself does
    */
   constructor(
     repository: Repository,
@@ -40,7 +40,7 @@ export class TombstoneWriter {
     this.#live = snapshots.live.filter(({ chain }) => chain.writer === writer).length;
   }
 
-  /** @param placeOf where records of chains stood, of kind `snapshots` */
+  /** @param placeOf places of the named records in their chains, for kind `snapshots` */
   async write(
     kind: TombstoneRecord['kind'],
     names: readonly string[],
@@ -69,10 +69,11 @@ export class TombstoneWriter {
   }
 
   /**
-   * Takes tombstones away. They are records of chains, so one that stays names them first, together with what they
-   * said of snapshots: that a snapshot was forgotten is never forgotten, nor that a pack holds damage.
+   * Removes tombstones. They are records of chains, so a new tombstone that stays names them first, and repeats what
+   * they said of snapshots: that a snapshot was forgotten, or a pack is damaged, is never lost.
    *
-   * @param mayStay they have done their work, and do no harm where the storage keeps them for a time
+   * @param mayStay whether the tombstones may remain if the storage refuses to delete them: they are of no more use,
+   * but harmless
    */
   async retire(tombstones: readonly Tombstone[], signal: AbortSignal, mayStay = false): Promise<void> {
     if (tombstones.length === 0) return;
@@ -93,8 +94,8 @@ export class TombstoneWriter {
   }
 
   /**
-   * Those that are records of the chains in which they lie. What is signed for no place may have been put anywhere by whoever
-   * has a write-only key: what is written of it is signed, so that only a place counts in which it is believed.
+   * The tombstones that are records of the chains in which they lie. The holder of a write-only key may have put an
+   * unbound one at any place. The new tombstone is signed, so it may state only places that are believed.
    */
   async #standing(tombstones: readonly Tombstone[], signal: AbortSignal): Promise<readonly Tombstone[]> {
     if (tombstones.every(({ bound }) => bound)) return tombstones;
@@ -108,7 +109,7 @@ export class TombstoneWriter {
     return tombstones.filter((one) => one.bound || isThere(one));
   }
 
-  /** Takes packs out of the tombstones that name them, because snapshots need them. */
+  /** Unmarks packs because snapshots need them. */
   async revive(
     packs: ReadonlySet<string>,
     tombstones: readonly Tombstone[],
@@ -126,8 +127,9 @@ export class TombstoneWriter {
 }
 
 /**
- * Tombstones that have done their work: of packs that are all gone, and, once there are many, those of snapshots that
- * are all gone. That a pack holds damage is never forgotten: a list may lack it now, or the storage bring it back.
+ * Tombstones that have done their work: marks of packs that are all gone and, once there are many, tombstones of
+ * snapshots that are all gone. Marks of damage never end: a list may lack the pack for a while, or the storage may
+ * bring it back.
  */
 export function finishedTombstones(
   tombstones: readonly Tombstone[],

@@ -27,7 +27,7 @@ import { highestFence, readTombstones } from '../tombstones.ts';
 
 export type PrunePhase = 'analysing' | 'removing' | 'repacking' | 'marking';
 
-/** Told what happens while prune runs; cheap calls, none may throw. */
+/** Receives the progress of a prune. Calls must be cheap and must not throw. */
 export interface PruneObserver {
   phase(phase: PrunePhase): void;
   /** A pack was deleted. */
@@ -37,7 +37,7 @@ export interface PruneObserver {
 export const SILENT_PRUNE: PruneObserver = { phase: () => {}, removed: () => {} };
 
 export interface PruneResult {
-  /** What was done, when the lists were seen for the first time. */
+  /** The plan that was carried out, as made from the first look at the lists. */
   readonly plan: PrunePlan;
   readonly markedPacks: number;
   readonly markedBytes: number;
@@ -46,9 +46,9 @@ export interface PruneResult {
   readonly removedSnapshots: number;
   readonly revivedPacks: number;
   readonly repack: RepackResult;
-  /** What the storage did not let go of yet; undefined when that was nothing. */
+  /** Objects that the storage refused to delete for now; undefined when there were none. */
   readonly protected: ProtectedPart | undefined;
-  /** The storage goes on keeping what was deleted, so that its room is not free yet. */
+  /** Whether the storage keeps deleted objects as hidden versions, so that their space is not free yet. */
   readonly keptByStore: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function planPrune(
   return await planWith(repository, await takeStock(repository, nowMs, signal), settings, signal);
 }
 
-/** A plan alone changes nothing: on a disk that takes no writes, or is full, this machine's clock has to do. */
+/** A plan alone changes nothing, so on a full or read-only storage this machine's clock is good enough. */
 async function storageClockIfWritable(repository: Repository, signal: AbortSignal): Promise<number> {
   try {
     return await probeStorageClock(repository, signal);
@@ -74,9 +74,10 @@ async function storageClockIfWritable(repository: Repository, signal: AbortSigna
 }
 
 /**
- * Removes what no snapshot needs, without stopping backups: what is not needed is marked; what was marked for longer
- * than the grace period and is still not needed is deleted. Every list is read again and every tree followed again
- * before, so that a plan that has aged does no harm; nothing is marked or deleted that the plan does not name.
+ * Removes what no snapshot needs, without stopping backups: packs that are not needed are marked, and packs that were
+ * marked for longer than the grace period and are still not needed are deleted. All lists are read and all trees
+ * followed again first, so that an outdated plan does no harm; nothing is marked or deleted that the plan does not
+ * name.
  *
  * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED, CORRUPT_DATA
  * @throws {DestinationError}
@@ -93,7 +94,7 @@ export async function executePrune(
   return await pruneUnderLease(repository, plan.settings, (fresh) => keepTo(plan, fresh), observer, signal);
 }
 
-/** Plans and prunes in one go, following the trees once. */
+/** Plans and prunes in one step, following the trees once. */
 export async function prune(
   repository: Repository,
   options: PruneOptions,
@@ -113,7 +114,7 @@ async function pruneUnderLease(
 ): Promise<PruneResult> {
   const removed = { packs: 0, bytes: 0, snapshots: 0 };
   const run = async (isScarce: boolean): Promise<PruneResult> => {
-    // What is written anew takes room before it frees any.
+    // Repacking takes space before it frees any.
     const within = isScarce ? { ...settings, maxRepackBytes: 0 } : settings;
     const work = async (lease: Lease, held: AbortSignal): Promise<PruneResult> =>
       await new PruneRun(repository, within, lease, observer, removed, held).all(restrict);
@@ -122,7 +123,7 @@ async function pruneUnderLease(
   return await withReserve(repository, run, signal);
 }
 
-/** Of all attempts. */
+/** Totals over all attempts. */
 interface Removed {
   packs: number;
   bytes: number;
@@ -130,7 +131,8 @@ interface Removed {
 }
 
 /**
- * Runs `work` with the right to prune, which one process at a time has; its signal aborts when that is lost.
+ * Runs `work` with the right to prune, which only one process at a time has. The signal that it gets aborts when the
+ * right is lost.
  * @throws {RepositoryError} REFUSED on hosts that may not remove anything; REPOSITORY_LOCKED
  */
 export async function withPruneLease<T>(
@@ -152,7 +154,7 @@ function requireRights(repository: Repository): void {
       hint: 'Prune with credentials that may delete.',
     });
   }
-  // Signing fails, with a reason, on hosts that may only append.
+  // On hosts that may only append, this throws with an explanation.
   repository.sign('hf1/tomb', Buffer.alloc(0));
 }
 
@@ -167,9 +169,9 @@ class PruneRun {
   readonly #lease: Lease;
   readonly #observer: PruneObserver;
   readonly #signal: AbortSignal;
-  /** Storage time and monotonic time that belong together. */
+  /** Storage time and monotonic time of one moment. */
   readonly #anchor: { readonly storageMs: number; readonly monotonicMs: number };
-  /** Names of what this run has deleted itself. */
+  /** Names of the objects that this run has deleted. */
   readonly #gone = new Set<string>();
   /** Names of the tombstones that this run has written. */
   readonly #written = new Set<string>();
@@ -229,7 +231,7 @@ class PruneRun {
     };
   }
 
-  /** Takes stock until nothing changes between the last look at the lists and the decision, within reason. */
+  /** Takes stock until the lists do not change between stock-taking and decision, or the tries are used up. */
   async #plan(restrict: (fresh: PrunePlan) => PrunePlan): Promise<Planned> {
     this.#observer.phase('analysing');
     for (let tries = 1; ; tries += 1) {
@@ -268,7 +270,7 @@ class PruneRun {
     const doomed = new Set(plan.remove.map(({ name }) => name));
     const index = await rewriteIndex(this.#repository, doomed, this.#held, signal);
     const doomedStill = await this.#stillDoomed(stock, plan);
-    // Forgotten snapshots before their data: one must never stand there without.
+    // Forgotten snapshots go before their data: a stored snapshot must never lack data.
     for (const id of plan.removeSnapshots) {
       await this.#held(signal);
       if (!(await this.#protected.removeSnapshot(id, signal))) continue;
@@ -285,12 +287,13 @@ class PruneRun {
       this.#observer.removed({ packs: 1, bytes });
     }
     await this.#deleteIndex(index.superseded);
-    // Others may have listed what was superseded only now and be about to read it; the next prune takes it.
+    // Other hosts may have listed these objects before they were superseded, and may be about to read them; the next
+    // prune deletes them.
     if (this.#settings.noOtherWriters) await this.#deleteIndex(index.replaced);
     await this.#retireTombstones(stock);
   }
 
-  /** Looks once more before packs go: what has become needed since the stock was taken stays. */
+  /** Looks once more before packs are deleted: those that have become needed since stock was taken stay. */
   async #stillDoomed(stock: PruneStock, plan: PrunePlan): Promise<readonly PackFate[]> {
     await this.#storageNow();
     if (await this.#stillHolds(stock)) return plan.remove;
@@ -313,7 +316,7 @@ class PruneRun {
     return await repack(this.#repository, stock, plan.repack, this.#held, this.#signal);
   }
 
-  /** Without a grace period: takes stock once more and deletes what was just marked. */
+  /** For a grace period of zero: takes stock again and deletes what was just marked. */
   async #removeMarked(names: readonly string[]): Promise<void> {
     const marked = new Set(names);
     const next = await this.#plan((fresh) => ({
@@ -325,7 +328,7 @@ class PruneRun {
     await this.#remove(next);
   }
 
-  /** Leases of processes that died. */
+  /** Removes the leases of processes that died. */
   async #clearDeadLeases(): Promise<void> {
     const nowMs = this.#lease.storageMs;
     for (const lease of await listLeases(this.#repository, 'leases/', this.#signal)) {
@@ -346,7 +349,7 @@ class PruneRun {
     return await stillHolds(this.#repository, stock, own, this.#signal);
   }
 
-  /** To be called before every write: what was seen of the repository counts only while this machine stays awake. */
+  /** Call this before every write: what was seen of the repository is valid only while this machine stays awake. */
   readonly #held = async (signal: AbortSignal): Promise<void> => {
     await this.#lease.assertHeld(signal);
     this.#requireAwake();
@@ -356,7 +359,7 @@ class PruneRun {
     return new TombstoneWriter(this.#repository, this.#lease, stock.snapshots, this.#written, this.#held);
   }
 
-  /** The storage's present time, when its clock has not jumped. */
+  /** The storage's present time; throws when its clock has jumped. */
   async #storageNow(): Promise<number> {
     const nowMs = await this.#lease.renew(this.#signal);
     this.#requireAwake();
@@ -364,8 +367,8 @@ class PruneRun {
   }
 
   /**
-   * @throws {RepositoryError} REFUSED when other time has passed at the storage than here; REPOSITORY_LOCKED when this
-   * process was held up for so long that its right could have been another's
+   * @throws {RepositoryError} REFUSED when the storage's clock and this machine's have advanced differently;
+   * REPOSITORY_LOCKED when this process was held up for so long that another could have taken its right
    */
   #requireAwake(): void {
     const { storageMs, monotonicMs, longestSilenceMs } = this.#lease;
@@ -388,7 +391,7 @@ class PruneRun {
     });
   }
 
-  /** @throws {RepositoryError} REPOSITORY_LOCKED when the caller vouched that nobody writes, and somebody does */
+  /** @throws {RepositoryError} REPOSITORY_LOCKED when the caller vouched that nobody else writes, but a backup is at work */
   #requireAlone({ sessions }: PruneStock): void {
     const other = sessions[0];
     if (other === undefined || !this.#settings.noOtherWriters) return;

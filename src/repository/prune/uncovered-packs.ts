@@ -4,10 +4,11 @@ import { packKey } from '../objects/listing.ts';
 import type { Repository } from '../repository.ts';
 
 /**
- * The packs that no index object names yet, for whoever is about to name them: those of a run that died, mostly. They are
- * made durable first, as such a run may not have come to that, and what an index object names counts as durable.
+ * The packs that no index object names yet, for a caller that is about to name them; most are left by a run that died.
+ * They are made durable first, since that run may not have done so, and readers take packs named by an index object for
+ * durable.
  *
- * @param without packs that are left out: those with a tombstone, or about to go
+ * @param without packs that are left out: those with a tombstone, or about to be deleted
  * @throws {DestinationError}
  */
 export async function durableUncovered(

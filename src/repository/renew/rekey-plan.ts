@@ -1,4 +1,4 @@
-/** What is to be sealed anew because it is sealed under an old generation of keys. */
+/** Decides what has to be sealed anew because it is sealed under an old key generation. */
 import { isFull, storeKey } from '../../base/stored-by.ts';
 import { CIPHER_PLAIN } from '../../format/header.ts';
 import { oldGenerations, writeOnlyInUse } from '../keys/keys.ts';
@@ -9,37 +9,40 @@ import type { Repository } from '../repository.ts';
 import type { Snapshot } from '../snapshots.ts';
 import { isOfUnsound, type Tombstone } from '../tombstones.ts';
 
-/** Plain data, for people to read. */
+/** Plain data that can be shown to the user. */
 export interface RekeyPlan {
-  /** The generation that everything is sealed under afterwards. */
+  /** The generation under which everything is sealed afterwards. */
   readonly generation: number;
-  /** Hold something that a snapshot needs and that no newer pack holds: it is copied, then they get a tombstone. */
+  /**
+   * Packs with chunks that a snapshot needs and that no newer pack holds: they are copied, then the packs get a
+   * tombstone.
+   */
   readonly packs: readonly PackFate[];
-  /** Nothing needs them, or what they hold is in newer packs already: they only get a tombstone. */
+  /** Packs that nothing needs, or whose content is in newer packs already: they only get a tombstone. */
   readonly dead: readonly PackFate[];
-  /** May belong to a backup at work; for a later run. */
+  /** Packs that may belong to a backup at work; left to a later run. */
   readonly young: readonly PackFate[];
   /**
-   * Stored with write-only keys that are in use: those machines find their chunks nowhere else, and would store them
-   * again. They are left as they are until the key is removed, or nothing needs them any more.
+   * Packs of write-only keys in use: those machines can find their chunks nowhere else, and would store them again.
+   * Such packs stay as they are until the key is removed or nothing needs them any more.
    */
   readonly writeOnly: readonly PackFate[];
   /** Packs whose content is unknown; they are left alone. */
   readonly unreadable: readonly string[];
-  /** Are stored again under a new id. */
+  /** Snapshots that are stored again under a new id. */
   readonly snapshots: readonly Snapshot[];
-  /** A backup at work may build on them; for a later run. */
+  /** Snapshots on which a backup at work may build; left to a later run. */
   readonly postponed: readonly Snapshot[];
-  /** Of snapshots whose objects are gone: what they say is written into a new one. */
+  /** Tombstones whose named objects are all gone: their statements are repeated in a new tombstone. */
   readonly tombstones: readonly Tombstone[];
   readonly sessions: readonly LiveSession[];
 }
 
-/** @param stock taken with the current generation preferred, so that what was copied before counts as dead */
+/** @param stock taken with the current generation preferred, so that packs whose chunks were copied earlier count as dead */
 export function decideRekey(repository: Repository, stock: PruneStock): RekeyPlan {
   const { sessions, snapshots, doubtful, nowMs } = stock;
   const old = new Set(oldGenerations(repository));
-  // A session that began after the leases were read can only have stored packs since then.
+  // A session that began after the leases were read has stored its packs since then.
   const youngMs = Math.min(nowMs, ...sessions.map(({ startedMs }) => startedMs));
   const generationOf = new Map(
     stock.index.packs.map(({ name, cipher, generation }) => [
@@ -60,13 +63,13 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
     if (!readable || generation === undefined || !old.has(generation)) continue;
     const fate = { name, bytes, liveBytes, rawBytes };
     const marked = snapshots.tombstones.packs.has(name);
-    // It stays until the other pack with damage, which what it holds is read from, could be copied.
+    // The chunks are read from another damaged pack; this one stays until that one has been copied.
     if (liveBytes > 0 && locatedBytes === 0) continue;
     if (liveBytes > 0 && inUse.has(sealedBy)) fates.writeOnly.push(fate);
     else if (liveBytes > 0) (storedMs >= youngMs ? fates.young : fates.packs).push(fate);
     else if (!marked) (storedMs >= youngMs || doubtful.has(sealedBy) ? fates.young : fates.dead).push(fate);
   }
-  // Nobody vouches for what lacks something, as whoever stores a snapshot again does.
+  // A snapshot with missing chunks is not stored again, since the host that does so would vouch for it.
   const outdated = snapshots.live.filter(
     ({ generation, storedBy }) => old.has(generation) && (isFull(storedBy) || !doubtful.has(storedBy.number)),
   );
@@ -82,7 +85,7 @@ export function decideRekey(repository: Repository, stock: PruneStock): RekeyPla
   };
 }
 
-/** The newest snapshot of each host and set of paths, by who stored it: the one that a backup compares with. */
+/** Ids of the newest snapshot for each host, set of paths and storing key: the one with which a backup compares. */
 function newestIds(live: readonly Snapshot[]): ReadonlySet<string> {
   const newest = new Map<string, string>();
   for (const { id, record, storedBy } of live) {
@@ -91,7 +94,10 @@ function newestIds(live: readonly Snapshot[]): ReadonlySet<string> {
   return new Set(newest.values());
 }
 
-/** Others are needed as they are until a prune has deleted what they name; that a pack holds damage is said again. */
+/**
+ * Tombstones to replace: those whose named objects are all gone, and marks of damage, which are repeated. Others are
+ * needed until a prune has deleted what they name.
+ */
 function finishedUnder(old: ReadonlySet<number>, { snapshots, packs }: PruneStock): Tombstone[] {
   const stored = new Set([...snapshots.live.map(({ id }) => id), ...snapshots.forgotten, ...packs.keys()]);
   return snapshots.tombstones.all.filter(

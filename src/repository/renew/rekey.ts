@@ -1,6 +1,6 @@
 /**
- * Seals anew what is sealed under old generations of keys. Nothing is deleted that is needed: packs are copied like
- * those of which prune saves the rest, and get a tombstone; a prune deletes them after the grace period.
+ * Seals anew everything that is sealed under old key generations. Nothing that is needed is deleted: packs are copied
+ * as in a repack of prune and get a tombstone, and a prune deletes them after the grace period.
  */
 import { waitsToAskAgain } from '../../base/waits.ts';
 import { RepositoryError } from '../../base/errors.ts';
@@ -27,28 +27,31 @@ import { replaceSnapshot } from './replace-snapshot.ts';
 import { recordAgain, type Snapshot } from '../snapshots.ts';
 import { durableUncovered } from '../prune/uncovered-packs.ts';
 
-/** Reasons stand beside each. */
+/** Limits of a rekey; each comment gives the reason for its value. */
 export const REKEY_LIMITS = Object.freeze({
-  /** Old packs that are copied and then get a tombstone together: what a run that dies leaves half done is little. */
+  /**
+   * Total size of old packs that are copied, and then marked, together. Small, so that a run that dies leaves little
+   * half done.
+   */
   batchBytes: 256 * 1024 * 1024,
-  /** So long, in milliseconds, prune has to wait for one turn of this, which may take days in all. */
+  /** Longest turn in milliseconds: prune has to wait for it, and a whole rekey may take days. */
   turn: 20 * 60_000,
-  /** Between two turns, so that a prune that waits gets its own, */
+  /** Milliseconds between two turns, so that a waiting prune gets its own. */
   pause: 60_000,
-  /** and when it has it, between two looks. */
+  /** Milliseconds between two attempts while a prune has its turn. */
   wait: 30_000,
 });
 
 export type RekeyPhase = 'analysing' | 'rewriting' | 'snapshots' | 'waiting';
 
-/** Told what happens; cheap calls, none may throw. */
+/** Receives the progress. Calls must be cheap and must not throw. */
 export interface RekeyObserver {
   phase(phase: RekeyPhase): void;
   /** How much there is to do, once it is known. */
   planned(todo: { readonly packs: number; readonly bytes: number }): void;
-  /** Stored bytes of old packs that were passed. */
+  /** Called with the stored bytes of old packs that are done. */
   passed(bytes: number): void;
-  /** Old packs of which everything is stored anew. */
+  /** Called with the number of old packs whose content has been copied. */
   rewritten(packs: number): void;
 }
 
@@ -60,14 +63,14 @@ export const SILENT_REKEY: RekeyObserver = {
 };
 
 export interface RekeyOptions {
-  /** Stored bytes of old packs to rewrite at most. */
+  /** Most stored bytes of old packs to rewrite. */
   readonly maxBytes?: number;
   /** Smaller only in tests. */
   readonly batchBytes?: number;
 }
 
 export interface RekeyResult {
-  /** Old packs of which everything is stored anew, and their stored bytes. */
+  /** Old packs whose content has been copied, and their stored bytes. */
   readonly packs: number;
   readonly bytes: number;
   readonly writtenBytes: number;
@@ -76,9 +79,9 @@ export interface RekeyResult {
   readonly markedBytes: number;
   /** Old and new id of each. */
   readonly snapshots: readonly { readonly old: string; readonly id: string }[];
-  /** Packs that were left as they are because something in them is damaged. */
+  /** Packs that were left unchanged because something in them is damaged. */
   readonly skipped: readonly { readonly name: string; readonly reason: string }[];
-  /** What a later run has to do, as far as the limit or backups at work left it. */
+  /** What is left to a later run because of the limit or of backups at work. */
   readonly left: Pick<RekeyPlan, 'young' | 'postponed' | 'writeOnly' | 'unreadable'> & {
     readonly packs: number;
   };
@@ -97,9 +100,9 @@ export async function planRekey(repository: Repository, signal: AbortSignal): Pr
 }
 
 /**
- * Seals everything anew that can be: what holds data first, then snapshots, index objects, tombstones of what is gone,
- * and the configuration. May be broken off at any moment; the next run goes on where this one was. Backups go on
- * meanwhile, and prune gets its turn now and then.
+ * Seals anew everything that can be: first packs, then snapshots, index objects, tombstones of objects that are gone,
+ * and the configuration. May be interrupted at any moment; the next run continues from there. Backups continue
+ * meanwhile, and prune gets turns in between.
  *
  * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED, CORRUPT_DATA
  * @throws {DestinationError}
@@ -122,7 +125,7 @@ export async function rekey(
   return run.result();
 }
 
-/** Waits while somebody prunes; a turn that lost the right to it, as when the machine was asleep, begins again. */
+/** Runs the next turn, waiting while somebody prunes. A turn that lost its lease, as when the machine slept, starts again. */
 async function nextTurn(repository: Repository, run: RekeyRun, signal: AbortSignal): Promise<boolean> {
   for (;;) {
     try {
@@ -170,7 +173,7 @@ class RekeyRun {
     this.#observer = observer;
   }
 
-  /** True when there is nothing more to do. */
+  /** Runs one turn. True when there is nothing more to do. */
   async turn(signal: AbortSignal): Promise<boolean> {
     return await withPruneLease(
       this.#repository,
@@ -196,7 +199,7 @@ class RekeyRun {
   async #work(lease: Lease, signal: AbortSignal): Promise<boolean> {
     const repository = this.#repository;
     this.#observer.phase('analysing');
-    // What is retired goes by the ring and the configuration in force.
+    // Retirement relies on the ring and configuration in force, so both are made sound first.
     await keepCopies(repository, signal);
     const stock = await takeRekeyStock(repository, lease.storageMs, signal);
     const plan = decideRekey(repository, stock);
@@ -215,7 +218,8 @@ class RekeyRun {
     await this.#rewriteSnapshots(stock, plan.snapshots, lease, signal);
     const held = async (now: AbortSignal): Promise<void> => await lease.assertHeld(now);
     const index = await rewriteIndex(repository, new Set(), held, signal, oldGenerations(repository));
-    // Others may have listed what is replaced only now and be about to read it; the next run, or a prune, takes it.
+    // Other hosts may have listed the objects replaced here before that, and may be about to read them; the next run,
+    // or a prune, deletes them.
     for (const name of index.superseded) {
       await lease.assertHeld(signal);
       await repository.destination.delete(`index/${name}`, signal);
@@ -231,7 +235,7 @@ class RekeyRun {
     return true;
   }
 
-  /** What the limit allows, without what could not be read before. */
+  /** The packs that the limit allows, without those that could not be read earlier. */
   #within(packs: readonly PackFate[]): readonly PackFate[] {
     const wanted: PackFate[] = [];
     let bytes = this.#bytes;
@@ -244,7 +248,7 @@ class RekeyRun {
     return wanted;
   }
 
-  /** A run that died may have stored packs that no index object names yet. */
+  /** Names packs of a run that died, which no index object has yet. */
   async #cover({ index, snapshots }: PruneStock, lease: Lease, signal: AbortSignal): Promise<void> {
     const writer = new IndexWriter(this.#repository);
     const { generation } = this.#repository.keys;
@@ -256,7 +260,7 @@ class RekeyRun {
     await writer.flush([], signal);
   }
 
-  /** Batch by batch until the turn is over; returns how many packs were dealt with. */
+  /** Copies and marks packs batch by batch until the turn is over; returns how many packs were dealt with. */
   async #rewritePacks(
     stock: PruneStock,
     packs: readonly PackFate[],
@@ -282,7 +286,7 @@ class RekeyRun {
     return done;
   }
 
-  /** Packs that are needed no more; those that are marked already stay so. */
+  /** Marks packs that are no longer needed; those that are marked already are skipped. */
   async #mark(
     { snapshots }: PruneStock,
     packs: readonly PackFate[],
@@ -297,7 +301,7 @@ class RekeyRun {
     this.#markedBytes += fresh.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** What a storage has brought back of generations that were retired: nobody can read it, so that nothing needs it. */
+  /** Marks packs under retired generations that the storage has brought back: nobody can read them, so nothing needs them. */
   async #markReturned(
     stock: PruneStock,
     { unreadable }: RekeyPlan,
@@ -313,8 +317,8 @@ class RekeyRun {
   }
 
   /**
-   * Each is stored again and the old one forgotten before the next: where rules of retention count snapshots, there is
-   * one too many at most.
+   * Stores each snapshot again and forgets the old one before the next, so that retention rules count at most one
+   * snapshot too many.
    */
   async #rewriteSnapshots(
     stock: PruneStock,
@@ -339,7 +343,7 @@ class RekeyRun {
         if (old.chain.writer === writer) own -= 1;
         this.#snapshots.push({ old: old.id, id });
       } catch (error) {
-        // Somebody else has forgotten it, which is all that there is to do about it.
+        // Another host has forgotten the snapshot, so nothing is left to do.
         if (!(error instanceof RepositoryError) || error.code !== 'SNAPSHOT_NOT_FOUND') throw error;
         if (old.chain.writer === writer) own -= 1;
       }
@@ -347,7 +351,7 @@ class RekeyRun {
   }
 }
 
-/** What a run that died between storing a snapshot anew and forgetting the old one has left. */
+/** The copy that a run left when it died after storing a snapshot again and before forgetting the old one. */
 function twinOf(record: SnapshotRecord, stock: PruneStock, repository: Repository): Snapshot | undefined {
   const encoded = encodeSnapshot(record);
   const { generation } = repository.keys;

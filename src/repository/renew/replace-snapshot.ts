@@ -1,4 +1,4 @@
-/** A snapshot that is stored again, with other tags or under newer keys, in the place of the one that stands. */
+/** Stores a snapshot again, with other tags or under newer keys, to replace the existing one. */
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { replacedReason, type SnapshotRecord, type TombstoneRecord } from '../../format/records.ts';
@@ -13,31 +13,31 @@ import { isWhole } from '../check/whole-snapshot.ts';
 export interface Replacement {
   readonly old: Snapshot;
   readonly record: SnapshotRecord;
-  /** The new one, where a run that died had stored it and not yet forgotten the old one. */
+  /** The new snapshot, if a run that died had stored it but not yet forgotten the old one. */
   readonly twin?: Snapshot | undefined;
   readonly forgotten: ForgottenMeanwhile;
-  /** The number of this writer's live snapshots before. */
+  /** The number of this writer's live snapshots before the change. */
   readonly own: number;
   /** Epoch of the prune lease, 0 without one. */
   readonly fence: number;
-  /** Throws when what was seen of the repository no longer counts. */
+  /** Throws when the right to make the change is lost. */
   readonly held?: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Stores the new snapshot, and then forgets the old one; in between both are there. The machine may fall asleep at any
- * moment, and when it wakes up others may have forgotten the old one and pruned what both need. So that is looked at
- * immediately before the new one is stored, and again afterwards, since a request, too, may be sent only then: what
- * replaces nothing is forgotten at once.
+ * Stores the new snapshot, then forgets the old one; in between both exist. The machine may fall asleep at any moment,
+ * and before it wakes up others may have forgotten the old one and pruned data that both need. So this is checked
+ * immediately before the new snapshot is stored, and again afterwards, since the request itself may be delayed by a
+ * sleep. A new snapshot whose predecessor was removed meanwhile is forgotten at once.
  *
- * @throws {RepositoryError} SNAPSHOT_NOT_FOUND when others have forgotten the old one meanwhile; what `held` throws
+ * @throws {RepositoryError} SNAPSHOT_NOT_FOUND when others have forgotten the old one meanwhile; whatever `held` throws
  */
 export async function replaceSnapshot(
   repository: Repository,
   { old, record, twin, forgotten, own, fence, held }: Replacement,
   signal: AbortSignal,
 ): Promise<Snapshot> {
-  // Whoever is broken off, or loses the right to it, still sees to what he has stored: a slow destination is waited for.
+  // After an abort, or when the right is lost, what was stored still has to be settled, also on a slow destination.
   const late = lateSignal(signal, LEASE_TIMES.giveUp);
   const look = async (): Promise<void> => {
     signal.throwIfAborted();
@@ -59,10 +59,10 @@ export async function replaceSnapshot(
   };
   forgotten.passOver((await putTombstone(repository, tombstone, { live }, late)).name);
   if (!(await forgotten.includes(old.id, late))) return stored;
-  // Somebody else has replaced it too, by this one or by another: both stay, rather than none.
+  // Another host has replaced the old snapshot too, by this or another one: both replacements stay, rather than none.
   if (forgotten.isReplaced(old.id)) return stored;
   if (forgotten.isUnexplained(old.id) && (await isWhole(repository, stored, late))) return stored;
-  // Whoever forgot the old one has not seen the new one.
+  // The host that forgot the old snapshot did not know of the new one, so that is forgotten as well.
   await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', late);
   throw removedMeanwhile(old.id);
 }

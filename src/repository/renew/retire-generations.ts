@@ -1,4 +1,7 @@
-/** Takes generations of keys out of the keyring once nothing is sealed under them and nobody can seal anything more. */
+/**
+ * Removes key generations from the keyring once nothing is sealed under them and nobody can seal anything more under
+ * them.
+ */
 import { corrupt } from '../../base/errors.ts';
 import { CIPHER_PLAIN } from '../../format/header.ts';
 import { encodeKeyring, hasRetired } from '../../format/keyring.ts';
@@ -19,22 +22,27 @@ import { listSnapshots } from '../snapshots.ts';
 import { putTombstone } from '../put-tombstone.ts';
 
 /**
- * `retired`: it is gone from the keyring. Else why it stays: `in use`: something is sealed under it; `backup at work`: one
- * may still seal something; `grace period`: one that fell asleep before the rotation may.
+ * `retired`: the generation is gone from the keyring. Otherwise why it stays. `in use`: something is sealed under it;
+ * `backup at work`: a backup may still seal something; `grace period`: a backup that fell asleep before the rotation
+ * may.
  */
 export interface Retirement {
   readonly generation: number;
   readonly outcome: 'retired' | 'in use' | 'backup at work' | 'grace period';
 }
 
-/** The ring in force is stored so many times before older ones go: one that is damaged must not lock everybody out. */
+/**
+ * How many rings must have the keyring in force before older ones are deleted: a single damaged ring must not lock
+ * everybody out.
+ */
 const RINGS_KEPT = 2;
 
 /**
- * Whoever began a backup with older keys learns of the new ones by the tombstones that it reads before it commits, and
- * begins again when its own generation is gone: that is why one has to be there that they seal.
+ * Retires every old generation that nothing uses any more. A backup that began with older keys learns of the new ones
+ * from the tombstones that it reads before it commits, and begins again when its own generation is gone. So there must
+ * be a tombstone under the current generation.
  *
- * @param stock of this run
+ * @param stock taken in this run
  * @throws {RepositoryError} REPOSITORY_LOCKED
  * @throws {DestinationError}
  */
@@ -69,8 +77,8 @@ export async function retireGenerations(
 }
 
 /**
- * Of what the stock has, which was taken with care and of which nothing is deleted in the run that took it: a list that
- * lacks something must not cost the key to it.
+ * Generations of everything in the stock, in addition to the survey's own lists: a list that lacks an object must not
+ * cost its key. The run that took the stock deletes none of it.
  */
 function generationsIn({ index, snapshots }: PruneStock): ReadonlySet<number> {
   const packs = index.packs.filter(({ cipher }) => cipher !== CIPHER_PLAIN);
@@ -83,9 +91,9 @@ async function fateOf(
   lease: Lease,
   signal: AbortSignal,
 ): Promise<Retirement['outcome']> {
-  // Older configurations go together with their generation; the one in force does not.
+  // Older configurations are deleted together with their generation; the one in force is not.
   const { generation: inForce } = await usableConfig(repository, signal);
-  // Of leases those count that are alive.
+  // Only leases of living sessions keep a generation.
   if (inForce === use.generation || !isUnused({ ...use, configurations: 0, leases: 0 })) return 'in use';
   const nowMs = await lease.renew(signal);
   if ((await liveSessions(repository, nowMs, signal)).length > 0) return 'backup at work';
@@ -96,8 +104,8 @@ async function fateOf(
 }
 
 /**
- * Heads that prove nothing which newer heads, or tombstones, do not: all but the newest of each writer; and that one when
- * nothing else of the writer is left and a tombstone names its record.
+ * Removes heads under old generations that prove nothing beyond what newer heads or tombstones do: all but the newest
+ * of each writer, and that one too when nothing else of the writer is left and a tombstone names its record.
  */
 async function removeOldHeads(
   repository: Repository,
@@ -121,7 +129,7 @@ async function removeOldHeads(
   const removable = keys.filter((key) => {
     if (!/^heads\/[0-9a-f]{32}\/\d{16}$/.test(key)) return false;
     const head = newest.get(key);
-    // One that came after the newest were read stays.
+    // A head that was stored after the newest ones were read stays.
     if (head === undefined)
       return [...newest.keys()].some((other) => other.startsWith(key.slice(0, -16)) && other > key);
     const isGone = !writers.has(head.chain.writer) && head.record !== undefined && accounted.has(head.record);
@@ -135,7 +143,10 @@ async function removeOldHeads(
   });
 }
 
-/** The one in force is sealed under the current generation, and whatever else is above it there was planted. */
+/**
+ * Removes configurations under retired generations. The one in force is under none of these, and higher numbers were
+ * planted.
+ */
 async function removeOldConfigs(
   repository: Repository,
   retired: ReadonlySet<number>,
@@ -152,7 +163,7 @@ async function removeOldConfigs(
   }
 }
 
-/** Sees to it that there is a tombstone under the current generation. */
+/** Makes sure that there is a tombstone under the current generation. */
 async function announce(
   repository: Repository,
   uses: readonly GenerationUse[],
@@ -172,9 +183,7 @@ async function announce(
   await putTombstone(repository, { ...record, fence: lease.epoch }, { live: own }, signal);
 }
 
-/**
- * Once a generation was retired, the rings that still have its key go. Also what a run that died left to do.
- */
+/** Deletes the rings that still have the key of a retired generation, including those that a run which died has left. */
 async function removeOldRings(repository: Repository, lease: Lease, signal: AbortSignal): Promise<void> {
   if (!hasRetired(repository.keyring)) return;
   const { destination } = repository;
@@ -185,7 +194,7 @@ async function removeOldRings(repository: Repository, lease: Lease, signal: Abor
     const keyring = await readRing(repository, n, signal);
     if (n > repository.ringNumber) continue;
     if (keyring !== undefined && encodeKeyring(keyring).equals(content)) alike += 1;
-    // Those that were sealed before this slot was made can have any key.
+    // Rings that were sealed before this slot existed cannot be read, so they may have any key.
     else if (keyring?.generations.every(({ g }) => repository.keys.knows(g)) !== true) others.push(n);
   }
   if (others.length === 0) return;

@@ -1,6 +1,6 @@
 /**
- * Which snapshots the rules of the settings forget: what a prune does, and what a preview of it shows. Nothing of a source
- * is forgotten from before an alarm about it that waits for an answer.
+ * Decides which snapshots the retention rules of the settings forget, for prune and for its preview. While an alarm
+ * about a source waits for an answer, none of its snapshots from before the alarm is forgotten.
  */
 import { bytesOfText, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import type { StoredBy } from '../../base/stored-by.ts';
@@ -18,13 +18,13 @@ export interface RetentionRules {
   readonly keep_yearly: number | null;
   /** As `30d`, `1y6m`. */
   readonly keep_within: string | null;
-  /** Whose days, weeks and months the rules mean; null for that of the system. */
+  /** Time zone of the days, weeks and months in the rules; null for the system's. */
   readonly time_zone: string | null;
-  /** Alarms wait for an answer: snapshots of these sources from before these times (ms) are not forgotten. */
+  /** Sources with an alarm that waits for an answer: their snapshots from before these times (ms) are not forgotten. */
   readonly frozen: readonly { readonly source: string; readonly before: number }[];
 }
 
-/** What is looked at of a snapshot. */
+/** The fields of a snapshot that the decision uses. */
 export interface ForgettableSnapshot {
   readonly id: string;
   /** Milliseconds since 1970. */
@@ -36,9 +36,9 @@ export interface ForgettableSnapshot {
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
-  /** Whose tags or pin were changed to make this one. */
+  /** Id of the snapshot whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
-  /** As retention takes them. */
+  /** As in `RetentionInput`. */
   readonly storedBy: StoredBy;
   readonly storedMs?: number | undefined;
 }
@@ -46,13 +46,13 @@ export interface ForgettableSnapshot {
 export interface ForgettingPlan {
   /** Ids. */
   readonly remove: readonly string[];
-  /** By id, of those that stay: what keeps each. Nothing does where no rule is stated. */
+  /** The rules that keep each remaining snapshot, by id; empty lists where no rule is stated. */
   readonly kept: ReadonlyMap<string, readonly (RuleName | 'alarm')[]>;
-  /** How many stay for an alarm alone. */
+  /** How many stay only because of an alarm. */
   readonly frozen: number;
-  /** How many bear a time in the future. */
+  /** How many have a time in the future. */
   readonly future: number;
-  /** The settings say nothing about what to keep, so that everything stays. */
+  /** The settings have no retention rules, so everything stays. */
   readonly isUnruled: boolean;
 }
 
@@ -94,7 +94,7 @@ export function planForgetting(
   };
 }
 
-/** Those with anything in them of a source that an alarm is about, from before the alarm. */
+/** Ids of snapshots from before an alarm that contain anything of the alarm's source. */
 function frozenSnapshots(
   snapshots: readonly ForgettableSnapshot[],
   frozen: RetentionRules['frozen'],

@@ -18,9 +18,9 @@ export interface Calendar {
   /** The name of the hour, day, ISO week, month or year in which an instant falls. */
   bucket(timeMs: number, unit: CalendarUnit): string;
   /**
-   * The instant `duration` earlier: years and months by the calendar (31 March less a month is the last of
-   * February), then days by the calendar, then hours as they pass. Of two readings of a clock set back, and in the
-   * gap of a clock set forward, the earlier instant counts, because it keeps more.
+   * The instant `duration` earlier: years and months by the calendar (31 March less a month is the last of February),
+   * then days by the calendar, then hours of real time. When a clock time is ambiguous or skipped because clocks were
+   * changed, the earlier instant is used, because it keeps more.
    */
   before(timeMs: number, duration: KeepDuration): number;
 }
@@ -29,8 +29,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Milliseconds since 1970 of the last instant a calendar takes, and, negated, of the first: the range of Date
- * (ECMA-262, "Time Values and Time Range") less two days, as the readings of a clock lie on either side.
+ * Milliseconds since 1970 of the last instant that the calendar accepts and, negated, of the first: the range of Date
+ * (ECMA-262, "Time Values and Time Range") less two days, since local time may be on either side of UTC.
  */
 export const LATEST_TIME_MS = 8.64e15 - 2 * DAY_MS;
 
@@ -52,7 +52,7 @@ export function openCalendar(zone: string | undefined): Calendar {
   const format = openZone(zone);
   const offsets = new Map<number, number>();
 
-  /** What clocks of the zone show less UTC, in milliseconds. */
+  /** The offset of the zone's local time from UTC, in milliseconds. */
   function offsetAt(timeMs: number): number {
     const known = offsets.get(timeMs);
     if (known !== undefined) return known;
@@ -84,7 +84,7 @@ export function openCalendar(zone: string | undefined): Calendar {
       lastDay.setUTCMonth(lastDay.getUTCMonth() + 1, 0);
       shown.setUTCDate(Math.min(day, lastDay.getUTCDate()) - days);
       const shownMs = shown.getTime();
-      // Further back than dates reach: everything is newer.
+      // Beyond the range of dates, so everything is newer.
       if (!(shownMs >= -LATEST_TIME_MS)) return -Infinity;
       return instantOf(shownMs) - hours * HOUR_MS;
     },
@@ -117,7 +117,7 @@ function bucketLabel(timeMs: number, offsetMs: number, unit: CalendarUnit): stri
   const shown = new Date(timeMs + offsetMs);
   const date = shown.toISOString();
   const day = date.slice(0, date.indexOf('T'));
-  // The hour has its offset, so that the two hours of one name, when clocks are set back, stay two.
+  // The label has the offset, so that the two hours of one name, when clocks are set back, stay distinct.
   if (unit === 'hourly') return `${day} ${two(shown.getUTCHours())}:00${offsetText(offsetMs)}`;
   if (unit === 'daily') return day;
   if (unit === 'weekly') return isoWeek(shown);
@@ -145,7 +145,7 @@ function two(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A policy that cannot be carried out as stated. */
+/** The error for a policy that cannot be carried out as stated. */
 export function refused(message: string, hint: string, cause?: unknown): RequestError {
   return new RequestError('INVALID_REQUEST', message, { op: 'plan retention', hint, cause });
 }

@@ -1,16 +1,19 @@
-/** Which snapshots retention compares with each other: those of a group. */
+/** Groups snapshots: retention compares only the snapshots of one group with each other. */
 import { storeKey, type StoredBy } from '../../base/stored-by.ts';
 import { refused, type CalendarUnit } from './retention-calendar.ts';
 
-/** What keeps a snapshot: `newest` is the newest complete one, or the newest of all; `future` one from the future. */
+/**
+ * The rule that keeps a snapshot. `newest`: it is the newest complete one, or the newest of all; `future`: its time is
+ * in the future.
+ */
 export type RuleName = 'last' | CalendarUnit | 'within' | 'tag' | 'pinned' | 'future' | 'newest';
 
 export interface RetentionDecision {
   readonly snapshot: RetentionInput;
   readonly keep: boolean;
-  /** Why it is kept, for people: `last 3`, `daily 2026-11-20`, `pinned`. Empty when it is removed. */
+  /** Why the snapshot is kept, for the user: `last 3`, `daily 2026-11-20`, `pinned`. Empty when it is removed. */
   readonly reasons: readonly string[];
-  /** The same for programs: each rule once. */
+  /** The rules behind `reasons`, each once, for programs. */
   readonly rules: readonly RuleName[];
 }
 
@@ -24,7 +27,7 @@ export interface RetentionGroup {
     readonly tags?: readonly string[];
     readonly user?: string;
   };
-  /** Who stored what is in it: write-only keys have groups of their own, whatever the snapshots are grouped by. */
+  /** Which keys stored these snapshots: write-only keys have groups of their own, whatever the snapshots are grouped by. */
   readonly storedBy: StoredBy;
   /** Newest first. */
   readonly snapshots: readonly RetentionDecision[];
@@ -32,7 +35,7 @@ export interface RetentionGroup {
 
 export interface RetentionInput {
   readonly id: string;
-  /** Rises with each one that was made later, whatever its clock said. */
+  /** The position in the order of runs: higher for later ones, whatever their clocks said. */
   readonly rank: number;
   /** Milliseconds since 1970. */
   readonly timeMs: number;
@@ -46,7 +49,7 @@ export interface RetentionInput {
   /** Id of the snapshot whose tags or pin were changed to make this one. */
   readonly original?: string | undefined;
   readonly storedBy: StoredBy;
-  /** When the storage got it; counts beside `timeMs` for what a write-only key stored. */
+  /** When the storage received the snapshot; used in addition to `timeMs` for snapshots of write-only keys. */
   readonly storedMs?: number | undefined;
 }
 
@@ -80,21 +83,22 @@ export function groupSnapshots(
 }
 
 /**
- * By what the list tells of their order; their clocks may be wrong. Snapshots of one rank are ordered by id, so that the plan does not depend on the order of the list; but first one
- * that takes another's place: whoever changes its tags is about to forget the other.
+ * Orders by rank, since clocks may be wrong. Snapshots of one rank are ordered by id, so that the plan does not depend
+ * on the order of the list. A replacement comes first, since the host that changes a snapshot's tags is about to forget
+ * the old one.
  */
 export function newestFirst(a: RetentionInput, b: RetentionInput): number {
   return b.rank - a.rank || b.timeMs - a.timeMs || replaces(b) - replaces(a) || (a.id < b.id ? -1 : 1);
 }
 
-/** The same for all that stand for one snapshot: by the id that it had before its tags, its pin or its keys were changed. */
+/** Identifies the snapshot for which one stands: by the id that it had before its tags, pin or keys were changed. */
 export function standsFor({ id, original, storedBy }: RetentionInput): string {
   return `${storeKey(storedBy)} ${original ?? id}`;
 }
 
 /**
- * One of those that stand for the same snapshot, the first. Only what is alike in all that the rules look at: whoever has
- * a write-only key can say of anything that it stands for another.
+ * The first of all snapshots that stand for the same one. They must also agree in everything that the rules look at,
+ * since the holder of a write-only key can claim that any snapshot stands for another.
  */
 export function onceEach(snapshots: readonly RetentionInput[]): readonly RetentionInput[] {
   const seen = new Set<string>();

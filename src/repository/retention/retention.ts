@@ -1,22 +1,22 @@
 /**
- * Which snapshots a retention policy keeps. Pure: a list and a policy in, a plan out; nothing is removed here, and
- * the plan is plain data that can be printed first.
+ * Decides which snapshots a retention policy keeps. Pure: a list and a policy in, a plan out. Nothing is removed here,
+ * and the plan is plain data that can be printed first.
  *
- * Every rule of the policy speaks for itself and a snapshot stays when any rule wants it, so a further rule never
- * removes more. What is newer is told by the rank of each, since clocks may be wrong; only in which hour or day it falls,
- * and how long ago it was, go by the time that it bears. In each calendar bucket (an hour, a day, …) the newest complete snapshot is chosen, or the newest
- * partial one where no complete one exists. While a counting rule has places left, the oldest snapshot stays too, so
- * that the history grows to its full length. Whatever the policy says, these stay:
+ * Rules are independent and a snapshot stays when any rule wants it, so a further rule never removes more. The rank of
+ * each snapshot tells which is newer, since clocks may be wrong; its own time only tells in which hour or day it falls
+ * and how long ago it was. In each calendar bucket (an hour, a day, …) the newest complete snapshot is chosen, or the
+ * newest partial one where there is no complete one. While a counting rule has places left, the oldest snapshot stays
+ * too, so that the history grows to its full length. Whatever the policy says, these stay:
  * - pinned snapshots;
- * - snapshots from the future, which take nobody's place: their clock was wrong, or ours is;
+ * - snapshots from the future, which use up no places: their clock was wrong, or ours is;
  * - in each group the newest complete snapshot, and the newest one if that is partial;
- * - all that stand for one snapshot when one of them stays. While its tags or its keys are changed two do, and whoever
- *   changes them is about to forget one: which, nobody else can know. For the rules they count once.
+ * - all snapshots that stand for the same one, when any of them stays. There are two while tags or keys are changed,
+ *   and the host that does this is about to forget one; no other host knows which. For the rules they count once.
  *
- * Whoever has taken over a machine with a write-only key can store any number of snapshots that say what they like. So
- * those of such a key are groups of their own; each stays that a rule wants by the time it bears, or by the time at
- * which the storage got it, which nobody can make earlier (and which a copy of the repository makes later); and a policy
- * that only counts the last few, which many false ones would push out, removes none of them.
+ * The holder of a write-only key can store any number of snapshots with false claims. So the snapshots of each such key
+ * are groups of their own. One stays when a rule wants it by its own time, or by the time at which the storage received
+ * it, which nobody can make earlier (a copy of the repository makes it later). A policy that only counts the last few,
+ * which many false snapshots would push out, removes none of them.
  */
 import { BugError } from '../../base/errors.ts';
 import { isFull } from '../../base/stored-by.ts';
@@ -42,7 +42,7 @@ import {
   type KeepDuration,
 } from './retention-calendar.ts';
 
-/** How many to keep; 0 is the same as not stated. */
+/** How many to keep; 0 means the same as undefined. */
 export type KeepCount = number | 'all';
 export interface RetentionPolicy {
   readonly keepLast?: KeepCount | undefined;
@@ -63,7 +63,7 @@ export interface RetentionPolicy {
   readonly keepTags?: readonly (readonly string[])[] | undefined;
   /** Each group is judged on its own. Default host and paths; an empty list makes one group of everything. */
   readonly groupBy?: readonly GroupField[] | undefined;
-  /** IANA name of the zone whose calendar counts. Default the system's. */
+  /** IANA name of the time zone whose calendar is used. Default the system's. */
   readonly timeZone?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface RetentionPlan {
   /** Ids, in the order of the groups. */
   readonly keep: readonly string[];
   readonly remove: readonly string[];
-  /** Ids of the kept snapshots that bear a time after `now`: worth a word to the person. */
+  /** Ids of the kept snapshots with a time after `now`, to be mentioned to the user. */
   readonly future: readonly string[];
 }
 
@@ -192,7 +192,7 @@ function readCount(field: string, count: KeepCount | undefined): number {
   throw refused(`${field} is ${count}`, `Give a whole number of at least 0, or "all".`);
 }
 
-/** An id listed twice could be kept and removed at once; what is no time is in no bucket, past or future. */
+/** An id listed twice could be both kept and removed, and an invalid time falls into no bucket. */
 function refuseUnusable(snapshots: readonly RetentionInput[], now: number): void {
   if (Number.isNaN(now)) throw new BugError('The present time is not a number', { op: 'plan retention' });
   const seen = new Set<string>();
@@ -213,7 +213,7 @@ interface Reason {
   readonly text: string;
 }
 
-/** By the time that each bears; of write-only keys also by the time at which it was stored. */
+/** Reasons by each snapshot's own time and, for write-only keys, also by the time at which it was stored. */
 function reasonsByBothTimes(
   members: readonly RetentionInput[],
   rules: Rules,
@@ -268,7 +268,8 @@ function reasonsToKeep(
   if (newest === undefined) return reasons;
   const oldest = complete.at(-1) ?? past.at(-1);
 
-  // Partial snapshots must not use up the places of complete ones, nor may the newest data be lost for being partial.
+  // Partial snapshots must not use up the places of complete ones, but the newest data must not be lost for being
+  // partial either.
   const lastAny = new Set(past.slice(0, rules.last));
   for (const snapshot of lastAny) keep(snapshot, 'last', `last ${countText(rules.last)}`);
   for (const snapshot of complete.slice(0, rules.last)) {
@@ -310,14 +311,14 @@ function reasonsToKeep(
   }
 }
 
-/** What keeps any of those that stand for one snapshot. */
+/** The reasons that keep any of the snapshots which stand for the same one, by `standsFor`. */
 function reasonsBySnapshot(
   kept: readonly (readonly [RetentionInput, readonly Reason[]])[],
 ): ReadonlyMap<string, readonly Reason[]> {
   return new Map(kept.map(([snapshot, reasons]) => [standsFor(snapshot), reasons]));
 }
 
-/** The newest snapshot of every bucket, a complete one before others; the latest bucket first. */
+/** The newest snapshot of every bucket, complete ones preferred; the latest bucket first. */
 function fillBuckets(
   snapshots: readonly RetentionInput[],
   unit: CalendarUnit,

@@ -17,13 +17,13 @@ export interface KeyFiles {
   readonly rings: readonly number[];
   /** Why slot files could not be read. */
   readonly damaged: readonly RepositoryError[];
-  /** How many more slot files there are than a repository can have: they were not read. */
+  /** How many slot files were not read because there are more than a repository can have. */
   readonly unread: number;
 }
 
 /**
- * The key slot files of a destination and the numbers of its rings; none of what an interrupted init left. The second
- * copies, where there is nothing else.
+ * The key slot files of a destination and the numbers of its rings; files that an interrupted init left are excluded.
+ * Where there are no slots, their second copies.
  */
 export async function readKeyFiles(destination: Destination, signal: AbortSignal): Promise<KeyFiles> {
   const keys: string[] = [];
@@ -39,7 +39,7 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   const damaged: RepositoryError[] = [];
   await mapParallel(someOf(keys), destination.properties.maxParallel, async (key) => {
     try {
-      // One that stands under another name still opens; check reports it.
+      // A slot under another name still opens; check reports it.
       slots.push(decodeSlot(await destination.get(key, undefined, signal), key));
     } catch (error) {
       if (error instanceof RepositoryError) damaged.push(error);
@@ -54,7 +54,7 @@ export async function readKeyFiles(destination: Destination, signal: AbortSignal
   const files = inOrder({ slots, rings, damaged, unread });
   if (keys.length > 0) return files;
   const copies = await withCopies(destination, files, signal);
-  // Copies without a ring are what an interrupted init left.
+  // Copies without a ring are left by an interrupted init.
   return copies === undefined || copies.rings.length === 0 ? files : copies;
 }
 
@@ -65,7 +65,7 @@ function ringNumberOf(key: string): number | undefined {
   return number === undefined ? undefined : Number(number);
 }
 
-/** At random where there are too many: strangers must not keep the genuine ones out for ever. */
+/** Chosen at random where there are too many, so that planted slots cannot keep the genuine ones out for ever. */
 function someOf(keys: readonly string[]): readonly string[] {
   if (keys.length <= MOST_SLOTS) return keys;
   const shuffled = keys.map((key) => ({ key, at: randomInt(2 ** 47) })).sort((a, b) => a.at - b.at);
@@ -82,8 +82,8 @@ function inOrder({ slots, rings, damaged, unread }: KeyFiles): KeyFiles {
 }
 
 /**
- * The key files with what second copies have besides: slots and rings that are gone, and slots that are not as they were.
- * Undefined when there is nothing new.
+ * The key files completed from second copies: slots and rings that are gone, and slots that differ from their copy.
+ * Undefined when the copies add nothing.
  */
 export async function withCopies(
   destination: Destination,
@@ -126,7 +126,7 @@ export interface OpenedKeyring {
   readonly passed: Error | undefined;
 }
 
-/** Tries the slots that the secret fits until one is still in the newest ring; then what second copies have besides. */
+/** Tries the slots that the secret opens until one is still in the newest ring, then those that second copies add. */
 export async function openKeyring(
   destination: Destination,
   files: KeyFiles,
@@ -152,14 +152,14 @@ async function openByFiles(
   signal: AbortSignal,
 ): Promise<OpenedKeyring> {
   let failure: unknown;
-  // While the passphrase is stretched: that takes longer than the way to the destination.
+  // Fetched while the passphrase is stretched, which takes longer than a request.
   const early = fetchEarly(destination, ringKey(files.rings[0]), signal);
   try {
     for await (const slot of openSlots(files.slots, secret, options.allowWeakCost ?? false)) {
       try {
         return { slot, ...(await newestRing(destination, files.rings, { slot, early }, signal)) };
       } catch (error) {
-        // A slot that was removed, or that came from another repository: the secret may fit one more.
+        // The slot was removed or belongs to another repository; the secret may open another one.
         if (!isWrongSecret(error) && !isUnusable(error)) throw error;
         failure ??= error;
       }
@@ -201,7 +201,7 @@ export function isUnreadableHere(error: unknown, { properties }: Destination): e
   return error.kind === 'corrupt-reply' || (error.kind === 'unreachable' && !properties.remote);
 }
 
-/** What damage to one object can look like, besides plain damage: its second copy tells whether it is that. */
+/** Whether damage to one object may be the cause of the error, so that its second copy is worth a try. */
 export function isWorthCopy(error: unknown, destination: Destination): boolean {
   if (isUnusable(error) || isUnreadableHere(error, destination)) return true;
   return (
@@ -209,7 +209,10 @@ export function isWorthCopy(error: unknown, destination: Destination): boolean {
   );
 }
 
-/** One object that is damaged, or that its key does not lead to because only a stranger would name it so. */
+/**
+ * Whether an object is unusable: damaged, or not found under the key that its listed number gives, since only a
+ * stranger writes numbers with leading zeros.
+ */
 export function isUnusable(error: unknown): error is DestinationError | RepositoryError {
   if (error instanceof DestinationError) return error.kind === 'not-found';
   return error instanceof RepositoryError && error.code === 'CORRUPT_DATA';
@@ -219,7 +222,7 @@ function ringKey(number: number | undefined): string | undefined {
   return number === undefined ? undefined : `keys/ring-${number}`;
 }
 
-/** An object that will be wanted, if it can be had: whoever wants it asks again for what could not. */
+/** An object that will be needed soon. Undefined when that fails; whoever needs it then requests it again. */
 export async function fetchEarly(
   destination: Destination,
   key: string | undefined,
@@ -260,7 +263,7 @@ async function newestRing(
   throw passed ?? corrupt('keys/', 'the repository has key slots but no keyring');
 }
 
-/** Numbers of the rings there are, newest first, those included that only a second copy is left of. */
+/** Numbers of the rings, newest first, including those of which only a second copy is left. */
 export async function ringNumbers(destination: Destination, signal: AbortSignal): Promise<readonly number[]> {
   const keys = await listCopied(destination, 'keys/ring-', signal);
   for await (const page of destination.list('keys/ring-', signal)) keys.push(...page.map(({ key }) => key));
@@ -268,7 +271,10 @@ export async function ringNumbers(destination: Destination, signal: AbortSignal)
   return [...numbers].sort((a, b) => b - a);
 }
 
-/** Undefined when neither ring `n` nor its second copy can be used. @throws {RepositoryError} WRONG_PASSPHRASE */
+/**
+ * Ring `n` from the object or its second copy; undefined when neither can be used. @throws {RepositoryError}
+ * WRONG_PASSPHRASE
+ */
 export async function ringOrCopy(
   destination: Destination,
   n: number,
@@ -285,7 +291,7 @@ export async function ringOrCopy(
   }
 }
 
-/** Ring `n` by its second copy; undefined when that cannot be used either. */
+/** Ring `n` from its second copy; undefined when that cannot be used either. */
 async function copiedRing(
   destination: Destination,
   n: number,
@@ -305,10 +311,10 @@ async function copiedRing(
 /** What an interrupted init leaves: a configuration and key slots, without the ring that comes last. */
 const UNFINISHED_INIT = /^(?:copies\/)?(?:config\/[1-9]\d{0,5}|keys\/[0-9a-f]{32})$/;
 
-/** What a trial of the destination leaves where nothing can be deleted. */
+/** Names of the objects that a trial of the destination leaves where nothing can be deleted. */
 const TRIED_OUT = /^probe-[0-9a-f]{16}-[a-z]$/;
 
-/** What interrupted inits left, nothing in an empty place; undefined when there is anything else. */
+/** The objects that interrupted inits left, none in an empty place; undefined when there is anything else. */
 export async function unfinishedInit(
   destination: Destination,
   signal: AbortSignal,
@@ -317,7 +323,7 @@ export async function unfinishedInit(
   return others.length === 0 ? leftovers : undefined;
 }
 
-/** The objects that interrupted inits left, and keys of others: some, when there are any. */
+/** The objects that interrupted inits left, and the keys of some other objects, if there are any. */
 export async function whatLiesThere(
   destination: Destination,
   signal: AbortSignal,

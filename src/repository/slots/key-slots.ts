@@ -31,7 +31,7 @@ import { slotAssociated, type SlotFile } from './slot-file.ts';
 const TAG = 16;
 const MAX_LABEL_BYTES = 128;
 
-/** What a person or host presents to open a repository. */
+/** What a user or host presents to open a repository. */
 export type Secret =
   | { readonly kind: 'passphrase'; readonly text: string }
   | { readonly kind: 'recovery'; readonly secret: Buffer }
@@ -42,15 +42,18 @@ export type Secret =
 export interface OpenSlot {
   readonly slot: string;
   readonly private: Buffer;
-  /** Of a write-only key the administrator's public key: whoever could authenticate rings could also make them. */
+  /**
+   * For a write-only key the administrator's public key instead: a key that could authenticate rings could also forge
+   * them.
+   */
   readonly ringAuth: Buffer;
   readonly writeOnly: boolean;
 }
 
 /**
- * Makes a slot for `secret`; returns its file and what the keyring must know of it.
+ * Makes a slot for `secret`; returns its file and its entry for the keyring.
  * @param ringAuth for a write-only key the administrator's public key
- * @throws {RepositoryError} LIMIT_EXCEEDED when the label is too long
+ * @throws {RepositoryError} LIMIT_EXCEEDED when the label is too long; REFUSED when the passphrase is not valid text
  */
 export async function createSlot(
   repository: Buffer,
@@ -97,10 +100,10 @@ export async function createSlot(
 }
 
 /**
- * Opens the slots that the secret fits, one after the other, checking the commitment before anything is decrypted. What
- * passphrases are tried on is bounded by what it costs in all (slot-cost.ts).
+ * Opens the slots that the secret fits, one after the other, checking the commitment before anything is decrypted. The
+ * total cost of trying passphrase slots is bounded (slot-cost.ts).
  * @param allowWeakCost accept passphrase costs below the floor (repositories made for tests)
- * @throws {RepositoryError} WRONG_PASSPHRASE or LIMIT_EXCEEDED when no more slot fits
+ * @throws {RepositoryError} WRONG_PASSPHRASE or LIMIT_EXCEEDED when no further slot fits
  */
 export async function* openSlots(
   slots: readonly SlotFile[],
@@ -128,7 +131,7 @@ export async function* openSlots(
   });
 }
 
-/** Never the kind that was just found to be missing there. */
+/** A hint what opens the repository; it never suggests a kind of secret for which there is no slot. */
 function whatOpens(secret: Secret, slots: readonly SlotFile[]): string {
   const has = (kind: SlotKind): boolean => slots.some((slot) => slot.kind === kind);
   const addCode = holdfastThere`keys add --recovery-code`;
@@ -171,7 +174,7 @@ function wrongSecretMessage(secret: Secret, candidates: number): string {
 }
 
 /**
- * Seals a keyring to every slot it knows, and to every write-only key what that key may have of it.
+ * Seals a keyring to every slot it lists and, for every write-only key, the part that the key may have.
  * @throws {RepositoryError} REFUSED without administrator key, which signs what write-only keys get
  */
 export function sealRing(ring: Keyring, n: number, ringAuth: Buffer): Buffer {
@@ -188,7 +191,7 @@ export function sealRing(ring: Keyring, n: number, ringAuth: Buffer): Buffer {
   return encodeCbor({ ...map, auth: createHmac('sha256', ringAuth).update(encodeCbor(map)).digest() });
 }
 
-/** What tells the two kinds of plaintext in a ring apart. */
+/** Labels that separate the two kinds of plaintext in a ring. */
 const RING = { wrap: 'hf1/ring/v1', associated: 'hf1/ring' } as const;
 const GRANT = { wrap: 'hf1/grant/v1', associated: 'hf1/grant' } as const;
 type Sealing = typeof RING | typeof GRANT;
@@ -202,7 +205,7 @@ function sealToSlot(ring: Keyring, n: number, known: KnownSlot, sealing: Sealing
   return { slot, epk: ephemeral.public, nonce, ct };
 }
 
-/** Signed also when there is none left: so a removed key learns that it was removed. */
+/** Signed even when no write-only key is left, so that a removed key learns of its removal. */
 function sealGrants(ring: Keyring, n: number): CborMap {
   const { admin } = ring;
   if (admin === undefined) {
@@ -226,8 +229,9 @@ function grantsMessage(repository: Buffer, n: number, unsigned: Buffer): Buffer 
 }
 
 /**
- * Opens ring `n` with an opened slot. A write-only key gets a keyring with what was granted to it and nothing else.
- * @throws {RepositoryError} CORRUPT_DATA when it is not authentic; WRONG_PASSPHRASE when the slot was removed from it
+ * Opens ring `n` with an opened slot. A write-only key gets a keyring with only what was granted to it.
+ * @throws {RepositoryError} CORRUPT_DATA when the ring is not authentic; WRONG_PASSPHRASE when the slot was removed
+ * from it
  */
 export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   const object = `keys/ring-${n}`;
@@ -289,12 +293,15 @@ function sharedSecret(slot: OpenSlot, epk: Buffer, object: string): Buffer {
   }
 }
 
-/** KiB that any machine has to spare. Several destinations at once would take many times what is dearer. */
+/**
+ * Costs below this many KiB are affordable on any machine, several at once. Others are stretched one at a time, since
+ * opening several destinations together would multiply the memory.
+ */
 const CHEAP_KIB = 32_768;
 
 async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer> {
   if (secret.kind !== 'passphrase') return secret.secret;
-  // Half a character would become another one, which opens what it must not.
+  // A lone surrogate would be encoded as a replacement character, so that a wrong passphrase could open the slot.
   if (!secret.text.isWellFormed()) throw noText();
   if (cost === undefined) throw corrupt('a key slot', 'it is a passphrase slot without cost parameters');
   const text = Buffer.from(secret.text.normalize('NFC'), 'utf8');

@@ -1,38 +1,39 @@
-/** What it may cost to try the key slots that a storage shows: anybody who may write there can plant some. */
+/** Limits the cost of trying key slots, since anyone who may write to the storage can plant some. */
 import { RepositoryError } from '../../base/errors.ts';
 import { formatBytes } from '../../base/units.ts';
 import { DEFAULT_COST, type Argon2Cost } from '../../codec/kdf.ts';
 import { memoryBytes } from '../../system/machine-memory.ts';
 import type { SlotFile } from './slot-file.ts';
 
-/** What more there is was put there by a stranger. */
+/** A repository has no more slots than this; further ones were planted. */
 export const MOST_SLOTS = 64;
 
 /** Costs outside of these are refused: a planted slot must neither exhaust memory nor weaken the passphrase. */
 const COST_LIMITS = { minM: 65_536, maxM: 1_048_576, maxT: 8, maxP: 8, memoryShare: 1 / 4 } as const;
-/** What repositories are usually made with may take so much of the memory of a small machine: it has to open them. */
+/** The usual cost may take up to this share of a small machine's memory, since the machine has to open such repositories. */
 const USUAL_SHARE = 3 / 4;
 
 /**
- * KiB times passes of all slots that one passphrase is tried on: as many of the usual cost as a repository can have, which
- * take about half a minute. Cheap ones come first, so that nothing dearer can keep these from being tried.
+ * Most KiB times passes over all slots that one passphrase is tried on: as many slots of the usual cost as a repository
+ * can have, which take about half a minute. Cheap slots come first, so that dearer ones cannot keep them from being
+ * tried.
  */
 const MOST_WORK = MOST_SLOTS * workOf(DEFAULT_COST);
 
 export interface SlotTries {
   /** In the order in which they are tried. */
   readonly tried: readonly SlotFile[];
-  /** How many are not tried, since all together would take too long. */
+  /** How many slots are not tried because all together would take too long. */
   readonly left: number;
-  /** Why one of the others is not tried. */
+  /** Why a slot whose cost is outside of the limits is not tried; undefined where there is none. */
   readonly refused: RepositoryError | undefined;
 }
 
 /**
- * The slots that a secret of this kind is tried on.
+ * Chooses the slots on which a secret of this kind is tried.
  * @param slots oldest first
  * @param allowWeak accept passphrase costs below the floor (repositories made for tests)
- * @param memory bytes that there are on this machine
+ * @param memory bytes of memory on this machine
  */
 export function planTries(
   slots: readonly SlotFile[],
@@ -58,7 +59,7 @@ export function planTries(
   return { tried, left: fitting.length - tried.length, refused };
 }
 
-/** Fewer lanes take longer for it, and no less memory. */
+/** Lanes are ignored: fewer lanes only take longer for the same work. */
 function workOf({ m, t }: Argon2Cost): number {
   return m * t;
 }

@@ -1,4 +1,4 @@
-/** The file of a key slot: what it says, and what its ciphertext is bound to (docs/repository-format.md, 4.2). */
+/** Decodes key slot files, and computes what their ciphertext is bound to (docs/repository-format.md, 4.2). */
 import type { Argon2Cost } from '../../codec/kdf.ts';
 import { slotKindOf, type SlotKind } from '../../format/keyring.ts';
 import { corrupt } from '../../base/errors.ts';
@@ -17,7 +17,7 @@ export interface SlotFile {
   readonly nonce: Buffer;
   readonly public: Buffer;
   readonly ct: Buffer;
-  /** What the ciphertext is bound to: every field of the file but itself, known or not. */
+  /** The associated data of the ciphertext: every other field of the file, known or not. */
   readonly associated: Buffer;
 }
 
@@ -46,7 +46,7 @@ export function decodeSlot(bytes: Buffer, object: string): SlotFile {
   };
 }
 
-/** What the ciphertext of a slot file is bound to. */
+/** The associated data of a slot file's ciphertext. */
 export function slotAssociated(withoutCt: Buffer): Buffer {
   return Buffer.concat([Buffer.from('hf1/slot', 'latin1'), withoutCt]);
 }

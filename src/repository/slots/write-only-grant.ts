@@ -1,4 +1,4 @@
-/** What a write-only key is given of a keyring, and the keyring that it makes of that. */
+/** Computes what a write-only key is granted of a keyring, and the restricted keyring that it makes of that. */
 import { BugError } from '../../base/errors.ts';
 import { saltedKey, typeKey } from '../../codec/keys.ts';
 import { sealerKey, sealingPair, writeOnlyMark } from '../../codec/write-only.ts';
@@ -6,8 +6,9 @@ import type { Grant } from '../../format/grant.ts';
 import type { Keyring } from '../../format/keyring.ts';
 
 /**
- * No root key: it can seal, take part in leases, and see tombstones and the configuration. Its chunk ids are a
- * namespace of its own, so that it can tell nothing of what others have stored.
+ * The grant for a write-only key. It has no root key: its holder can seal, take part in leases, and see tombstones and
+ * the configuration. Its chunk ids are in a namespace of their own, so that they reveal nothing about what others have
+ * stored.
  */
 export function grantFor(ring: Keyring, number: number): Grant {
   const { salt } = writeOnlyMark(ring.repository, number);
