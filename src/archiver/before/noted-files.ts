@@ -88,9 +88,9 @@ export class NotedFiles {
 
   #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: EntryStat): Buffer {
     const facts = [size, mtimeNs, ctimeNs, storedNumber(ino), nlink];
-    // A file with several names is read by only one of them. The path of others is unique, so their device is left out:
-    // its number
-    // may change when the machine restarts.
+    // A file with several names is read by only one of them, so it is identified by device and inode. Other files are
+    // identified by
+    // path, without the device: its number may change when the machine restarts.
     return nlink > 1 ? this.#digests.of('', [...facts, dev]) : this.#digests.of(path, facts);
   }
 }
