@@ -41,11 +41,10 @@ export interface ArchiveSummary {
   /** Sources from which the exclude rules left out everything. */
   readonly leftOut: readonly ByteString[];
   /**
-   * Set when another machine wrote to the repository under this machine's writer identity, so that this one took a new
-   * one.
+   * Set when another machine wrote to the repository under this machine's writer identity, so that this one took a new one.
    */
   readonly foreign: ForeignRecord | undefined;
-  /** The run relied on the caller's change set: directories that it does not name were not listed. */
+  /** The run relied on the caller's change set: unchanged directories that it does not name were not listed. */
   readonly fromChanges: boolean;
   /** Packs that were found damaged: what the snapshot needs from them was stored again. */
   readonly packsDamaged: number;

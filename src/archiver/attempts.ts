@@ -86,8 +86,7 @@ class Attempts {
 
   /**
    * A parent that is gone may be dropped, except in the first run without a change set: there a person named the
-   * snapshot and
-   * should learn of the mistake. With a change set the agent chose it, by an older list of snapshots.
+   * snapshot and should learn of the mistake. With a change set the agent chose it, by an older list of snapshots.
    */
   #mayLoseParent(isFirst: boolean): boolean {
     const { parent, changes } = this.#basis;

@@ -10,8 +10,8 @@ import { endWithChildren } from '../system/end-process.ts';
 const LEFT_RUNNING_MS = 30_000;
 
 /**
- * The standard output of a command. Throws when the command fails, so that half a dump never becomes a snapshot.
- * When the signal aborts, or the consumer stops early, the command and everything it started are ended.
+ * The standard output of a command. Throws when the command fails, so that half a dump never becomes a snapshot. When
+ * the signal aborts, or the consumer stops early, the command and everything it started are ended.
  *
  * @throws {SourceError} COMMAND_FAILED, and the signal's reason
  */

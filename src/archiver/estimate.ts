@@ -23,8 +23,7 @@ export interface Estimate {
   readonly bytesTotal: number;
   /**
    * Bytes that would be read, and the most that could be stored: new and changed files, and files that have to be read
-   * to
-   * know whether they changed.
+   * to find out whether they changed.
    */
   readonly bytesToRead: number;
   readonly problems: Tally['problems'];

@@ -40,8 +40,7 @@ export async function openRun(
   const { tombstones } = snapshots;
   const unsound = new Set([...unsoundPacks(tombstones), ...damaged.packs]);
   // What is still readable in a damaged pack need not be read from the source again. Most marked packs are long gone,
-  // and
-  // then the second index is not needed.
+  // and then the second index is not needed.
   const areThere = [...unsound].some((name) => index.leftOut.has(name));
   const parts = stack.move();
   return {

@@ -37,10 +37,7 @@ export interface WalkContext {
   readonly signal: AbortSignal;
 }
 
-/**
- * Walks and reads everything. Resolves once every data pack is stored and the last tree pack is on its way.
- * @throws {RepositoryError} REFUSED
- */
+/** Walks and reads everything. Resolves once every data pack is stored and the last tree pack is on its way. */
 export async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
   const { parent, outcomes, tally, store, trees, readers, session } = context;
   const { notes, noted, observer, signal } = context;

@@ -1,6 +1,6 @@
 /**
- * POSIX access control lists as tar archives contain them (`SCHILY.acl.access`, `SCHILY.acl.default`): the short text form
- * of acl(5), with ids instead of names so that they mean the same everywhere.
+ * POSIX access control lists as tar archives contain them (`SCHILY.acl.access`, `SCHILY.acl.default`): the short text
+ * form of acl(5), with ids instead of names so that they mean the same everywhere.
  */
 
 /** Tags of struct posix_acl_xattr_entry (linux/posix_acl.h). */

@@ -56,8 +56,8 @@ export class ContentReader {
   }
 
   /**
-   * The file's bytes in buffers of at most one chunk, each checked against its id. Only segments with chunks in the range are
-   * fetched. The buffers are views of larger ones, so copy what is to be kept.
+   * The file's bytes in buffers of at most one chunk, each checked against its id. Only segments with chunks in the
+   * range are fetched. The buffers are views of larger ones, so copy what is to be kept.
    * @throws {RepositoryError} CORRUPT_DATA, also when chunks and holes do not add up to the size of the file
    * @throws {RequestError} INVALID_RANGE
    */

@@ -184,8 +184,8 @@ interface Pair {
 }
 
 /**
- * The next name of a directory with its entries on both sides. Parts of split directories that are the same on both sides are
- * skipped, and none is read before its turn.
+ * The next name of a directory with its entries on both sides. Parts of split directories that are the same on both
+ * sides are skipped, and none is read before its turn.
  */
 async function nextPair(
   level: Level,

@@ -21,8 +21,7 @@ export interface DirectoryBounds {
 
 /**
  * Goes through the entries of a directory in order of their names, with one leaf in memory at a time. It is either at
- * an entry
- * or before an unread part; such a part can be skipped without reading it.
+ * an entry or before an unread part; such a part can be skipped without reading it.
  */
 export class DirectoryCursor {
   readonly #reader: TreeReader;

@@ -4,8 +4,8 @@ import type { Entry, Hole, Xattr } from '../format/tree.ts';
 export type MetadataField = 'mode' | 'owner' | 'mtime' | 'xattrs';
 
 /**
- * Whether two entries of the same type have different content: bytes, link target, device. Directories never have, as their
- * entries are compared separately.
+ * Whether two entries of the same type have different content: bytes, link target, device. Directories never have, as
+ * their entries are compared separately.
  * @param idsComparable false when their chunks are named by different keys; then size and time decide
  */
 export function contentDiffers(a: Entry, b: Entry, idsComparable: boolean): boolean {

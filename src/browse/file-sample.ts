@@ -17,8 +17,8 @@ export interface PickedFiles {
 }
 
 /**
- * The newest snapshot of every host and set of sources, grouped by who stored them; full keys come first. Each group is to be
- * sampled separately: a write-only key can claim any number of files, and would otherwise attract the whole sample.
+ * The newest snapshot of every host and set of sources, grouped by who stored them; full keys come first. Each group is
+ * to be sampled separately: a write-only key can claim any number of files, and would otherwise attract the whole sample.
  */
 export function newestOfEachSource(live: readonly Snapshot[]): readonly (readonly Snapshot[])[] {
   const newest = new Map<string, Map<string, Snapshot>>([[storeKey(FULL_KEYS), new Map()]]);
@@ -33,8 +33,8 @@ export function newestOfEachSource(live: readonly Snapshot[]): readonly (readonl
 }
 
 /**
- * Picks `count` regular files, or all when there are fewer. Directories know how many files are below them, so only those on
- * the way to a picked file are read.
+ * Picks `count` regular files, or all when there are fewer. Directories know how many files are below them, so only
+ * those on the way to a picked file are read.
  * @param below returns a random whole number from 0 to below its argument, uniformly distributed
  */
 export async function pickFiles(

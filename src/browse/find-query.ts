@@ -7,10 +7,9 @@ import type { Entry, EntryType } from '../format/tree.ts';
 /** What to look for. An entry must meet every condition that is given. */
 export interface FindQuery {
   /**
-   * Wildcards `*`, `?`, `[…]` and `**`, as in gitignore; one of them must match. A pattern with a `/` is matched against
-   * the path
-   * (`/srv/w*`; without a leading slash at any depth: `src/*.ts`), any other against the name. A trailing `/` matches only
-   * directories. Empty: no condition.
+   * Wildcards `*`, `?`, `[…]` and `**`, as in gitignore; one of them must match. A pattern with a `/` is matched
+   * against the path (`/srv/w*`; without a leading slash at any depth: `src/*.ts`), any other against the name. A
+   * trailing `/` matches only directories. Empty: no condition.
    */
   readonly patterns: readonly string[];
   readonly ignoreCase?: boolean;

@@ -9,9 +9,9 @@ interface Known<T> {
 }
 
 /**
- * Keeps a value with the first name of every inode that has several. Inode and device numbers alone prove nothing: they are
- * reused, and a file may change between the reads of two of its names. So only entries with the same content are names of one
- * inode.
+ * Keeps a value with the first name of every inode that has several. Inode and device numbers alone prove nothing: they
+ * are reused, and a file may change between the reads of two of its names. So only entries with the same content are
+ * names of one inode.
  */
 export class InodeNames<T> {
   readonly #inodes = new Map<string, readonly Known<T>[]>();

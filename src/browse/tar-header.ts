@@ -1,7 +1,7 @@
 /**
- * Makes headers of tar archives in the pax format (POSIX.1-2017, pax, "pax Interchange Format"), with the extensions that GNU
- * tar, star and libarchive share: `SCHILY.xattr.` and `SCHILY.acl.` records, base-256 numbers, and GNU's long names for
- * those that are not UTF-8, which pax records cannot hold.
+ * Makes headers of tar archives in the pax format (POSIX.1-2017, pax, "pax Interchange Format"), with the extensions
+ * that GNU tar, star and libarchive share: `SCHILY.xattr.` and `SCHILY.acl.` records, base-256 numbers, and GNU's long
+ * names for those that are not UTF-8, which pax records cannot hold.
  */
 
 import { isAscii, isUtf8, type ByteString } from '../base/byte-path.ts';

@@ -95,8 +95,7 @@ export async function newestWith(
 
 /**
  * The walkers of a path. A link on the way may have led elsewhere in some snapshots, so that the path there is another;
- * usually
- * there is only one.
+ * usually there is only one.
  */
 class Walkers {
   readonly #asked: ByteString;

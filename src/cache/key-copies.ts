@@ -30,9 +30,8 @@ const NOTHING: Kept = { version: VERSION, complete: false, large: false, files: 
 
 /**
  * The copies for one location, identified by the text that was given for it. They do not open anything without the
- * secret, as a
- * slot holds nothing that the destination does not show. Nothing throws: a file that cannot be read or written costs
- * requests.
+ * secret, as a slot holds nothing that the destination does not show. Nothing throws: a file that cannot be read or
+ * written costs requests.
  */
 export function openKeyCopies(stateDirectory: string, location: string): KeyCopies {
   const name = createHash('sha256').update(location).digest('hex').slice(0, 32);

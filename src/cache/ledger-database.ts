@@ -31,8 +31,8 @@ interface FileRow {
 }
 
 /**
- * Several processes may share one file. Nothing here throws: after the first error it behaves as an empty ledger that notes
- * nothing, and the next process starts a new file.
+ * Several processes may share one file. Nothing here throws: after the first error it behaves as an empty ledger that
+ * notes nothing, and the next process starts a new file.
  */
 export class LedgerDatabase implements Ledger {
   readonly #path: string;
@@ -166,8 +166,7 @@ export class LedgerDatabase implements Ledger {
 
 /**
  * SQLite does not notice a page that was only half written or that the disk returns wrong, and notes go into snapshots
- * without
- * reading the files.
+ * without reading the files.
  * @throws {Error} when a row is not what was stored
  */
 function sound<R extends { readonly digest: Buffer }>(row: R, digest: Buffer): R {

@@ -32,8 +32,8 @@ interface Row {
 }
 
 /**
- * Any number of processes may share one file. Nothing here throws: after the first error it behaves as an empty cache that
- * keeps nothing, and the next process starts a new file.
+ * Any number of processes may share one file. Nothing here throws: after the first error it behaves as an empty cache
+ * that keeps nothing, and the next process starts a new file.
  */
 export class MetadataDatabase implements MetadataCache {
   readonly #options: MetadataDatabaseOptions;

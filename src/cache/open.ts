@@ -16,8 +16,8 @@ export interface CachedRepository {
 }
 
 /**
- * Opens the cache of a repository. A repository on this machine is its own cache. With a write-only key there is no metadata
- * to read, near or far; instead a ledger notes what this machine has stored.
+ * Opens the cache of a repository. A repository on this machine is its own cache. With a write-only key there is no
+ * metadata to read, near or far; instead a ledger notes what this machine has stored.
  */
 export function openCached(repository: Repository, stateDirectory: string, clock: Clock): CachedRepository {
   const { grantedTo } = repository.keyring;

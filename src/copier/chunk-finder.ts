@@ -9,8 +9,8 @@ import { SegmentCache } from '../repository/contents/segment-reader.ts';
 
 const CACHE_BYTES = 32 * 1024 * 1024;
 /**
- * The most places noted for one chunk. Each further one takes a repack or a repair that was followed by damage, so more than
- * this does not occur in an honest repository.
+ * The most places noted for one chunk. Each further one takes a repack or a repair that was followed by damage, so more
+ * than this does not occur in an honest repository.
  */
 const MOST_PLACES = 16;
 

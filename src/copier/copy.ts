@@ -61,8 +61,8 @@ export interface CopySummary {
 }
 
 /**
- * Those of the snapshots that the target lacks. Snapshots of the same run on the same host with the same paths are the same,
- * whatever tags they were given later.
+ * Those of the snapshots that the target lacks. Snapshots of the same run on the same host with the same paths are the
+ * same, whatever tags they were given later.
  */
 export function missingIn(target: readonly Snapshot[], snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const there = new Set(target.map(runOf));
@@ -76,8 +76,8 @@ export function runOf({ record, storedBy }: Snapshot): string {
 }
 
 /**
- * Copies snapshots. Each is committed before the next one begins, so that an interrupted copy can be continued.
- * A snapshot that the source has lost part of is passed over; every other error ends the run.
+ * Copies snapshots. Each is committed before the next one begins, so that an interrupted copy can be continued. A
+ * snapshot that the source has lost part of is passed over; every other error ends the run.
  * @throws {RepositoryError} {DestinationError}
  */
 export async function copySnapshots(

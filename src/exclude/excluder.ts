@@ -1,17 +1,15 @@
 /**
  * Decides what a backup leaves out of a source.
  *
- * A walker opens one scope per directory and asks it about each entry. The rules are independent, and any of them can leave
- * an
- * entry out: an absolute path that is never backed up, a tag or marker in the directory, patterns, size. A directory on
- * another
- * file system is kept but not entered. Patterns of the command line and the configuration take precedence over ignore
- * files, an
- * ignore file over those further up, and within one list the last match decides. Nothing below an excluded directory can be
- * taken back in, because the walker never gets there, except for a source that was named there (`entry-rules.ts`).
+ * A walker opens one scope per directory and asks it about each entry. The rules are independent, and any of them can
+ * leave an entry out: an absolute path that is never backed up, a tag or marker in the directory, patterns, size. A
+ * directory on another file system is kept but not entered. Patterns of the command line and the configuration take
+ * precedence over ignore files, an ignore file over those further up, and within one list the last match decides.
+ * Nothing below an excluded directory can be taken back in, because the walker never gets there, except for a source
+ * that was named there (`entry-rules.ts`).
  *
- * Apart from reading ignore files and tags, through `RuleFiles`, this is pure. Of git's sources of rules only the
- * files in the tree are used: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.
+ * Apart from reading ignore files and tags, through `RuleFiles`, this is pure. Of git's sources of rules only the files
+ * in the tree are used: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.
  */
 
 import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
@@ -95,8 +93,7 @@ export interface Excluder {
   readonly source: ExcludeSource;
   /**
    * The decision about the source root. It was named on purpose, so only a `never` path or an absolute pattern that
-   * matches it
-   * leaves it out. When it does, there is nothing to walk.
+   * matches it leaves it out. When it does, there is nothing to walk.
    */
   readonly rootDecision: Decision;
   /** The decision about a directory that is one of the `never` paths under another name; undefined for any other. */

@@ -46,8 +46,8 @@ export interface Explanation {
 const CLOSED: EntryFacts = { kind: 'directory', size: 0, device: Number.NaN };
 
 /**
- * Explains a path at or below the source root. A path that does not exist is taken for an empty file, or with a trailing `/`
- * for an empty directory.
+ * Explains a path at or below the source root. A path that does not exist is taken for an empty file, or with a
+ * trailing `/` for an empty directory.
  * @param sources all sources of the backup: the way to one inside this source is stored whatever the rules
  * @throws RequestError when the path is outside the source, or leads through something that is not a directory
  */

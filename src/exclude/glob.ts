@@ -1,13 +1,13 @@
 /**
  * Matches a gitignore pattern, cut into path segments, against a path.
  *
- * The meaning is that of gitignore(5), with git's behaviour where that leaves it open (an unclosed bracket never matches,
- * `[]]` contains a bracket, `**` is special only when it fills a segment). Regular expressions are not used, because patterns
- * come from files in the tree: this matcher takes at most pattern length times name length steps for a segment, and segments
- * times segments for a path, whatever the pattern.
+ * The meaning is that of gitignore(5), with git's behaviour where that leaves it open (an unclosed bracket never
+ * matches, `[]]` contains a bracket, `**` is special only when it fills a segment). Regular expressions are not used,
+ * because patterns come from files in the tree: this matcher takes at most pattern length times name length steps for a
+ * segment, and segments times segments for a path, whatever the pattern.
  *
- * A string here is a sequence of code points. Given bytes (one character each) a `?` is one byte, as in git; given
- * text it is one character.
+ * A string here is a sequence of code points. Given bytes (one character each) a `?` is one byte, as in git; given text
+ * it is one character.
  */
 
 /** One path segment of a pattern, in the form that is quickest to match. */
@@ -45,8 +45,8 @@ const anySegment: Segment = { kind: 'stars', parts: ['', ''] };
 const globstar: Segment = { kind: 'globstar' };
 
 /**
- * Cuts a pattern, without `!`, leading and trailing `/`, into its segments; or tells why it can never match.
- * The last segment is never a globstar, because a trailing `**` needs something to match.
+ * Cuts a pattern, without `!`, leading and trailing `/`, into its segments; or tells why it can never match. The last
+ * segment is never a globstar, because a trailing `**` needs something to match.
  */
 export function compileGlob(pattern: string, options: GlobOptions): readonly Segment[] | GlobFault {
   const segments: Segment[] = [];
@@ -211,8 +211,8 @@ function parseBracket(
 }
 
 /**
- * Whether a name (without `/`) matches a segment. `folded`: the name and the pattern are folded, so brackets, which keep the
- * case in which they were written, are tried with both cases.
+ * Whether a name (without `/`) matches a segment. `folded`: the name and the pattern are folded, so brackets, which
+ * keep the case in which they were written, are tried with both cases.
  */
 export function matchSegment(segment: Segment, name: string, folded: boolean): boolean {
   if (segment.kind === 'literal') return name === segment.text;

@@ -51,8 +51,7 @@ export const NO_PATTERNS: ActivePatterns = { layers: [], rules: [] };
 
 /**
  * Compiles patterns typed by a user for one source. A leading `/` anchors a pattern at the source root, unless the
- * pattern is an
- * absolute path of the root or of something below it (`/home/u/cache` in the source `/home/u`).
+ * pattern is an absolute path of the root or of something below it (`/home/u/cache` in the source `/home/u`).
  * @throws RequestError for a pattern that could never match, which must be a mistake
  */
 export function compileSettings(settings: readonly PatternSetting[], root: ByteString): PatternLayer {

@@ -7,8 +7,8 @@ import { quoted, shownPath, type CacheDirectoryExclusion, type MarkerExclusion }
 /** Reads the files that hold rules; nothing else here touches the disk. */
 export interface RuleFiles {
   /**
-   * The first `limit` bytes of a regular file, or all of it when it is shorter. Undefined when the path is not a regular
-   * file (a directory, a symbolic link, a device) or is gone. Any other error is thrown.
+   * The first `limit` bytes of a regular file, or all of it when it is shorter. Undefined when the path is not a
+   * regular file (a directory, a symbolic link, a device) or is gone. Any other error is thrown.
    */
   read(path: ByteString, limit: number): Uint8Array | undefined;
   /** Called for a file that could not be read. Its rules are not applied, so more is backed up, never less. */

@@ -28,12 +28,12 @@ import { removeUnfinished } from './target/unfinished-files.ts';
 import { WorkerPool } from './content/worker-pool.ts';
 
 /**
- * Restores a snapshot, or a selection from it: walk the tree and make the directories, compare the files that exist in the
- * target, fetch each needed segment once and write its files, then make the links, then set the directories' metadata. An
- * error with one entry is listed in the summary and costs that entry only.
+ * Restores a snapshot, or a selection from it: walk the tree and make the directories, compare the files that exist in
+ * the target, fetch each needed segment once and write its files, then make the links, then set the directories'
+ * metadata. An error with one entry is listed in the summary and costs that entry only.
  *
- * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, NOTHING_MATCHES, a pattern that makes no sense, a path outside the
- * subfolder
+ * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, NOTHING_MATCHES, a pattern that makes no sense, a path
+ * outside the subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
  * @throws {StateError} TARGET_FULL

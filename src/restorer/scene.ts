@@ -13,7 +13,7 @@ import type { RestoreObserver, RestoreRequest } from './request/request.ts';
 import { RestoreTally } from './request/tally.ts';
 import { endRun, newRun } from './target/temporary-names.ts';
 
-/** What all steps of one restore share. */
+/** The state and tools that all steps of one restore share. */
 export interface RestoreScene {
   readonly request: RestoreRequest;
   readonly observer: RestoreObserver;

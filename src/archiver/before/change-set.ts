@@ -2,8 +2,8 @@ import { pathAbove, type ByteString } from '../../base/byte-path.ts';
 import type { Parent } from './parent.ts';
 
 /**
- * Paths that may have changed since the parent snapshot's run began, from a watcher that reports every other change as well.
- * Only for a run with the same exclude settings as the parent's: what was left out then is not looked for again.
+ * Paths that may have changed since the parent snapshot's run began, from a watcher that reports every other change as
+ * well. Only for a run with the same exclude settings as the parent's: what was left out then is not looked for again.
  */
 export interface ChangeSet {
   /** Directories to list and look at entry by entry. */

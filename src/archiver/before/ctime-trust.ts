@@ -1,7 +1,6 @@
 /**
- * Finds out which file systems keep a time of change (ctime) that no program can set. On others (FAT, exFAT, images
- * built with
- * one time for all files) new content of the same size and mtime looks like the old, so files there are always read.
+ * Finds out which file systems keep a time of change (ctime) that no program can set. On others (FAT, exFAT, images built
+ * with one time for all files) new content of the same size and mtime looks like the old, so files there are always read.
  */
 import { constants, statfsSync } from 'node:fs';
 import { fsPath, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
@@ -38,8 +37,8 @@ const KEEP_NONE: ReadonlySet<number> = new Set([
 const OVERLAY = 0x794c7630;
 
 /**
- * FAT and exFAT keep times in steps of this size. Outside Linux a finer ctime therefore proves that one is kept; some file
- * systems of Linux make up finer times.
+ * FAT and exFAT keep times in steps of this size. Outside Linux a finer ctime therefore proves that one is kept; some
+ * file systems of Linux make up finer times.
  */
 const COARSE_NS = 10_000_000n;
 const SHOWS_BY_FINENESS = process.platform !== 'linux';
@@ -171,9 +170,7 @@ function kindByType(type: number | undefined): 'always' | 'never' | undefined {
   return KEEP_INODES.has(type) ? 'always' : KEEP_NONE.has(type) ? 'never' : undefined;
 }
 
-/**
- * The statfs type of what is at a path. A layer is the path that root gave when mounting, and usually leads by way of links.
- */
+/** Finds the statfs type of a path. A layer is the path that root gave when mounting, and usually leads by way of links. */
 type TypeOf = (path: ByteString, what?: 'layer') => number | undefined;
 
 /** Undefined if the system does not tell. */

@@ -45,8 +45,8 @@ export class DamagedParts {
   }
 
   /**
-   * Reads the pack once more, then all tree packs, and marks those that are damaged. False when the pack is sound: then the
-   * connection had corrupted what was received.
+   * Reads the pack once more, then all tree packs, and marks those that are damaged. False when the pack is sound: then
+   * the connection had corrupted what was received.
    */
   async confirm({ pack, trees }: PackDamaged, signal: AbortSignal): Promise<boolean> {
     if (!(await isDamagedPack(this.#repository, pack, signal))) return false;

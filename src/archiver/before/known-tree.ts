@@ -27,8 +27,7 @@ const LOOKS_AT_ONCE = 2_000;
 export class TreeNotes {
   /**
    * Directories with files that have other names. Such a file may change by way of another name, without any notice
-   * about this
-   * directory.
+   * about this directory.
    */
   readonly linked = new Set<ByteString>();
   /** Rule files were in force that are themselves left out of the snapshot. */
@@ -55,8 +54,8 @@ export type CleanTest = (directory: ByteString) => boolean;
 
 /**
  * Looks at every directory once, since no watcher reports what comes and goes between two of its messages. Undefined
- * when nothing may be passed over: there is no change set, or it is not certain that the repository still has all of the
- * parent's content. A pack of the same name has the same chunks, so comparing names is enough for that.
+ * when nothing may be passed over: there is no change set, or it is not certain that the repository still has all of
+ * the parent's content. A pack of the same name has the same chunks, so comparing names is enough for that.
  *
  * @param notes of this run; the notes on clean directories are copied into it
  */

@@ -1,7 +1,6 @@
 /**
  * Finds files that have not changed since this machine last read them. A machine with a write-only key needs this, as
- * it has no
- * parent to compare with.
+ * it has no parent to compare with.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Namespace } from '../../codec/keys.ts';
@@ -89,8 +88,7 @@ export class NotedFiles {
   #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: EntryStat): Buffer {
     const facts = [size, mtimeNs, ctimeNs, storedNumber(ino), nlink];
     // A file with several names is read by only one of them, so it is identified by device and inode. Other files are
-    // identified by
-    // path, without the device: its number may change when the machine restarts.
+    // identified by path, without the device: its number may change when the machine restarts.
     return nlink > 1 ? this.#digests.of('', [...facts, dev]) : this.#digests.of(path, facts);
   }
 }

@@ -44,8 +44,8 @@ export function parentOf(
 }
 
 /**
- * The newest snapshot of the same host and paths in the same namespace; a lesser one only if there is no other.
- * Never one stored with a write-only key, since entries are taken over from the parent unread.
+ * The newest snapshot of the same host and paths in the same namespace; a lesser one only if there is no other. Never
+ * one stored with a write-only key, since entries are taken over from the parent unread.
  */
 export function chooseParent(
   live: readonly Snapshot[],
@@ -75,8 +75,7 @@ export interface ParentDirectory {
   readonly entries: readonly Entry[];
   /**
    * The repository has all of the directory's own chunks and of its files' content. Otherwise it is stored again, even
-   * if it is
-   * the same.
+   * if it is the same.
    */
   readonly whole: boolean;
 }

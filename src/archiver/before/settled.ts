@@ -12,8 +12,8 @@ const COARSEST_NS = 2n * SECOND_NS;
 export type IsSettled = (ctimeNs: bigint) => boolean;
 
 /**
- * A change after the run began has a ctime that is rounded down to the last tick. A ctime of whole seconds may be one by
- * chance, but looking at such an entry again costs little.
+ * A change after the run began has a ctime that is rounded down to the last tick. A ctime of whole seconds may be finer
+ * and whole only by chance, but looking at such an entry again costs little.
  *
  * @param startedMs when the run began, milliseconds since 1970
  */

@@ -35,8 +35,8 @@ export class OldEntries {
 export type Comparing = Pick<Parent, 'isSettled' | 'ctimes'>;
 
 /**
- * Whether a file has the same size, mtime, ctime, inode and number of names as in the parent. It may have to be read even so,
- * if these are not to be trusted.
+ * Whether a file has the same size, mtime, ctime, inode and number of names as in the parent. It may have to be read
+ * even so, if these are not to be trusted.
  */
 export function looksUnchanged(old: FileEntry, stat: EntryStat): boolean {
   return (
@@ -93,8 +93,7 @@ export function metadataOf(name: ByteString, stat: EntryStat): EntryMetadata {
 
 /**
  * The metadata of a directory with the owner and mode that it had when it was opened, if these had changed by then: its
- * content
- * must be as closed as it was when it was read.
+ * content must be as closed as it was when it was read.
  */
 export function asClosedAs({ mode, uid, gid }: EntryStat, met: EntryMetadata): EntryMetadata {
   const permissions = mode & 0o7777;

@@ -92,8 +92,8 @@ export class BatchReader {
 }
 
 /**
- * Whether another program holds a lease on the file, as Samba does for what its clients have open. The system has asked that
- * program to give it up.
+ * Whether another program holds a lease on the file, as Samba does for what its clients have open. The system has asked
+ * that program to give it up.
  */
 function isHeld({ problem }: FileRead): boolean {
   return problem === 'EAGAIN';

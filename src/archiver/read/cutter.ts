@@ -51,7 +51,10 @@ export class Cutter {
     );
   }
 
-  /** Room for the next bytes of the file: at least one byte, at most as much as keeps later reads aligned to blocks. */
+  /**
+   * Room for the next bytes of the file: at least one byte, at most as much as keeps later reads aligned to blocks.
+   * @param offset file offset of the next byte
+   */
   room(offset: number): Buffer {
     if (this.#start > 0) {
       this.#buffer.copyWithin(0, this.#start, this.#end);

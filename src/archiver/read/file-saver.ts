@@ -245,8 +245,8 @@ interface LinkGroup {
 }
 
 /**
- * Times and size are part of the key, so that a name seen after the inode changed is read again. The same goes for different
- * files to which a file system gives the same number, as some network file systems do.
+ * Times and size are part of the key, so that a name seen after the inode changed is read again. The same goes for
+ * different files to which a file system gives the same number, as some network file systems do.
  */
 function linkKey(
   device: number,
@@ -275,8 +275,8 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
 }
 
 /**
- * What has replaced the file that was to be read, in the same directory. Undefined where a link on the way to it could be
- * followed: what lies there might belong to someone else.
+ * What has replaced the file that was to be read, in the same directory. Undefined where a link on the way to it could
+ * be followed: what lies there might belong to someone else.
  */
 function replacement(
   { path, name, directory, looks, became }: FileToSave,

@@ -26,11 +26,11 @@ const QUEUED_BYTES = 48 * 1024 * 1024;
 const MAX_WORKERS = 8;
 
 /**
- * Packs on their way to a far destination while each worker fills another. With only one, the connection would idle each time
- * that one is done.
+ * Packs on their way to a far destination while each worker fills another. With only one, the connection would idle
+ * each time that one is done.
  */
 const UNDER_WAY_FAR = 3;
-/** A far connection idles until the first pack is full, so there the first pack has this fraction of a pack's size. */
+/** A far connection idles until the first pack is full, so there the first pack is smaller than a full one by this factor. */
 const FIRST_SHARE_FAR = 8;
 
 /** Readers only make small, short-lived objects: a small young generation keeps them in the processor's cache. */

@@ -26,8 +26,8 @@ export interface ReaderOptions {
 }
 
 /**
- * Has the files read: nothing is started for an unchanged source, a few files are read in the thread of the walk, and more
- * by worker threads.
+ * Has the files read: nothing is started for an unchanged source, a few files are read in the thread of the walk, and
+ * more by worker threads.
  */
 export class Readers implements AsyncDisposable {
   readonly #startPool: () => ReadPool;

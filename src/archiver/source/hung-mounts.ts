@@ -1,8 +1,7 @@
 /**
- * Finds mounted file systems that do not answer, because their server is gone or their program hangs. Touching one blocks for
- * ever in a call that cannot be interrupted. So a separate process touches each first, and one that does not answer in time
- * is
- * left alone and listed.
+ * Finds mounted file systems that do not answer, because their server is gone or their program hangs. Touching one
+ * blocks for ever in a call that cannot be interrupted. So a separate process touches each first, and one that does not
+ * answer in time is left alone and listed.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import { touchFar } from '../../system/far-answer.ts';

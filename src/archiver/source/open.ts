@@ -11,8 +11,8 @@ export function isLongPath(path: ByteString): boolean {
 }
 
 /**
- * Whether `openSource` follows no link on the way to a file, even one put there meanwhile. Where the system cannot guarantee
- * that, callers have to compare what was opened with what was seen.
+ * Whether `openSource` follows no link on the way to a file, even one put there meanwhile. Where the system cannot
+ * guarantee that, callers have to compare what was opened with what was seen.
  */
 export function opensWithoutLinks(path: ByteString): boolean {
   return isLongPath(path) || native?.openWithoutLinks !== undefined;

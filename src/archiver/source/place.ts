@@ -1,6 +1,6 @@
 /**
- * A directory of a source, held open. Everything asked about its entries is asked relative to this descriptor, and about the
- * very entry that was looked at, even if something else is put at the path of either meanwhile.
+ * A directory of a source, held open. Everything asked about its entries is asked relative to this descriptor, and
+ * about the very entry that was looked at, even if something else is put at the path of either meanwhile.
  */
 import { constants, readlinkSync } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';

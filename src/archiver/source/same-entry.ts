@@ -30,9 +30,10 @@ export const KEEP_INODES: ReadonlySet<number> = new Set([
 type Identity = Pick<EntryStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
 
 /**
- * Whether an entry has the same device, inode and kind as the one seen. The kind is compared as well because a freed inode
- * number may be reused at once. Where inode numbers are not permanent (FAT, FUSE, some networks and overlays), another number
- * passes if mode and owner are the same. A mount that came or went meanwhile is another entry, which is looked at anew.
+ * Whether an entry has the same device, inode and kind as the one seen. The kind is compared as well because a freed
+ * inode number may be reused at once. Where inode numbers are not permanent (FAT, FUSE, some networks and overlays),
+ * another number passes if mode and owner are the same, so that at least nothing is read that was more closed. A mount
+ * that came or went meanwhile is another entry, which is looked at anew.
  */
 export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity): boolean {
   if (((opened.mode ^ seen.mode) & constants.S_IFMT) !== 0) return false;

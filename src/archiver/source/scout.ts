@@ -9,9 +9,9 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 const MAX_ENTRIES = 200_000;
 
 /**
- * Looks at the sources while the passphrase is still being stretched, so that an unchanged source has been walked by the
- * time the repository opens. The walker uses these observations instead of its own. A file that changes in between is noticed
- * when it is read, as always. The scout stays on the file systems that the sources begin on, and knows no exclude rules.
+ * Looks at the sources while the passphrase is still being stretched, so that an unchanged source has been walked by the time
+ * the repository opens. The walker uses these observations instead of its own. A file that changes in between is noticed when
+ * it is read, as always. The scout stays on the file systems that the sources begin on, and knows no exclude rules.
  */
 export class Scout {
   readonly #seen = new Map<ByteString, Seen>();
@@ -58,8 +58,8 @@ export class Scout {
   }
 
   /**
-   * Lists a directory and returns its subdirectories on the same device. One that cannot be read is left to the walker, which
-   * reports it.
+   * Lists a directory and returns its subdirectories on the same device. One that cannot be read is left to the walker,
+   * which reports it.
    */
   #look(path: ByteString, device: bigint): ByteString[] {
     const below: ByteString[] = [];

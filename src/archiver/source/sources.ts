@@ -38,8 +38,8 @@ export async function requireAnswer(
 }
 
 /**
- * Looks at the named paths. One that is absent or cannot be looked at is left to the backup, which records it, as long as
- * there are others.
+ * Looks at the named paths. One that is absent or cannot be looked at is left to the backup, which records it, as long
+ * as there are others.
  * @throws {SourceError} INVALID_SOURCE when there is nothing to save
  */
 export function resolveSources(
@@ -142,8 +142,8 @@ function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
 }
 
 /**
- * Refuses file systems that the kernel makes up. There is nothing to save in them, and reading may have effects: answer a
- * tracer, or take a message out of a queue.
+ * Refuses file systems that the kernel makes up. There is nothing to save in them, and reading may have effects: answer
+ * a tracer, or take a message out of a queue.
  */
 function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
   const mount = mountOf(bytesOfText(path), mounts);
@@ -156,8 +156,8 @@ function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
 }
 
 /**
- * An unreadable source is recorded when there are others, but as the only one it would leave nothing to save. The test opens
- * it, because access(2) checks the user's permissions alone, and a service may have a capability to read more.
+ * An unreadable source is recorded when there are others, but as the only one it would leave nothing to save. The test
+ * opens it, because access(2) checks the user's permissions alone, and a service may have a capability to read more.
  */
 function requireReadable(path: string, stats: Stats): void {
   if (!stats.isFile() && !stats.isDirectory()) return;

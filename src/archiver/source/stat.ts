@@ -77,8 +77,8 @@ function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
 }
 
 /**
- * How often a directory that keeps changing is listed. To be missed in all three lists, a file would have to be replaced at
- * the wrong moment in each.
+ * How often a directory that keeps changing is listed. To be missed in all three lists, a file would have to be
+ * replaced at the wrong moment in each.
  */
 const MOST_LISTS = 3;
 
@@ -172,8 +172,8 @@ const SAFE_BITS = 53n;
 const FOLD_SHIFT = 42n;
 
 /**
- * An inode or device number as trees store it, below 2^53. Overlays, NTFS and some network file systems put a layer
- * or a generation into the higher bits. These are folded onto the highest of the lower bits, so that files stay distinct.
+ * An inode or device number as trees store it, below 2^53. Overlays, NTFS and some network file systems put a layer or
+ * a generation into the higher bits. These are folded onto the highest of the lower bits, so that files stay distinct.
  */
 export function storedNumber(number: bigint): number {
   const folded = BigInt.asUintN(64, number);

@@ -1,6 +1,6 @@
 /**
- * Times in columns, two numbers each (seconds, nanoseconds): 64 bits of nanoseconds only cover 1677 to 2262, and file systems
- * have times outside that range.
+ * Times in columns, two numbers each (seconds, nanoseconds): 64 bits of nanoseconds only cover 1677 to 2262, and file
+ * systems have times outside that range.
  */
 const NS_PER_SECOND = 1_000_000_000n;
 

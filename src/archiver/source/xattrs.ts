@@ -56,8 +56,8 @@ export function unreadXattrs(error: unknown): OmittedKind {
 }
 
 /**
- * The extended attributes of an entry whose ctime has not changed. Those that the parent snapshot has are kept, whoever could
- * read them; those that are readable now are added. Returns the same list when there is nothing to add.
+ * The extended attributes of an entry whose ctime has not changed. Those that the parent snapshot has are kept, whoever
+ * could read them; those that are readable now are added. Returns the same list when there is nothing to add.
  */
 export function completedXattrs(
   known: readonly Xattr[] | undefined,

@@ -57,9 +57,8 @@ export interface Relied {
 /**
  * Looks at everything a snapshot relies on, and commits it. A machine may fall asleep at any point of this, and wake up
  * after others have pruned. The storage's clock tells how long ago the look was, whatever the machine's own clock says.
- * If that
- * is too long ago the run looks again, also after the commit. A snapshot whose packs had gone before it was stored is
- * forgotten at once.
+ * If that is too long ago the run looks again, also after the commit. A snapshot whose packs had gone before it was
+ * stored is forgotten at once.
  *
  * @param make makes the record, once everything is known to be there
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY, REPOSITORY_LOCKED {DestinationError}
@@ -173,8 +172,8 @@ async function requireRelied(
 }
 
 /**
- * Makes sure that no pack of the index has been marked as damaged since it was loaded. The parent may need such a pack, and
- * being needed by a live snapshot does not make it sound.
+ * Makes sure that no pack of the index has been marked as damaged since it was loaded. The parent may need such a pack,
+ * and being needed by a live snapshot does not make it sound.
  * @throws {ReliedPackGone}
  */
 function requireSound({ index, parent }: Relied, tombstones: Tombstones): void {

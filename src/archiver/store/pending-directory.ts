@@ -31,8 +31,8 @@ export function placeExpected(done: PendingEntry): EntryPlace {
 }
 
 /**
- * A directory whose entries arrive in any order, as files are read and subdirectories completed. Once all have arrived the
- * directory is stored and `completed` is called.
+ * A directory whose entries arrive in any order, as files are read and subdirectories completed. Once all have arrived
+ * the directory is stored and `completed` is called.
  */
 export class PendingDirectory implements EntryPlace {
   readonly #store: (chunk: Buffer) => Buffer;

@@ -1,9 +1,7 @@
 /**
  * Decides by which rules an entry is taken. A source inside another source starts afresh: it has its own device and its
- * own
- * anchor for patterns, and ignores the rules above it. If those leave out a directory on the way to it, that directory
- * is
- * stored with nothing but the way.
+ * own anchor for patterns, and ignores the rules above it. If those leave out a directory on the way to it, that
+ * directory is stored with nothing but the way.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Decision } from '../../exclude/decision.ts';

@@ -32,8 +32,7 @@ import type { Replacement } from '../read/file-saver.ts';
 
 /**
  * Handles the entries of one directory: takes each over from the parent, hands it to the readers, queues it to be
- * walked, or
- * stores it as it is. An entry that was replaced before it was opened is looked at again.
+ * walked, or stores it as it is. An entry that was replaced before it was opened is looked at again.
  */
 export class EntryTaking {
   readonly #visit: Visit;
@@ -82,8 +81,7 @@ export class EntryTaking {
 
   /**
    * Reports a mount that has gone in addition to looking again: the directory below the mount point is mostly empty,
-   * and
-   * would be stored without a problem.
+   * and would be stored without a problem.
    */
   #lookOnceMore(met: MetName, before: EntryStat, to: EntryPlace): void {
     const look = (): EntryStat | undefined => {

@@ -20,8 +20,7 @@ export interface WalkParts {
   readonly changes: ChangeSet | undefined;
   /**
    * Tells which directories are clean; undefined when none may be passed over. When set, the tally begins with the
-   * parent's
-   * counts.
+   * parent's counts.
    */
   readonly clean: CleanTest | undefined;
   /** Gathers what the next run needs to know. */
@@ -82,8 +81,7 @@ export interface Descent {
   readonly looks: number;
   /**
    * Called when the directory was replaced before it was walked. Looks again, in the directory that was listed, at what
-   * has its
-   * name now. Undefined if that is not a directory to walk; the entry is then completed.
+   * has its name now. Undefined if that is not a directory to walk; the entry is then completed.
    */
   readonly lookAgain: () => Descent | undefined;
   /** Gives up on a directory that is replaced at each look: reports it and stores nothing for it. */

@@ -17,8 +17,7 @@ export class TreeNotAsKnown extends Error {
 /**
  * Walks the sources depth first in byte order, alongside the parent snapshot's tree, and stores every directory as soon
  * as its last entry is known. Resolves when everything has been handed to the readers; `root` is called once the tree
- * is
- * complete.
+ * is complete.
  */
 export async function walk(
   sources: SourceNode,
@@ -102,8 +101,7 @@ async function walkDirectory(
 }
 
 /**
- * Takes the parent's counts for a directory that is visited, and for its subdirectories that are gone, out of the
- * tally.
+ * Takes the parent's counts for a directory that is visited, and for its subdirectories that are gone, out of the tally.
  * @throws {TreeNotAsKnown}
  */
 async function countAnew(
@@ -118,10 +116,7 @@ async function countAnew(
   for (const gone of step.gone(known.entries)) await uncountBelow(parent, gone, tally, signal);
 }
 
-/**
- * With a change set, a directory needs no listing if its own times are unchanged and nothing in it is reported as
- * changed.
- */
+/** With a change set, a directory needs no listing if its own times are unchanged and nothing in it is reported as changed. */
 function canSkipListing({ path, old, stat, inside, rulesChanged }: Visit, { changes }: WalkParts): boolean {
   if (changes === undefined || old === undefined || stat === undefined) return false;
   // A directory on the way to a source is always listed: the way may have been something else before, or missing.

@@ -23,9 +23,9 @@ export class FileComparer {
   }
 
   /**
-   * Marks the pieces that are present, or, when only the metadata differs, the whole record. A file that cannot be changed in
-   * place is marked to be replaced. So is one whose content is all fetched in any case, because a rename replaces it
-   * atomically.
+   * Marks the pieces that are present, or, when only the metadata differs, the whole record. A file that cannot be
+   * changed in place is marked to be replaced. So is one whose content is all fetched in any case, because a rename
+   * replaces it atomically.
    */
   compare(directory: TargetDirectory, record: EntryRecord): void {
     let fd: number;

@@ -14,8 +14,7 @@ import { STATE, removeQuietly, unmark, workingName } from '../target/unfinished-
 
 /**
  * Up to this many files are synced one by one. For more, one call for the whole file system is cheaper, although it
- * also waits
- * for what other programs have written there.
+ * also waits for what other programs have written there.
  */
 export const SYNCED_ONE_BY_ONE = 64;
 
@@ -32,9 +31,8 @@ export interface CompleterParts {
 }
 
 /**
- * The last step for each file. Only once its content is on disk does it get its owner, attributes, times and permissions,
- * and its name if it was written under another. So whatever happens to the machine, a file that looks finished has its
- * content.
+ * The last step for each file. Only once its content is on disk does it get its owner, attributes, times and permissions, and
+ * its name if it was written under another. So whatever happens to the machine, a file that looks finished has its content.
  */
 export class FileCompleter {
   readonly #parts: CompleterParts;
@@ -111,8 +109,8 @@ export class FileCompleter {
 }
 
 /**
- * Opens the file that this restore has written. On failure the file is removed if it has a temporary name, since then it must
- * be this run's; that has to happen before the directory gets its times.
+ * Opens the file that this restore has written. If that fails with a system error, the file is removed if its name is a
+ * temporary one, since only then is it certain to be this run's. That has to happen before the directory gets its times.
  */
 function openOwn(directory: TargetDirectory, name: ByteString, record: EntryRecord): number {
   try {

@@ -7,8 +7,8 @@ import type { ContentPlan } from './content-plan.ts';
 import type { EntryRecord, Piece } from '../target/entry-records.ts';
 
 /**
- * Works out where the content of a file comes from, and checks that before anything is made. One object serves many files in
- * turn.
+ * Works out where the content of a file comes from, and checks that before anything is made. One object serves many
+ * files in turn.
  */
 export class FileContent {
   readonly #index: ChunkIndex;

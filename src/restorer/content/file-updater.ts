@@ -25,9 +25,9 @@ export interface UpdaterParts {
 }
 
 /**
- * Changes existing files in place. No file is touched before everything it lacks is at hand, so that damage in the repository
- * costs no existing file. Nor is it touched before a mark next to it and its mode say on disk that it is unfinished, so that
- * after a power loss no mixture of old and new content looks like a finished file.
+ * Changes existing files in place. No file is touched before everything it lacks is at hand, so that damage in the
+ * repository costs no existing file. Nor is it touched before a mark next to it and its mode say on disk that it is
+ * unfinished, so that after a power loss no mixture of old and new content looks like a finished file.
  */
 export class FileUpdater {
   readonly #parts: UpdaterParts;

@@ -35,10 +35,8 @@ export interface WriterParts {
 
 /**
  * Writes the content of files. A file whose content lies in one segment is written in one go. Of others each thread
- * writes the
- * pieces it has, and the thread that writes the last piece finishes the file. When several threads change an existing
- * file, the
- * pieces are first put together in a temporary file, since any of them may turn out to be damaged.
+ * writes the pieces it has, and the thread that writes the last piece finishes the file. When several threads change an
+ * existing file, the pieces are first put together in a temporary file, since any of them may turn out to be damaged.
  */
 export class FileWriter {
   readonly #parts: WriterParts;

@@ -16,8 +16,8 @@ import { WrittenFiles } from './written-files.ts';
 /** More threads than this would only wait for each other in the file system. */
 const MAX_WORKERS = 4;
 /**
- * Stored bytes that may be on their way from the destination or wait at the workers. A far and fast connection carries a
- * good part of them at any moment (docs/performance.md).
+ * Stored bytes that may be on their way from the destination or wait at the workers. A far and fast connection carries
+ * a good part of them at any moment (docs/performance.md).
  */
 const BYTES_IN_FLIGHT = { local: 24 * 1024 * 1024, remote: 64 * 1024 * 1024 } as const;
 /** Jobs queued at each worker: enough that it never idles while the next one is fetched. */
@@ -47,8 +47,7 @@ interface WorkerSlot {
 
 /**
  * Carries out the jobs of a restore. They run on worker threads, which start while the plan is still being made, or,
- * when there
- * is too little to do to justify starting threads, on the main thread.
+ * when there is too little to do to justify starting threads, on the main thread.
  */
 export class WorkerPool {
   readonly #setup: WorkerSetup;
@@ -67,7 +66,7 @@ export class WorkerPool {
   #bytesInFlight = 0;
   #clearAcls = false;
   #failure: unknown;
-  /** A thread has ended, or cannot go on. */
+  /** A thread has ended unexpectedly, or reported a bug. */
   #broken = false;
   /** Nothing more is to be written, because the restore failed. */
   #ending = false;
@@ -212,8 +211,7 @@ export class WorkerPool {
 
   /**
    * Fetches a run. If it cannot be read as a whole, its segments are fetched one by one, and only the files of those
-   * that cannot
-   * be read are lost.
+   * that cannot be read are lost.
    */
   async #fetchOrGiveUp(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
     const { pack, segments, length } = run;

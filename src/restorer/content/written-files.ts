@@ -2,8 +2,8 @@ import type { RecordHandle } from '../target/entry-records.ts';
 import type { JobResult } from './messages.ts';
 
 /**
- * This many files are completed together. That is rare enough that waiting for the disk costs little, and often enough that
- * the disk is kept busy meanwhile and a restore that is killed leaves few unfinished files.
+ * This many files are completed together. That is rare enough that waiting for the disk costs little, and often enough
+ * that the disk is kept busy meanwhile and a restore that is killed leaves few unfinished files.
  */
 const ENOUGH = { files: 8_192, bytes: 256 * 1024 * 1024 } as const;
 

@@ -45,8 +45,7 @@ export function hasXattrs(policy: MetadataPolicy, wanted: readonly Xattr[], targ
 
 /**
  * Decides what to do about a file whose content is taken to be right. If the snapshot's version has no attributes, the
- * file is
- * not checked for attributes of its own: that would cost a call per file.
+ * file is not checked for attributes of its own: that would cost a call per file.
  */
 export function standingOfMetadata(
   policy: MetadataPolicy,

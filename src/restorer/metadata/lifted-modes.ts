@@ -17,8 +17,8 @@ interface Lifted {
 }
 
 /**
- * Lets the restoring user write to existing directories of their own whose mode forbids it (0555, 0000), and puts those modes
- * back in the end.
+ * Lets the restoring user write to existing directories of their own whose mode forbids it (0555, 0000), and puts those
+ * modes back in the end.
  */
 export class LiftedModes {
   readonly #lifted = new Map<RecordHandle, Lifted>();

@@ -51,9 +51,8 @@ export type Facts = Pick<EntryMetadata, 'mode' | 'uid' | 'gid' | 'mtimeNs'>;
 
 /**
  * Gives entries their owner, attributes, times and, last, their permissions, which until then say "unfinished". What the
- * system
- * refuses is counted as an omission, and the entry is kept. Only the error that the target is full is thrown: otherwise the
- * entry would look finished, and later restores would leave it alone without what there was no room for.
+ * system refuses is counted as an omission, and the entry is kept. Only the error that the target is full is thrown:
+ * otherwise the entry would look finished, and later restores would leave it alone without what there was no room for.
  */
 export class MetadataWriter {
   readonly #policy: MetadataPolicy;
@@ -130,8 +129,7 @@ export class MetadataWriter {
 
   /**
    * Reports metadata that was not kept: some file systems (FAT, NTFS, network shares) accept a change and silently keep
-   * another
-   * value.
+   * another value.
    */
   #requireKept(wanted: Facts, { mtimeNs, mode, uid, gid }: EntryStat, set: SetFacts, { path }: Place): void {
     if (!TELLS_MODES) return;
@@ -200,8 +198,7 @@ export class MetadataWriter {
 
   /**
    * Runs `act`, and notes an omission if the system refuses it. For an attribute too large for a block ext4 gives the
-   * same error
-   * as for a full disk, so that error is only taken for a full disk if there is no room.
+   * same error as for a full disk, so that error is only taken for a full disk if there is no room.
    * @throws the system error for a full target
    */
   #attempt(

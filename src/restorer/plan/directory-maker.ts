@@ -199,8 +199,7 @@ export class DirectoryMaker {
 
   /**
    * Two directories of the snapshot are the same on this file system: the content of both is restored into the first,
-   * and this
-   * is reported as a problem.
+   * and this is reported as a problem.
    */
   #join(visit: Visit, rival: ByteString): void {
     const other = visit.above?.taken.directoryLike(visit.name);
@@ -233,10 +232,8 @@ export class DirectoryMaker {
 
   /**
    * Why extra entries in a directory stay. What is mounted at a directory need not be what the backup saw there. It is
-   * taken for
-   * the same only if the directory itself was asked for, by the backup or by the restore, and the backup did not find
-   * it empty.
-   * What holds for a directory holds for those below it.
+   * taken for the same only if the directory itself was asked for, by the backup or by the restore, and the backup did
+   * not find it empty. What holds for a directory holds for those below it.
    */
   #extraStays(
     visit: Visit,

@@ -32,8 +32,7 @@ export class ExtraNames {
 
   /**
    * Claims a name. A file system that treats different spellings (case, composed letters) as one name lists its own
-   * spelling: then
-   * the entry is claimed by its identity instead.
+   * spelling: then the entry is claimed by its identity instead.
    */
   claim(name: ByteString, find: Find): void {
     if (this.#names.delete(name)) return;

@@ -29,8 +29,7 @@ export interface LinkGroup {
 
 /**
  * The files and links of a restore that have several names. Which name gets the content is decided when all have been
- * seen, as
- * one that already exists as the snapshot has it needs no content.
+ * seen, as one that already exists as the snapshot has it needs no content.
  */
 export class HardLinks {
   readonly groups: LinkGroup[] = [];

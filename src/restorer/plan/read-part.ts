@@ -8,8 +8,8 @@ import type { RestoreTally } from '../request/tally.ts';
 import { pathOfVisit, type Visit } from './visit.ts';
 
 /**
- * Whether the error means that part of a directory is lost, as opposed to an unreachable destination or a snapshot made to
- * exhaust the reader.
+ * Whether the error means that part of a directory is lost, as opposed to an unreachable destination or a snapshot made
+ * to exhaust the reader.
  */
 export function isLostPart(error: unknown): boolean {
   if (error instanceof RepositoryError) return error.code !== 'LIMIT_EXCEEDED';

@@ -88,10 +88,9 @@ interface ClearingParts {
 }
 
 /**
- * Decides whether a directory may be removed for another entry: if it is empty, or if extra entries are to be deleted. An
- * empty
- * one is removed at once, any other only when the entry that replaces it is complete: it must not be lost for something that
- * cannot be restored.
+ * Decides whether a directory may be removed for another entry: if it is empty, or if extra entries are to be deleted.
+ * An empty one is removed at once, any other only when the entry that replaces it is complete: it must not be lost for
+ * something that cannot be restored.
  * @returns what to do about the entry then: `clear` if the directory still has to be removed
  * @throws {EntryFailure} IN_THE_WAY
  */

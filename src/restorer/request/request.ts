@@ -7,17 +7,16 @@ import type { Snapshot } from '../../repository/snapshots.ts';
 
 /**
  * What happens to an entry that exists in the target. `never`: it stays. `if_changed`: the content of a regular file of
- * equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless the snapshot's
- * is newer. `always`: nothing is taken on trust. In every mode, parts of a file's content that are already right are not
- * written again.
+ * equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless the
+ * snapshot's is newer. `always`: nothing is taken on trust. In every mode, parts of a file's content that are already
+ * right are not written again.
  */
 export type OverwriteMode = 'never' | 'if_changed' | 'if_newer' | 'always';
 
 export type RestoreTarget =
   /**
    * An absolute path; created when absent. Entries keep their full path below it. `within`: with links resolved, it
-   * must lie in
-   * one of these directories; if there are none, anywhere.
+   * must lie in one of these directories; if there are none, anywhere.
    */
   | {
       readonly kind: 'directory';
@@ -51,9 +50,9 @@ export interface RestoreRequest {
   readonly exclude: readonly PatternSetting[];
   readonly overwrite: OverwriteMode;
   /**
-   * Removes from restored directories what the snapshot's version of them does not have, including what the backup left out.
-   * Entries that this restore leaves out stay, and so do those in the root directory itself, and in file systems mounted
-   * somewhere below what was asked for.
+   * Removes from restored directories what the snapshot's version of them does not have, including what the backup left
+   * out. Entries that this restore leaves out stay, and so do those in the root directory itself, and in file systems
+   * mounted somewhere below what was asked for.
    */
   readonly deleteExtra: boolean;
   /** Only reads and reports; nothing is written. */

@@ -4,10 +4,8 @@ import type { OverwriteMode, PlannedAction } from './request.ts';
 
 /**
  * What to do about an entry whose name may be taken in the target. `update`: rewrite what differs. `replace`: create a
- * new file
- * and rename it over the existing entry. `clear`: a directory has to be removed first. `merge`: a directory stays and
- * is filled.
- * `touch-up`: the content stays, and the metadata is set.
+ * new file and rename it over the existing entry. `clear`: a directory has to be removed first. `merge`: a directory
+ * stays and is filled. `touch-up`: the content stays, and the metadata is set.
  */
 export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge' | 'touch-up';
 

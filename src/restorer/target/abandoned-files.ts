@@ -20,7 +20,7 @@ export interface SharedDirectory {
   readonly names: readonly ByteString[];
 }
 
-/** What restores before this one have left in a directory. */
+/** What earlier restores have left in a directory. */
 export interface Remains {
   /** Names that were removed, or would be in a dry run. */
   readonly gone: ReadonlySet<ByteString>;
@@ -40,10 +40,9 @@ export const NO_REMAINS: Remains = {
 };
 
 /**
- * Looks at what earlier restores have left, and removes what will not be completed any more, leaving the directory's time
- * as it
- * was. This includes files with their final permissions, links and devices that were to be renamed to their own names next.
- * A mark stays as long as it applies.
+ * Looks at what earlier restores have left, and removes what will not be completed any more, leaving the directory's
+ * time as it was. This includes files with their final permissions, links and devices that were to be renamed to their
+ * own names next. A mark stays as long as it applies.
  */
 export function lookAtRemains(
   directory: TargetDirectory,
@@ -111,8 +110,8 @@ function triedTo(act: () => void): boolean {
 }
 
 /**
- * Looks again at directories with temporary files of live processes. A killed process exists until the disk has answered its
- * last call, and the restore that replaces it may have begun before that.
+ * Looks again at directories with temporary files of live processes. A killed process exists until the disk has
+ * answered its last call, and the restore that replaces it may have begun before that.
  */
 export async function removeAbandonedSince(
   shared: readonly SharedDirectory[],
@@ -128,8 +127,8 @@ export async function removeAbandonedSince(
 }
 
 /**
- * Whether a new temporary file is an unfinished one: the last call of a dying process can create a file. Anything else may
- * belong to the snapshot.
+ * Whether a new temporary file is an unfinished one: the last call of a dying process can create a file. Anything else
+ * may belong to the snapshot.
  */
 function isBegun(directory: TargetDirectory, name: ByteString): boolean {
   const found = directory.find(name);
@@ -138,8 +137,7 @@ function isBegun(directory: TargetDirectory, name: ByteString): boolean {
 
 /**
  * Removes what has been abandoned since, and tells whether there are still files of live processes. A directory that
- * cannot be
- * looked at again is skipped, since none of these files was restored.
+ * cannot be looked at again is skipped, since none of these files was restored.
  */
 function hasOthers({ handle, names }: SharedDirectory, directories: OpenDirectories): boolean {
   try {

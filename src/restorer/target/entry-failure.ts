@@ -15,7 +15,7 @@ export type EntryFailureCode =
   | 'IMPOSSIBLE_NAME'
   /** Something else happened to the entry during the restore. */
   | 'CHANGED'
-  /** The file that it is another name of could not be restored. */
+  /** The file of which this is another name could not be restored. */
   | 'LINK_FAILED'
   /** Its stored bytes could not be read. */
   | 'CORRUPT_DATA'
@@ -39,8 +39,8 @@ export interface FailureFacts {
 }
 
 /**
- * What to list about a failed entry. Errors that end the whole restore are rethrown: a full target, a destination that cannot
- * be reached, a bug.
+ * What to list about a failed entry. Errors that end the whole restore are rethrown: a full target, a destination that
+ * cannot be reached, a bug.
  */
 export function entryFailure(error: unknown): FailureFacts {
   const code = errnoOf(error);

@@ -1,10 +1,9 @@
 /**
  * Holds what a restore has to remember about each directory and file: records in shared memory, written by the planner
- * and read
- * by every worker thread without a message. A record takes about 160 bytes for a file of one chunk.
+ * and read by every worker thread without a message. A record takes about 160 bytes for a file of one chunk.
  *
- * Layout, little-endian, every record on a multiple of 8: 80 bytes of fixed fields, the name, the pieces of the
- * content (56 bytes each), the extended attributes.
+ * Layout, little-endian, every record on a multiple of 8: 80 bytes of fixed fields, the name, the pieces of the content
+ * (56 bytes each), the extended attributes.
  */
 
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
@@ -79,7 +78,7 @@ export interface Piece {
   /** Where the chunk lies in the raw bytes of the segment. */
   readonly offset: number;
   readonly length: number;
-  /** Bytes of the chunk before and in this piece. */
+  /** Bytes of the chunk before this piece, and in it (`take`). */
   readonly skip: number;
   readonly take: number;
   readonly fileOffset: number;

@@ -7,8 +7,8 @@ export function isFull(code: string | undefined): boolean {
 }
 
 /**
- * Whether a file system has a free block and a free inode, apart from root's reserve. Some (btrfs) do not count inodes, and
- * show only in `bavail` that there is no room for metadata.
+ * Whether a file system has a free block and a free inode, apart from root's reserve. Some (btrfs) do not count inodes,
+ * and show only in `bavail` that there is no room for metadata.
  */
 export function hasRoom({ bavail, files, ffree }: Pick<StatsFs, 'bavail' | 'files' | 'ffree'>): boolean {
   return bavail > 0 && (files === 0 || ffree > 0);

@@ -9,8 +9,8 @@ const KEPT_OPEN = 24;
 const KEPT_ABOVE = 12;
 
 /**
- * The directories of the target that this thread has open. The least recently used ones are closed. Each is opened by its
- * name relative to its parent's descriptor, never through a link.
+ * The directories of the target that this thread has open. The least recently used ones are closed. Each is opened by
+ * its name relative to its parent's descriptor, never through a link.
  */
 export class OpenDirectories {
   readonly #rootHandle: RecordHandle;

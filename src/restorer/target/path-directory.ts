@@ -34,8 +34,8 @@ const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 /**
- * A directory known by its path, where the system offers nothing better (Windows). Before every call the path is checked: it
- * must still be the directory that was opened, not a link and not another directory.
+ * A directory known by its path, where the system offers nothing better (Windows). Before every call the path is
+ * checked: it must still be the directory that was opened, not a link and not another directory.
  */
 export class PathDirectory implements TargetDirectory {
   readonly #path: ByteString;

@@ -7,8 +7,8 @@ import type { TargetDirectory } from './target-directory.ts';
 const MOST_LEVELS = 512;
 
 /**
- * Removes an entry and everything below it. Links are not followed. Other file systems are not entered; `reasonToStay` has
- * looked for these before. Iterative, so that depth costs nothing but open directories.
+ * Removes an entry and everything below it. Links are not followed. Other file systems are not entered; `reasonToStay`
+ * has looked for these before. Iterative, so that depth costs nothing but open directories.
  * @throws a system error for the first entry that cannot be removed
  */
 export function removeTree(parent: TargetDirectory, name: ByteString): void {

@@ -1,7 +1,7 @@
 /**
- * Detects entries of a snapshot whose names are the same to the target's file system. Most of Windows and macOS ignore case,
- * some file systems compose letters in their own way, and FAT drops trailing dots. The second of two such entries must not be
- * taken for the first.
+ * Detects entries of a snapshot whose names are the same to the target's file system. Most of Windows and macOS ignore
+ * case, some file systems compose letters in their own way, and FAT drops trailing dots. The second of two such entries
+ * must not be taken for the first.
  */
 import { isAscii, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';

@@ -66,9 +66,9 @@ export interface TargetDirectory {
 }
 
 /**
- * The permissions of unfinished entries. Only the owner has access, who also needs to read: several threads open a file, and
- * existing ones are compared. The mode is no proof, as a user's file may have the same; only what a restore has noted as
- * unfinished counts as such (`temporary-names.ts`).
+ * The permissions of unfinished entries. Only the owner has access, who also needs to read: several threads open a
+ * file, and existing ones are compared. The mode is no proof, as a user's file may have the same; only what a restore
+ * has noted as unfinished counts as such (`temporary-names.ts`).
  */
 export const UNFINISHED_FILE = 0o1600;
 export const UNFINISHED_DIRECTORY = 0o1700;

@@ -5,13 +5,11 @@ import { processStart } from '../../system/process-start.ts';
 
 /**
  * Temporary names: `.holdfast-<process>-<its start>-<random>-<check>-<number>`. By process and start a later restore
- * recognises
- * what will not be completed any more; the start is needed as process ids are reused. The check is a digest of what precedes
- * it, so that no name given by someone else looks like one.
+ * recognises what will not be completed any more; the start is needed as process ids are reused. The check is a digest
+ * of what precedes it, so that no name given by someone else looks like one.
  *
  * A name with a suffix is that of a mark, an empty file: `-o<digest of a name>` says that the entry of that name is
- * unfinished,
- * `-m<octal>` that the directory it lies in had these permissions.
+ * unfinished, `-m<octal>` that the directory it lies in had these permissions.
  */
 const PATTERN =
   /^\.holdfast-((\d{1,10})-(\d{1,20})-[0-9a-f]{12})-([0-9a-f]{12})-\d{1,10}(?:-(?:o([0-9a-f]{16})|m([0-7]{1,4})))?$/;

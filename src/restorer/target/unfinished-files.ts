@@ -10,8 +10,7 @@ export const STATE = { untouched: 0, preparing: 1, ready: 2, failed: 3, complete
 
 /**
  * The name of a file until it is complete. A new file never has its own name, under which an unfinished file could not
- * be told
- * from a user's file. Only a file that is changed in place has its own name.
+ * be told from a user's file. Only a file that is changed in place has its own name.
  */
 export function workingName(record: EntryRecord, run: string): ByteString {
   return record.has(RECORD.update) ? record.name : nameOfParts(record, run);
