@@ -16,8 +16,8 @@ export interface FoundVersion {
 
 /**
  * Merges the results of a search: those with the same path, type, size, time, mode and link target, in snapshots stored
- * by the same key, become one version. Sorted by path, and the versions of each path from the oldest to the newest. All
- * are held in memory at once.
+ * with full keys or with the same write-only key, become one version. Sorted by path, and the versions of each path
+ * from the oldest to the newest. All are held in memory at once.
  */
 export async function foundVersions(found: AsyncIterable<Found>): Promise<readonly FoundVersion[]> {
   const byPath = new Map<ByteString, FoundVersion[]>();

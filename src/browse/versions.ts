@@ -22,7 +22,10 @@ export type PathState =
   /** The snapshot's tree is damaged on the way to the path. */
   | { readonly state: 'unreadable'; readonly error: Error };
 
-/** Consecutive snapshots of one host, stored by the same key, in which the path has the same state. */
+/**
+ * Consecutive snapshots of one host, stored with full keys or with the same write-only key, in which the path has the
+ * same state.
+ */
 export type PathVersion = PathState & {
   readonly path: ByteString;
   /** The oldest and the newest of these snapshots. */

@@ -151,7 +151,7 @@ export class LedgerDatabase implements Ledger {
     }
   }
 
-  /** Removes the file after any error: finding out the cause is worth less than the file. */
+  /** Removes the file after any error: it is not worth finding out the cause. */
   #giveUp(): void {
     const database = this.#database;
     this.#database = undefined;

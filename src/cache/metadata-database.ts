@@ -133,7 +133,7 @@ export class MetadataDatabase implements MetadataCache {
     }
   }
 
-  /** Removes the file after any error: finding out the cause is worth less than the file. */
+  /** Removes the file after any error: it is not worth finding out the cause. */
   #giveUp(): void {
     const database = this.#database;
     this.#database = undefined;

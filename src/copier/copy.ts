@@ -39,7 +39,7 @@ export interface CopyRequest {
 
 /** Receives the events of a copy. Calls are cheap, and none may throw. */
 export interface CopyObserver {
-  /** Called when a snapshot is begun, with the raw bytes that have to be read for it. */
+  /** Called when the copy of a snapshot begins, with the raw bytes that have to be read for it. */
   begin(snapshot: Snapshot, bytesTotal: number): void;
   read(bytes: number): void;
   copied(snapshot: Snapshot, made: Snapshot): void;

@@ -92,8 +92,7 @@ async function restoreTo(
   const parts = { records: records.records, directories, run: scene.run };
   for (let next = content, more = 1; more > 0;) {
     await pool.write(next, repository.destination, signal);
-    // Not all parts of a failed file are written, so what there is of it is removed here: before its directory gets its
-    // times.
+    // Not all parts of a failed file are written. What there is of it has to go before its directory gets its times.
     removeUnfinished(next.spread, parts);
     next = new ContentPlan(index);
     more = planNextLeaders(plan.groups, { ...scene, content: next });

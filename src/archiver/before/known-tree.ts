@@ -26,8 +26,8 @@ const LOOKS_AT_ONCE = 2_000;
 /** Gathered by the walk. */
 export class TreeNotes {
   /**
-   * Directories with files that have other names. Such a file may change by way of another name, without any notice
-   * about this directory.
+   * Directories with files that have several names. Such a file may change under another name, without any sign of it
+   * in this directory.
    */
   readonly linked = new Set<ByteString>();
   /** Rule files were in force that are themselves left out of the snapshot. */

@@ -140,7 +140,7 @@ export class SourcePlace implements Disposable {
 }
 
 /**
- * All readable extended attributes of an entry that was looked at. `omit` is told about those that cannot be read.
+ * All readable extended attributes of an entry that was looked at. `omit` is called for those that cannot be read.
  * @param isLastLook do not throw if something else has taken the entry's place either, but omit its attributes
  */
 export function placedXattrs(

@@ -69,7 +69,7 @@ interface FoundSource {
   readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
-  /** The error code when the path could not be looked at for another reason than that nothing is there. */
+  /** The error code if the path could not be looked at although something may be there. */
   readonly failure?: string | undefined;
 }
 
@@ -99,7 +99,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
   const { stats, failure } = look(path);
   if (failure !== undefined) return { wanted, path, stats, failure };
-  // It would be resolved if it led anywhere: the directory that was meant does not exist.
+  // A link that led anywhere would have been resolved, so the directory that was meant does not exist.
   if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {

@@ -40,7 +40,7 @@ export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
   );
 }
 
-/** All readable extended attributes of an entry. `omit` is told about those that cannot be read. */
+/** All readable extended attributes of an entry. `omit` is called for those that cannot be read. */
 export function capturedXattrs(target: XattrTarget, omit: Omit): readonly Xattr[] | undefined {
   try {
     return sourceXattrs(target, omit);
@@ -75,7 +75,7 @@ export function completedXattrs(
   return storableXattrs(all, omit);
 }
 
-/** The attributes that fit into an entry. `omit` is told about the others. */
+/** The attributes that fit into an entry. `omit` is called for the others. */
 export function storableXattrs(xattrs: readonly Xattr[], omit: Omit): Xattr[] | undefined {
   let bytes = 0;
   const kept = xattrs.filter(({ name, value }) => {

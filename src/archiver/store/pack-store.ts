@@ -137,8 +137,8 @@ export class PackStore {
       if (size !== bytes.length) throw notKept(key, `${size} of the ${bytes.length} bytes`);
     } catch (error) {
       if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-      // The name depends on the content, so an earlier attempt of this run got through. The object must hold these very
-      // bytes. If it does not it stays, as there is no telling whether someone else is about to repair it.
+      // The name is a digest of the content, so an earlier attempt of this run got through. The object must hold these
+      // very bytes. If it does not it stays, as there is no telling whether someone else is about to repair it.
       if (!(await holds(destination, key, bytes, this.#signal)))
         throw notKept(key, 'other bytes than those', error);
     }

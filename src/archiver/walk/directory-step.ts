@@ -60,7 +60,7 @@ export class DirectoryStep {
 
   /**
    * Takes over the parent's entries of an unchanged directory. Only subdirectories that are not clean and entries with
-   * other names are looked at, one stat each: these may have changed without changing this directory.
+   * several names are looked at, one stat each: these may have changed without changing this directory.
    * @throws {NotAsMet}
    */
   reuseListing(oldEntries: readonly Entry[]): void {

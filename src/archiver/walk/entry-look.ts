@@ -46,8 +46,8 @@ function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally):
 
 /**
  * Whether the rules leave out an entry that cannot be looked at, so that it is no loss: another user's FUSE mount, say,
- * or that of a server that is away. A mount point is known to be a directory, on another device than the source. The
- * kind of anything else is unknown, so the rules have to leave it out as every kind.
+ * or a mount from a server that is away. A mount point is known to be a directory, on another device than the source.
+ * The kind of anything else is unknown, so the rules have to leave it out as every kind.
  */
 export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefined): boolean {
   if (scope === undefined) return false;

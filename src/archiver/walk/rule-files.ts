@@ -12,7 +12,7 @@ const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
 
 /**
  * The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or is something else.
- * No link is followed on the way: somebody could have just put one there to have files read that are closed to them.
+ * No link is followed on the way: a user could have just put one there to have files read that are closed to them.
  */
 export function readRuleFile(path: ByteString, limit: number): Uint8Array | undefined {
   let fd: number;

@@ -18,7 +18,7 @@ const STRETCH = 1024 * 1024;
 export interface UpdaterParts {
   readonly run: string;
   readonly hasher: ChunkHasher;
-  /** Read changed files again. */
+  /** Whether to read changed files again. */
   readonly verify: boolean;
   /** Called when a hole of the snapshot's version was filled with zeros instead. */
   readonly filledHole: (record: EntryRecord) => void;

@@ -212,7 +212,7 @@ class PlanWalk {
     return undefined;
   }
 
-  /** A file is removed for a directory only once the directory has been read. */
+  /** A file is removed for a directory only once the first part of that directory has been read. */
   async #readAndMake(visit: Visit, below: Visit[], signal: AbortSignal): Promise<void> {
     const { reader, tally } = this.#parts;
     if (await beginsUnread(reader, visit, tally, signal)) return;

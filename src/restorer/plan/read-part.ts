@@ -41,7 +41,9 @@ export async function readPart(
   }
 }
 
-/** Whether a directory, for which a file would have to be removed, cannot be read. If so it is reported. */
+/**
+ * Whether not even the first part of a directory can be read, so that no file should be removed for it. If so it is reported.
+ */
 export async function beginsUnread(
   reader: TreeReader,
   visit: Visit,
