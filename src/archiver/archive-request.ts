@@ -1,4 +1,4 @@
-/** What a run of the archiver is asked for. */
+/** The request for one run of the archiver. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { SourceName } from '../base/source-names.ts';
 import type { Compression } from '../codec/compress.ts';
@@ -13,7 +13,7 @@ export interface ArchiveRequest {
   readonly repository: Repository;
   /** Absolute, normalised paths. */
   readonly sources: readonly ByteString[];
-  /** How those were called that were named by another path. */
+  /** The names that the user gave for sources that are stored under another path. */
   readonly named?: readonly SourceName[] | undefined;
   readonly host: string;
   readonly user: string;
@@ -30,9 +30,9 @@ export interface ArchiveRequest {
   readonly changes?: ChangeSet | undefined;
   /** Note what the next run of the same sources in this process can use. */
   readonly learn?: boolean;
-  /** What the run that made the parent learned: with `changes`, what is clean is passed over. */
+  /** What the run that made the parent learned. Together with `changes` it lets the walk pass over clean directories. */
   readonly known?: KnownTree | undefined;
   readonly workers?: number | undefined;
-  /** Has looked at the sources while the repository was being opened. */
+  /** Looked at the sources ahead of the walk, while the repository was being opened. */
   readonly scout?: Scout | undefined;
 }

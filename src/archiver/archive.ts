@@ -1,4 +1,4 @@
-/** A backup: look at what is stored, walk the sources, read what is new, commit. */
+/** The main flow of a backup: look at what is stored, walk the sources, read new content, commit the snapshot. */
 import type { ByteString } from '../base/byte-path.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
@@ -36,23 +36,25 @@ export interface ArchiveSummary {
   readonly durationMs: number;
   /** Files in the snapshot that the source was compared with, if there was one. */
   readonly filesBefore: number | undefined;
-  /** Sources without a file, which had some in the snapshot that they were compared with. */
+  /** Sources that hold no file in this run, but did in the snapshot they were compared with. */
   readonly emptied: readonly EmptiedSource[];
-  /** Sources of which the exclude rules left out everything. */
+  /** Sources from which the exclude rules left out everything. */
   readonly leftOut: readonly ByteString[];
-  /** Somebody else writes as this machine; it has gone on as another writer. */
+  /**
+   * Set when another machine wrote to the repository under this machine's writer identity, so that this one took a new one.
+   */
   readonly foreign: ForeignRecord | undefined;
-  /** What had not changed since the parent was passed over by what was told. */
+  /** The run relied on the caller's change set: unchanged directories that it does not name were not listed. */
   readonly fromChanges: boolean;
-  /** Packs that were found damaged: what the snapshot needs of them is stored again. */
+  /** Packs that were found damaged: what the snapshot needs from them was stored again. */
   readonly packsDamaged: number;
-  /** When it was to learn. */
+  /** What the next run can use; only set when the request has `learn`. */
   readonly known: KnownTree | undefined;
 }
 
 /**
  * Backs the sources up: walk, read, cut, look up, seal, store, and last of all the snapshot, which is the only commit
- * point. Source errors are recorded and cost one entry each; every other error ends the run without a snapshot.
+ * point. A source error is recorded and costs one entry; every other error ends the run without a snapshot.
  *
  * @throws {RepositoryError} {DestinationError} {BugError}
  */

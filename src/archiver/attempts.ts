@@ -1,4 +1,4 @@
-/** What a backup does about a repository that changes under it, or turns out to be damaged: it begins again. */
+/** Restarts a backup when the repository changes during the run, or when part of it turns out to be damaged. */
 import { RepositoryError } from '../base/errors.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 import { PackDamaged, type DamagedParts } from './before/damaged-parts.ts';
@@ -7,12 +7,12 @@ import { TreeNotAsKnown } from './walk/walk.ts';
 
 const ATTEMPTS = 3;
 
-/** What one run builds on: each failure leaves less of it to the next. */
+/** What a run builds on. A failure may take parts of it away from the next run. */
 type Basis = Pick<ArchiveRequest, 'known' | 'parent' | 'changes'>;
 
 /**
- * Runs `once` until nothing that it built on was missing in the end.
- * @throws what `once` throws, when that is nothing that another run could do without
+ * Runs `once` until it succeeds, each time without whatever the last failure showed to be missing or damaged.
+ * @throws whatever `once` throws, when another run could not do without the missing part
  */
 export async function untilItHolds<T>(
   request: ArchiveRequest,
@@ -25,7 +25,7 @@ export async function untilItHolds<T>(
     try {
       return await once({ ...request, ...attempts.basis });
     } catch (error) {
-      // What it saw is older than the next run's beginning.
+      // The scout's observations are older than the next run's start.
       request.scout?.forget();
       await attempts.afterFailure(error, signal);
     }
@@ -37,7 +37,7 @@ class Attempts {
   readonly #foundByOthers = new Set<string>();
   #basis: Basis;
   #isFirst = true;
-  /** Those that count: a failure that leaves one thing less to rely on cannot come for ever. */
+  /** Failures that count against `ATTEMPTS`. A failure that removes a damaged pack does not: it cannot recur for ever. */
   #counted = 0;
 
   constructor({ known, parent, changes }: Basis, damaged: DamagedParts) {
@@ -49,7 +49,10 @@ class Attempts {
     return this.#basis;
   }
 
-  /** Takes away what the next run must not build on. @throws the failure, when there is to be no next run */
+  /**
+   * Takes away what the next run must not build on.
+   * @throws the failure, when there is to be no next run
+   */
   async afterFailure(error: unknown, signal: AbortSignal): Promise<void> {
     const isFirst = this.#isFirst;
     this.#isFirst = false;
@@ -59,7 +62,7 @@ class Attempts {
       this.#count();
       this.#basis = { ...this.#basis, known: undefined };
     } else if (error instanceof ReliedPackGone && error.isDamaged && this.#isNews(error)) {
-      // Others have marked it: it is left out from now on.
+      // The pack now carries a tombstone, so the next run leaves it out.
     } else if (error instanceof ReliedPackGone) {
       this.#count(reliedPackGone(error));
       this.#dropParent();
@@ -69,7 +72,7 @@ class Attempts {
     } else throw error;
   }
 
-  /** @throws what is given, after the last attempt */
+  /** @throws `last`, when the attempts are used up */
   #count(last?: Error): void {
     this.#counted += 1;
     if (last !== undefined && this.#counted >= ATTEMPTS) throw last;
@@ -81,13 +84,19 @@ class Attempts {
     return isNew;
   }
 
-  /** Whoever named it for the first run is to hear of a mistake; with changes the agent did, by what it saw before. */
+  /**
+   * A parent that is gone may be dropped, except in the first run without a change set: there a person named the
+   * snapshot and should learn of the mistake. With a change set the agent chose it, by an older list of snapshots.
+   */
   #mayLoseParent(isFirst: boolean): boolean {
     const { parent, changes } = this.#basis;
     return typeof parent === 'object' && (!isFirst || changes !== undefined);
   }
 
-  /** The parent that was named may be what is gone; what has changed is told since that one alone. */
+  /**
+   * The named parent may itself be what is gone. The change set goes with it, since it tells of changes since that
+   * parent only.
+   */
   #dropParent(): void {
     if (typeof this.#basis.parent === 'object')
       this.#basis = { parent: 'auto', changes: undefined, known: undefined };

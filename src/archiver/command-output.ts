@@ -6,12 +6,12 @@ import { SourceError } from '../base/errors.ts';
 import { startable } from '../base/shell-word.ts';
 import { endWithChildren } from '../system/end-process.ts';
 
-/** Milliseconds for what a command that has ended left running, and what it may still have to say. */
+/** Milliseconds to wait for the end of the output after the command has exited, as a process it started may keep it open. */
 const LEFT_RUNNING_MS = 30_000;
 
 /**
- * The standard output of a command. Ends with an error when the command fails, so that half a dump is never a snapshot.
- * When the signal aborts, or nobody takes the output any more, the command is ended with all that it started.
+ * The standard output of a command. Throws when the command fails, so that half a dump never becomes a snapshot. When
+ * the signal aborts, or the consumer stops early, the command and everything it started are ended.
  *
  * @throws {SourceError} COMMAND_FAILED, and the signal's reason
  */
@@ -21,12 +21,12 @@ export async function* commandOutput(
   leftRunningMs = LEFT_RUNNING_MS,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   signal.throwIfAborted();
-  // In the group of this process: a command of a person at a terminal may ask for a password there.
+  // In this process's group, so that a command run from a terminal can ask for a password there.
   const [command] = words;
   const [program, ...parameters] = startable(words);
   const child = spawn(program, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   const output = addAbortSignal(signal, child.stdout);
-  // What happens to it after the last byte is nobody's.
+  // Errors of the pipe after the last byte do not matter.
   output.on('error', () => undefined);
   let failure: SourceError | undefined;
   const fail = (error: SourceError): void => {
@@ -59,7 +59,7 @@ export async function* commandOutput(
   }
 }
 
-/** How long to wait for more, once there is a reason to count: only the time in which somebody waits. */
+/** A timeout that starts with `count` and only runs while the consumer is waiting for data. */
 class Patience {
   readonly #ms: number;
   readonly #over: () => void;

@@ -21,7 +21,10 @@ export interface Estimate {
   readonly counters: ArchiveCounters;
   /** Logical bytes of everything the snapshot would hold. */
   readonly bytesTotal: number;
-  /** Bytes of new and changed files, and of those that are read to know: what would be read, and the most that could be stored. */
+  /**
+   * Bytes that would be read, and the most that could be stored: new and changed files, and files that have to be read
+   * to find out whether they changed.
+   */
   readonly bytesToRead: number;
   readonly problems: Tally['problems'];
 }

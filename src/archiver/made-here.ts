@@ -1,4 +1,4 @@
-/** What every snapshot made here says of its making. */
+/** What every snapshot made on this machine records about its origin. */
 import { hostname } from 'node:os';
 import { toolName } from '../base/program-version.ts';
 import { userName } from '../base/user-name.ts';

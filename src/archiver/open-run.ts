@@ -1,4 +1,4 @@
-/** What a backup begins with: a session in the repository, and what is stored there already. */
+/** Opens what a backup begins with: a session in the repository, the list of snapshots and the index. */
 import { loadForReading } from '../repository/contents/index-for.ts';
 import type { ChunkIndex, IndexSource } from '../repository/chunk-index.ts';
 import type { Lease } from '../repository/lease.ts';
@@ -12,22 +12,22 @@ import { whatIsThere } from './before/what-is-there.ts';
 export interface OpenRun extends AsyncDisposable {
   readonly session: Lease;
   readonly snapshots: SnapshotList;
-  /** What new snapshots may rely on. */
+  /** The chunks that new snapshots may rely on. */
   readonly index: ChunkIndex;
-  /** What the trees of older ones are read by: also packs that are damaged in part. */
+  /** For reading the trees of older snapshots. Unlike `index` it includes packs that are damaged in part. */
   readonly readable: IndexSource;
-  /** Told of the pack in which something was found damaged; throws unless that is known. */
+  /** Called with a pack in which damage was found; throws unless that pack is already known to be damaged. */
   readonly onDamage: (pack: string) => void;
 }
 
-/** The session ends with what is returned. */
+/** Opens a session and loads the index. Disposing of the result releases the session. */
 export async function openRun(
   repository: Repository,
   damaged: DamagedParts,
   signal: AbortSignal,
 ): Promise<OpenRun> {
   await using stack = new AsyncDisposableStack();
-  // Beside the lists: it has to stand before the first pack is stored.
+  // In parallel with the lists: the session only has to exist before the first pack is stored.
   const opening = openSession(repository, {}, signal);
   stack.defer(async () => {
     const [opened] = await Promise.allSettled([opening]);
@@ -35,11 +35,12 @@ export async function openRun(
   });
   const there = whatIsThere(repository, signal, { remembered: true, damaged: damaged.packs });
   const [session, { snapshots, index }] = await Promise.all([opening, there]);
-  // What the first look listed is not needed any more.
+  // Later lists must come from the destination, not from the first look.
   repository.lookAnew();
   const { tombstones } = snapshots;
   const unsound = new Set([...unsoundPacks(tombstones), ...damaged.packs]);
-  // What can still be read of a damaged pack need not be read from the source; most are long gone.
+  // What is still readable in a damaged pack need not be read from the source again. Most marked packs are long gone,
+  // and then the second index is not needed.
   const areThere = [...unsound].some((name) => index.leftOut.has(name));
   const parts = stack.move();
   return {

@@ -5,7 +5,7 @@ import type { StoredDirectory } from './store/pending-directory.ts';
 import type { Tally } from './report/tally.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 
-/** The record of a finished run. */
+/** The snapshot record of a finished run. */
 export function snapshotRecord(
   request: Pick<ArchiveRequest, 'tool' | 'host' | 'user' | 'sources' | 'named' | 'tags' | 'pinned' | 'plain'>,
   result: {

@@ -21,17 +21,17 @@ import { TreeStore } from './store/tree-store.ts';
 import { whatIsThere } from './before/what-is-there.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 
-/** Everything of an ArchiveRequest but the walk. */
+/** An ArchiveRequest without what only a walk needs. */
 export type StreamRequest = Omit<ArchiveRequest, 'exclude' | 'parent' | 'changes' | 'workers' | 'sources'> & {
-  /** Absolute path under which the content stands in the snapshot: `/db.sql`. */
+  /** Absolute path of the content in the snapshot, such as `/db.sql`. */
   readonly path: ByteString;
 };
 
-/** Gives the content. What it reads from is ended when the signal aborts, and the signal's reason is thrown. */
+/** Yields the content. When the signal aborts, it ends whatever it reads from and throws the signal's reason. */
 export type StreamInput = (signal: AbortSignal) => AsyncIterable<Uint8Array>;
 
 /**
- * Backs up what a stream gives as one file. When the stream fails nothing is committed.
+ * Backs up the content of a stream as one file. When the stream fails nothing is committed.
  *
  * @throws whatever the stream throws, and as `archive` does
  */
@@ -58,7 +58,7 @@ export async function archiveStream(
   const { sink, cutter } = openCutter(request, { namespace, index, store });
 
   let size = 0;
-  // A source may be silent for long: a destination that fails meanwhile ends it.
+  // The source may be silent for a long time: a failure of the destination meanwhile has to end it.
   for await (const data of input(AbortSignal.any([signal, store.broken]))) {
     signal.throwIfAborted();
     size = cutIn(data, cutter, size);
@@ -115,7 +115,7 @@ interface StreamStores {
   readonly store: PackStore;
 }
 
-/** Cuts what comes into chunks, and stores those that are new. */
+/** Cuts the content into chunks, and stores those that are new. */
 function openCutter(
   request: Pick<StreamRequest, 'repository' | 'plain' | 'compression'>,
   { namespace, index, store }: StreamStores,
@@ -140,7 +140,10 @@ function openCutter(
   return { sink, cutter };
 }
 
-/** @param size bytes so far @returns those with these */
+/**
+ * @param size bytes of the stream before `data`
+ * @returns bytes including `data`
+ */
 function cutIn(data: Uint8Array, cutter: Cutter, size: number): number {
   let end = size;
   for (let at = 0; at < data.length;) {

@@ -1,4 +1,4 @@
-/** All sources in one walk, beside which their files are read. */
+/** Walks all sources in one pass and has their files read meanwhile. */
 import type { ByteString } from '../base/byte-path.ts';
 import { RepositoryError } from '../base/errors.ts';
 import type { Lease } from '../repository/lease.ts';
@@ -37,7 +37,7 @@ export interface WalkContext {
   readonly signal: AbortSignal;
 }
 
-/** Walks and reads everything; resolves once every data pack is stored and the last tree pack on its way. */
+/** Walks and reads everything. Resolves once every data pack is stored and the last tree pack is on its way. */
 export async function walkSources(request: ArchiveRequest, context: WalkContext): Promise<StoredDirectory> {
   const { parent, outcomes, tally, store, trees, readers, session } = context;
   const { notes, noted, observer, signal } = context;
@@ -50,7 +50,7 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
   };
   let root: StoredDirectory | undefined;
   const changes = changesSince(parent, request.changes);
-  // What is reused is not looked at: where rules were hidden in it they still are.
+  // Directories that are reused are not looked at, so exclude rules hidden in them are assumed to be there still.
   if (notes !== undefined) notes.hiddenRules = changes?.hiddenRules === true;
   const clean = notes && (await cleanTest(parent, changes, request.known, notes));
   if (parent !== undefined && clean !== undefined) tally.startFrom(parent.snapshot.record.counts);
@@ -84,14 +84,15 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
   await walk(arrangeSources(request.sources), parts, (stored) => {
     root = stored;
   });
-  // What the readers found may have more to be read: another name of a file whose first one went away, a directory in its place.
+  // The results of the readers may call for more reading: by another name of a file whose first name is gone, or of a
+  // directory that has replaced a file.
   do {
     await walkLater(parts);
     batcher.flush();
     await send();
     await readers.drain(signal);
   } while (!batcher.isEmpty || batches.length > 0 || parts.later.length > 0);
-  // All is read. The last pack of trees goes out beside those of the readers.
+  // The last pack of trees is sent while the readers' last packs are still on their way.
   observer.phase('uploading');
   trees.finish();
   await readers.finish(signal);

@@ -1,6 +1,6 @@
 /**
- * POSIX access control lists as tar archives carry them (`SCHILY.acl.access`, `SCHILY.acl.default`): the short text form
- * of acl(5), with ids instead of names so that they mean the same everywhere.
+ * POSIX access control lists as tar archives contain them (`SCHILY.acl.access`, `SCHILY.acl.default`): the short text
+ * form of acl(5), with ids instead of names so that they mean the same everywhere.
  */
 
 /** Tags of struct posix_acl_xattr_entry (linux/posix_acl.h). */
@@ -15,7 +15,7 @@ const TAGS: Readonly<Record<number, { readonly name: string; readonly named: boo
 
 const VERSION = 2;
 
-/** `user::rwx,user:1000:r--,…` of the attribute's value; undefined when it is not a list of the known version. */
+/** Converts the attribute's value to `user::rwx,user:1000:r--,…`; undefined when it is not a list of the known version. */
 export function aclText(value: Buffer): string | undefined {
   if (value.length < 4 || value.length % 8 !== 4 || value.readUInt32LE(0) !== VERSION) return undefined;
   const entries: string[] = [];

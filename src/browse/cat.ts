@@ -10,17 +10,17 @@ import { SegmentCache } from '../repository/contents/segment-reader.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 
-/** Part of a file, in bytes from its start. What lies beyond the end of the file is left out. */
+/** Part of a file, in bytes from its start. What lies beyond the end of the file is ignored. */
 export interface FileRange {
   readonly offset: number;
   readonly length: number;
 }
 
-/** Raw segments kept: small files of one directory lie in few segments, and repeated chunks come back. */
+/** Raw segments to keep: small files of one directory lie in few segments, and chunks may repeat. */
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** Segments fetched and opened before they are asked for. */
+/** Segments fetched and opened ahead of their use. */
 const SEGMENTS_AHEAD = 3;
-/** Parts of a file looked ahead, whatever they are; holes and tiny chunks take no segment of their own. */
+/** Parts of a file planned ahead, of any kind: holes and tiny chunks take no segment of their own. */
 const PIECES_AHEAD = 64;
 const LONGEST_ZEROS = 1024 * 1024;
 
@@ -40,7 +40,7 @@ export function fileContent(
   return new ContentReader(repository, index, snapshot.record).read(file, range, signal);
 }
 
-/** Reads files of one namespace, one after the other; what was read last is kept for the next. */
+/** Reads files of one namespace, one after the other. Recently read segments are kept for the next files. */
 export class ContentReader {
   readonly #index: ChunkIndex;
   readonly #trees: TreeReader;
@@ -56,8 +56,8 @@ export class ContentReader {
   }
 
   /**
-   * The file's bytes in buffers of at most one chunk, each checked against its id. Only segments with chunks of the range
-   * are fetched. The buffers are views of larger ones: copy what is to be kept.
+   * The file's bytes in buffers of at most one chunk, each checked against its id. Only segments with chunks in the
+   * range are fetched. The buffers are views of larger ones, so copy what is to be kept.
    * @throws {RepositoryError} CORRUPT_DATA, also when chunks and holes do not add up to the size of the file
    * @throws {RequestError} INVALID_RANGE
    */
@@ -99,8 +99,8 @@ export class ContentReader {
   }
 
   /**
-   * Begins to fetch the segment with the first bytes of a file that will be read soon. Returns a name for the segment;
-   * none when there is nothing to fetch.
+   * Starts fetching the segment with the first bytes of a file that will be read soon. Returns a name for the segment;
+   * undefined when there is nothing to fetch.
    */
   prefetch(file: FileEntry, signal: AbortSignal): string | undefined {
     const id = file.content.subarray(0, 24);
@@ -113,7 +113,7 @@ export class ContentReader {
   #prefetch({ chunk }: Piece, signal: AbortSignal): Promise<Buffer> | undefined {
     if (chunk === undefined) return undefined;
     const segment = this.#cache.segment(chunk.location.pack, chunk.location.segment, signal);
-    // Whoever takes the piece sees the failure; when nobody does any more it must not end the process.
+    // The consumer of the piece gets the error. If there is none any more, the rejection must not end the process.
     segment.catch(() => {});
     return segment;
   }
@@ -126,7 +126,7 @@ export class ContentReader {
     return bytes;
   }
 
-  /** Chunks and holes laid out one after the other, cut to the range. */
+  /** The chunks and holes of the file in order, cut to the range. */
   async *#pieces(
     file: FileEntry,
     { start, end }: { start: number; end: number },
@@ -171,7 +171,7 @@ export class ContentReader {
     if (at !== file.size) throw wrongSize(file, at);
   }
 
-  /** The ids of a file's chunks; long ones come list by list. */
+  /** The ids of a file's chunks; a long content is yielded list by list. */
   async *#contentIds(file: FileEntry, signal: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
     if (!file.indirect) {
       yield file.content;

@@ -12,7 +12,7 @@ import { shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
 export type Change = { readonly path: ByteString } & (
   | { readonly kind: 'added'; readonly after: Entry }
   | { readonly kind: 'removed'; readonly before: Entry }
-  /** Other bytes, link target or device; `fields` tells what else. */
+  /** Other bytes, link target or device; `fields` lists what else differs. */
   | {
       readonly kind: 'modified';
       readonly before: Entry;
@@ -25,7 +25,7 @@ export type Change = { readonly path: ByteString } & (
       readonly after: Entry;
       readonly fields: readonly MetadataField[];
     }
-  /** A file became a link, or the like. What lay in a directory, or lies in it now, follows as changes of its own. */
+  /** A file became a link, or the like. What was or is in a directory follows as separate changes. */
   | { readonly kind: 'type'; readonly before: Entry; readonly after: Entry }
 );
 
@@ -37,15 +37,14 @@ export interface DiffSide {
 }
 
 export interface DiffOptions {
-  /** Report directories of which only the time differs, as it does whenever an entry comes or goes. */
+  /** Report directories whose time alone differs, as it does whenever an entry is added or removed. */
   readonly directoryTimes: boolean;
 }
 
 /**
- * What happened between two snapshots, in order of the paths, a directory before what is in it. Paths are those of the
- * right side. Trees with the same id are passed over unread. Where the snapshots name their chunks by different keys
- * (plain against encrypted, or deduplication switched off) everything is read, and files with the same size and time
- * count as the same.
+ * The changes between two snapshots in order of path, a directory before its content. Paths are those of the right side.
+ * Trees with the same id are skipped without reading. Where the snapshots name their chunks by different keys (plain against
+ * encrypted, or deduplication switched off) everything is read, and files with the same size and time count as the same.
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT when neither side has its path; CORRUPT_DATA, LIMIT_EXCEEDED
  */
 export async function* diffSnapshots(
@@ -68,7 +67,7 @@ export async function* diffSnapshots(
   );
 }
 
-/** What is compared: the directory at the top of a side, and how much of it there may be. */
+/** One side of a comparison: its top directory, and the limit on how many entries it may have. */
 class Side {
   readonly #reader: TreeReader;
   readonly #top: Location | undefined;
@@ -79,7 +78,7 @@ class Side {
     this.#top = top;
   }
 
-  /** Of a directory at the top or below it. */
+  /** A cursor for the top directory or one below it. */
   cursor(tree: Buffer, entry: Entry | undefined, signal: AbortSignal): DirectoryCursor {
     const totals = entry?.type === 'directory' ? entry.totals : undefined;
     const { tree: whole = tree, entry: top } = this.#top ?? {};
@@ -89,7 +88,7 @@ class Side {
   }
 }
 
-/** A directory under comparison; one side may be without it. */
+/** A directory being compared; one side may lack it. */
 interface Level {
   readonly path: ByteString;
   readonly left: DirectoryCursor | undefined;
@@ -119,7 +118,7 @@ class Comparison {
   ): AsyncGenerator<Change, void, undefined> {
     const path = after?.path ?? before?.path;
     if (path === undefined) return;
-    // The root has no metadata: against a directory it is compared by what lies in both.
+    // The root has no metadata. Compared with a directory, only the content of both is compared.
     const rootInvolved = [before, after].some((side) => side !== undefined && side.entry === undefined);
     const top = rootInvolved ? undefined : this.#compare(path, before?.entry, after?.entry);
     if (top !== undefined) yield top;
@@ -185,8 +184,8 @@ interface Pair {
 }
 
 /**
- * The next name of a directory and its entries on both sides. Parts of split directories that are the same on both
- * sides are passed over, and none is read before its turn.
+ * The next name of a directory with its entries on both sides. Parts of split directories that are the same on both
+ * sides are skipped, and none is read before its turn.
  */
 async function nextPair(
   level: Level,
@@ -223,7 +222,7 @@ async function nextPair(
   }
 }
 
-/** The name it stands on, or that no name in the part before it comes before; none at the end. */
+/** The name at the cursor, or the lowest name possible in the unread part before it; undefined at the end. */
 function nameAt(cursor: DirectoryCursor | undefined): ByteString | undefined {
   return cursor?.entry?.name ?? cursor?.part?.firstName;
 }
@@ -241,9 +240,9 @@ export interface DiffTotals {
   readonly removed: DiffCount;
   /** Files, links and devices with other content; `bytes` are those of the new content. */
   readonly modified: DiffCount;
-  /** Entries of which only metadata differs; no bytes. */
+  /** Entries whose metadata alone differs; no bytes. */
   readonly metadata: DiffCount;
-  /** Counted as what they were under `removed` and as what they are under `added` too. */
+  /** Such entries are also counted under `removed` as what they were, and under `added` as what they are. */
   readonly typeChanged: number;
 }
 

@@ -4,37 +4,37 @@ import { MAX_LEVEL, type DirectoryTotals, type Entry } from '../format/tree.ts';
 import { MOST_ENTRIES, entriesOf, type TreeBudget } from '../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
 
-/** A part of a directory that has not been read: its entries begin at `firstName` and come before the next part. */
+/** A part of a directory that has not been read: its entries begin with `firstName` and end before the next part. */
 export interface UnreadPart {
   /** Empty for the whole directory. */
   readonly firstName: ByteString;
   readonly id: Buffer;
-  /** Level of the branch that names it; it lies below that. */
+  /** Level of the branch that names it; its own level must be lower. */
   readonly below: number;
 }
 
-/** What a directory may hold: as much as its entry says, and no more than its walk may still come by. */
+/** Limits on the entries of a directory: what its own entry claims, and what the whole walk may still read. */
 export interface DirectoryBounds {
   readonly totals: DirectoryTotals | undefined;
   readonly budget: TreeBudget;
 }
 
 /**
- * Goes through the entries of a directory in order of their names, one leaf in memory at a time. Stands either on an
- * entry or before a part that it has not read; such a part can be skipped without reading it.
+ * Goes through the entries of a directory in order of their names, with one leaf in memory at a time. It is either at
+ * an entry or before an unread part; such a part can be skipped without reading it.
  */
 export class DirectoryCursor {
   readonly #reader: TreeReader;
   readonly #budget: TreeBudget | undefined;
-  /** Entries of all depths that may be in what is still unread. */
+  /** Entries, of all depths, that the unread parts may still contain. */
   #left: number;
-  /** The next one last. */
+  /** A stack: the next part is the last. */
   readonly #unread: UnreadPart[];
   #entries: readonly Entry[] = [];
   #at = 0;
   #last: ByteString | undefined;
 
-  /** @param bounds in a walk of more than one directory */
+  /** @param bounds given when the walk covers more than one directory */
   constructor(reader: TreeReader, id: Buffer, bounds?: DirectoryBounds) {
     this.#reader = reader;
     this.#budget = bounds?.budget;
@@ -42,26 +42,25 @@ export class DirectoryCursor {
     this.#unread = [{ firstName: '' as ByteString, id, below: MAX_LEVEL + 1 }];
   }
 
-  /** The entry it stands on; none before an unread part and at the end. */
+  /** The entry at the cursor; undefined before an unread part and at the end. */
   get entry(): Entry | undefined {
     return this.#entries[this.#at];
   }
 
-  /** The part that comes next; none while it stands on an entry and at the end. */
+  /** The unread part that comes next; undefined at an entry and at the end. */
   get part(): UnreadPart | undefined {
     return this.entry === undefined ? this.#unread.at(-1) : undefined;
   }
 
-  /** Goes behind the entry, or behind the part without reading it. */
+  /** Moves past the entry, or past the unread part without reading it. */
   skip(): void {
     if (this.#entries.length > this.#at) this.#at += 1;
     else this.#unread.pop();
   }
 
   /**
-   * Reads the part it stands before. When that fails the cursor stands behind the part, so that the others can still
-   * be read.
-   * @throws {RepositoryError} CORRUPT_DATA; LIMIT_EXCEEDED when the walk has come to its end
+   * Reads the next part. If that fails the cursor is past the part, so that the others can still be read.
+   * @throws {RepositoryError} CORRUPT_DATA; LIMIT_EXCEEDED when the walk has read as much as it may
    */
   async read(signal: AbortSignal): Promise<void> {
     const part = this.part;
@@ -91,7 +90,7 @@ export class DirectoryCursor {
     }
   }
 
-  /** The next entry, which it then stands behind; none at the end. */
+  /** Returns the next entry and moves past it; undefined at the end. */
   async next(signal: AbortSignal): Promise<Entry | undefined> {
     while (this.part !== undefined) await this.read(signal);
     const { entry } = this;

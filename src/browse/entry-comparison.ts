@@ -4,8 +4,8 @@ import type { Entry, Hole, Xattr } from '../format/tree.ts';
 export type MetadataField = 'mode' | 'owner' | 'mtime' | 'xattrs';
 
 /**
- * Whether two entries of the same type hold something else: bytes, link target, device. Directories never do, what lies
- * in them are entries of their own.
+ * Whether two entries of the same type have different content: bytes, link target, device. Directories never have, as
+ * their entries are compared separately.
  * @param idsComparable false when their chunks are named by different keys; then size and time decide
  */
 export function contentDiffers(a: Entry, b: Entry, idsComparable: boolean): boolean {
@@ -19,7 +19,7 @@ export function contentDiffers(a: Entry, b: Entry, idsComparable: boolean): bool
   return a.type !== b.type;
 }
 
-/** Times of change and inode numbers are left out: they differ on every copy and nobody can set them. */
+/** The metadata that differs. Times of change and inode numbers are ignored: they differ on every copy, and cannot be set. */
 export function metadataDifferences(a: Entry, b: Entry): MetadataField[] {
   const fields: MetadataField[] = [];
   if (a.mode !== b.mode) fields.push('mode');

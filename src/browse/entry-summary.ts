@@ -2,8 +2,8 @@ import type { ByteString } from '../base/byte-path.ts';
 import type { DirectoryTotals, Entry, EntryMetadata, EntryType } from '../format/tree.ts';
 
 /**
- * What is shown of an entry: all but its content and attributes, which may be large. Every `Entry` is one; `summarize`
- * makes one that holds on to no stored bytes.
+ * What is shown of an entry: everything except its content and attributes, which may be large. Every `Entry` is one;
+ * `summarize` makes one that does not keep stored bytes in memory.
  */
 export interface EntrySummary extends Omit<EntryMetadata, 'xattrs'> {
   readonly type: EntryType;
@@ -14,9 +14,9 @@ export interface EntrySummary extends Omit<EntryMetadata, 'xattrs'> {
   /** Of a device. */
   readonly major?: number;
   readonly minor?: number;
-  /** Of a directory: what is below it. */
+  /** Of a directory: the totals of everything below it. */
   readonly totals?: DirectoryTotals;
-  /** Of a regular file: its bytes are one moment's mixture. */
+  /** Of a regular file: its content may be a mixture of several states. */
   readonly changedWhileRead?: boolean;
 }
 

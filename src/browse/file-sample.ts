@@ -1,4 +1,4 @@
-/** Files of snapshots chosen by chance, every one as likely as every other. */
+/** Picks files of snapshots at random, each with the same probability. */
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { FULL_KEYS, storeKey } from '../base/stored-by.ts';
 import type { SnapshotTrees } from './snapshot-trees.ts';
@@ -17,8 +17,8 @@ export interface PickedFiles {
 }
 
 /**
- * The newest snapshot of every host and set of sources, by who stored them; what full keys stored first. Each group is to
- * be tried by itself: a write-only key says what it likes of how many files it has, and would draw all lots.
+ * The newest snapshot of every host and set of sources, grouped by who stored them; full keys come first. Each group is
+ * to be sampled separately: a write-only key can claim any number of files, and would otherwise attract the whole sample.
  */
 export function newestOfEachSource(live: readonly Snapshot[]): readonly (readonly Snapshot[])[] {
   const newest = new Map<string, Map<string, Snapshot>>([[storeKey(FULL_KEYS), new Map()]]);
@@ -33,9 +33,9 @@ export function newestOfEachSource(live: readonly Snapshot[]): readonly (readonl
 }
 
 /**
- * Picks `count` regular files, or all when there are fewer. Directories know how many files are below them, so that only
- * those on the way to a chosen file are read.
- * @param below a whole number from 0 on, below the given one, each as likely
+ * Picks `count` regular files, or all when there are fewer. Directories know how many files are below them, so only
+ * those on the way to a picked file are read.
+ * @param below returns a random whole number from 0 to below its argument, uniformly distributed
  */
 export async function pickFiles(
   trees: SnapshotTrees,
@@ -62,7 +62,7 @@ export async function pickFiles(
   return picked;
 }
 
-/** In rising order; by Floyd's algorithm, which draws no more often than there are numbers. */
+/** Draws distinct numbers, in ascending order, by Floyd's algorithm: it draws only once per number. */
 function distinctNumbers(total: number, count: number, below: (limit: number) => number): readonly number[] {
   const chosen = new Set<number>();
   for (let last = Math.max(0, total - Math.max(0, count)); last < total; last += 1) {

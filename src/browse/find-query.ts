@@ -7,9 +7,9 @@ import type { Entry, EntryType } from '../format/tree.ts';
 /** What to look for. An entry must meet every condition that is given. */
 export interface FindQuery {
   /**
-   * Wildcards `*`, `?`, `[…]` and `**`, as in gitignore; one of them must match. A pattern with a `/` is for the path
-   * (`/srv/w*`; without a leading slash anywhere in it: `src/*.ts`), any other for the name. A `/` at the end asks for
-   * directories. Empty: no condition.
+   * Wildcards `*`, `?`, `[…]` and `**`, as in gitignore; one of them must match. A pattern with a `/` is matched
+   * against the path (`/srv/w*`; without a leading slash at any depth: `src/*.ts`), any other against the name. A
+   * trailing `/` matches only directories. Empty: no condition.
    */
   readonly patterns: readonly string[];
   readonly ignoreCase?: boolean;
@@ -18,9 +18,9 @@ export interface FindQuery {
   /** Bytes, both included. Only regular files have a size. */
   readonly minSize?: number | undefined;
   readonly maxSize?: number | undefined;
-  /** Changed at this time or later, milliseconds since 1970. */
+  /** Modified at this time or later, milliseconds since 1970. */
   readonly newerThanMs?: number | undefined;
-  /** Changed before this time. */
+  /** Modified before this time, milliseconds since 1970. */
   readonly olderThanMs?: number | undefined;
 }
 
@@ -83,7 +83,7 @@ function neverMatches(pattern: string, why: string): RequestError {
   });
 }
 
-/** A directory in the form that patterns are matched against. */
+/** The names of a directory's path, in the form that patterns are matched against. */
 export type DirectoryNames = readonly string[];
 
 export function enterDirectory(

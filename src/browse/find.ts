@@ -17,7 +17,7 @@ import {
 import { readOrReport, tooDeep } from './list.ts';
 import type { SnapshotTrees } from './snapshot-trees.ts';
 
-/** An entry that a query is about. */
+/** An entry that matches a query. */
 export interface Found {
   readonly snapshot: Snapshot;
   readonly path: ByteString;
@@ -27,7 +27,7 @@ export interface Found {
 export interface FindOptions {
   /** Without it the first directory that cannot be read ends the search with an error. */
   readonly onUnreadable?: (path: ByteString, error: Error, snapshot: Snapshot) => void;
-  /** What is remembered of directories may take so much. Those beyond are read again for every snapshot. */
+  /** Limit on the memory for findings. Directories beyond it are read again for every snapshot. */
   readonly memoryBytes?: number;
 }
 
@@ -38,7 +38,7 @@ const MATCH_COST = 320;
 
 /**
  * Searches snapshots one after the other, each in order of its paths. A directory that several snapshots share is read
- * once: what was found in it is remembered by its tree id (and its path, when the query is about paths).
+ * once: its findings are remembered by its tree id (and its path, if the query depends on paths).
  * @throws {RequestError} INVALID_PATTERN
  * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED
  */
@@ -60,7 +60,7 @@ export async function* findEntries(
     try {
       for await (const { path, entry } of run) yield { snapshot, path, entry };
     } catch (error) {
-      // One that unfolds without end must not keep anybody from the others.
+      // A snapshot that unfolds endlessly must not prevent the search of the others.
       if (onUnreadable === undefined || !isUnending(error)) throw error;
       onUnreadable('/' as ByteString, error);
     }
@@ -72,7 +72,7 @@ interface Match {
   readonly entry: EntrySummary;
 }
 
-/** What was found in a directory and below it: its entries that match or have matches below them. */
+/** The findings in a directory: its entries that match or have matches below them. */
 interface Findings {
   readonly items: readonly Finding[];
 }
@@ -91,7 +91,7 @@ interface Level {
   readonly names: DirectoryNames;
   readonly key: string;
   readonly cursor: DirectoryCursor;
-  /** What to remember of it; undefined once that would be incomplete. */
+  /** The findings to remember; undefined once they would be incomplete. */
   items: Finding[] | undefined;
   /** The entry whose directory is open on the level below. */
   child: { readonly name: ByteString; readonly finding: Finding | undefined } | undefined;
@@ -132,7 +132,7 @@ class Search {
         continue;
       }
       if (entry === undefined) {
-        // What could not be read must be reported for the next snapshot again, so it is not remembered.
+        // An unreadable part has to be reported for the next snapshot again, so these findings are not remembered.
         if (!(await readOrReport(cursor, path, onUnreadable, signal))) level.items = undefined;
         continue;
       }
@@ -160,7 +160,7 @@ class Search {
     return this.#query.byPath ? id + path : id;
   }
 
-  /** Keeps what was found in a directory, and hands it to the level above. */
+  /** Remembers the findings of a directory, and passes them on to the level above. */
   #finish(level: Level, above: Level | undefined): void {
     const { items } = level;
     const child = above?.child;
@@ -203,7 +203,7 @@ class Search {
   }
 }
 
-/** The matches that are remembered of the directory `path`, in order. */
+/** The remembered matches of the directory `path`, in order. */
 function* replay(findings: Findings, path: ByteString): Generator<Match, void, undefined> {
   const open = [{ path, items: findings.items, at: 0 }];
   for (let level = open.at(-1); level !== undefined; level = open.at(-1)) {

@@ -4,19 +4,20 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import type { EntrySummary } from './entry-summary.ts';
 import type { Found } from './find.ts';
 
-/** One state of a path that was found, and the snapshots that have it. */
+/** One state of a path, and the snapshots in which it was found. */
 export interface FoundVersion {
   readonly path: ByteString;
   readonly entry: EntrySummary;
-  /** The oldest and the newest of them. */
+  /** The oldest and the newest of these snapshots. */
   readonly first: Snapshot;
   readonly last: Snapshot;
   readonly snapshots: number;
 }
 
 /**
- * What a search found with equal finds of several snapshots of one who stored them taken together: same path, type, size, time and mode. In
- * order of the paths, the versions of each from the oldest to the newest. All of them stand in memory at once.
+ * Merges the results of a search: those with the same path, type, size, time, mode and link target, in snapshots stored
+ * with full keys or with the same write-only key, become one version. Sorted by path, and the versions of each path
+ * from the oldest to the newest. All are held in memory at once.
  */
 export async function foundVersions(found: AsyncIterable<Found>): Promise<readonly FoundVersion[]> {
   const byPath = new Map<ByteString, FoundVersion[]>();
@@ -53,7 +54,7 @@ function looksSame(a: EntrySummary, b: EntrySummary): boolean {
   );
 }
 
-/** Of a directory, whose content may differ, the newest is kept. */
+/** For a directory, whose content may differ, the newest entry is kept. */
 function withSnapshot(version: FoundVersion, snapshot: Snapshot, entry: EntrySummary): FoundVersion {
   const atMs = timeOf(snapshot);
   const isNewest = atMs >= timeOf(version.last);

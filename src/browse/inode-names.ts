@@ -1,16 +1,17 @@
-/** Entries that are names of one inode: what a restore and an archive make links of. */
+/** Recognises entries that are names of one inode, for restores and archives to make links. */
 import type { Entry } from '../format/tree.ts';
 import { contentDiffers } from './entry-comparison.ts';
 
 interface Known<T> {
-  /** Without the buffer of the tree chunk that it came in, so that this can go. */
+  /** The entry without the buffer of its tree chunk, so that the buffer can be freed. */
   readonly entry: Entry;
   readonly kept: T;
 }
 
 /**
- * What was kept with the first name of every inode that has several. Numbers of inodes and devices alone prove nothing: they are
- * given again, and a file may change between the reads of two of its names. So only entries that hold the same are names of one.
+ * Keeps a value with the first name of every inode that has several. Inode and device numbers alone prove nothing: they
+ * are reused, and a file may change between the reads of two of its names. So only entries with the same content are
+ * names of one inode.
  */
 export class InodeNames<T> {
   readonly #inodes = new Map<string, readonly Known<T>[]>();
@@ -19,20 +20,20 @@ export class InodeNames<T> {
     return links !== undefined && links.count > 1;
   }
 
-  /** Undefined for the first name, and for everything that has one name. */
+  /** The value kept with the first name. Undefined for the first name itself, and for anything with only one name. */
   get(entry: Entry): T | undefined {
     if (!InodeNames.hasSeveral(entry)) return undefined;
     return this.#inodes.get(inodeOf(entry))?.find((one) => holdsSame(one.entry, entry))?.kept;
   }
 
-  /** Keeps something with the first name; nothing where another one was the first, or there is only one. */
+  /** Keeps a value with the first name. Does nothing if another name was the first, or if there is only one. */
   add(entry: Entry, kept: T): void {
     if (!InodeNames.hasSeveral(entry) || this.get(entry) !== undefined) return;
     const inode = inodeOf(entry);
     this.#inodes.set(inode, [...(this.#inodes.get(inode) ?? []), { entry: bare(entry), kept }]);
   }
 
-  /** No further name is expected. */
+  /** To be called when no further name is expected. */
   delete(entry: Entry): void {
     const inode = inodeOf(entry);
     const others = this.#inodes.get(inode)?.filter((one) => !holdsSame(one.entry, entry)) ?? [];

@@ -16,15 +16,15 @@ export interface PathEntry {
 export interface ListOptions {
   /** An absolute source path. */
   readonly path: ByteString;
-  /** Everything below it, not only what lies in it. */
+  /** List everything below it, not only its own entries. */
   readonly recursive: boolean;
-  /** Without it the first directory that cannot be read ends the list with an error. */
+  /** Without it the first directory that cannot be read ends the listing with an error. */
   readonly onUnreadable?: OnUnreadable;
 }
 
 /**
- * What lies in a directory, in order of the names' bytes, each directory before what is in it; or the entry itself when
- * the path is not a directory.
+ * The entries of a directory in byte order, each directory before its content; or the entry itself if the path is not a
+ * directory.
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA, LIMIT_EXCEEDED
  */
 export async function* listEntries(
@@ -71,7 +71,10 @@ export async function* walkTree(
   }
 }
 
-/** Reads the part of a directory that comes next, or reports the directory as unreadable and goes behind the part. */
+/**
+ * Reads the next part of a directory. If that fails, reports the directory as unreadable and moves past the part.
+ * @returns whether the part could be read
+ */
 export async function readOrReport(
   cursor: DirectoryCursor,
   path: ByteString,

@@ -7,23 +7,23 @@ import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
 
-/** Where a path of a snapshot leads. */
+/** The place of a path in a snapshot. */
 export interface Location {
   /** Absolute, without `.`, `..` and superfluous slashes. */
   readonly path: ByteString;
-  /** None for the root, which has no metadata of its own. */
+  /** Undefined for the root, which has no metadata of its own. */
   readonly entry: Entry | undefined;
-  /** Id of the directory's tree; none when it is not a directory. */
+  /** Id of the directory's tree; undefined when it is not a directory. */
   readonly tree: Buffer | undefined;
 }
 
-/** A path that is not there, and the last place on the way to it that is. */
+/** The result for a path that does not exist: the last place on the way that does. */
 export interface Nowhere {
   readonly nearest: Location;
 }
 
 /**
- * The place of `path`, an absolute source path; also by the name of a source that lay elsewhere.
+ * The place of `path`, an absolute source path. The name of a source that was stored under another path works, too.
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA
  */
 export async function findPath(
@@ -37,7 +37,7 @@ export async function findPath(
   throw notInSnapshot(snapshot, path, found.nearest);
 }
 
-/** The same, but a path that is not there is no error. */
+/** As `findPath`, but a path that does not exist is not an error. */
 export async function lookUpPath(
   reader: TreeReader,
   snapshot: Snapshot,
@@ -57,7 +57,7 @@ export function rootOf(snapshot: Snapshot): Location {
   return { path: '/' as ByteString, entry: undefined, tree: snapshot.record.root };
 }
 
-/** The entry of that name in a directory; none when there is none or `parent` is not a directory. */
+/** The entry of that name in a directory; undefined when there is none or `parent` is not a directory. */
 export async function childOf(
   reader: TreeReader,
   parent: Location,

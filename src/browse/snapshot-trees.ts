@@ -5,10 +5,10 @@ import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 
-/** Each reader keeps up to 32 MiB of segments, and every snapshot with its own salt needs one. */
+/** The most readers kept. Each keeps up to 32 MiB of segments, and every snapshot with its own salt needs one. */
 const READERS_KEPT = 3;
 
-/** Readers for the trees of many snapshots: those of one namespace share one, and with it what was read last. */
+/** Readers for the trees of many snapshots. Snapshots of one namespace share a reader, and with it recently read segments. */
 export class SnapshotTrees {
   readonly #repository: Repository;
   readonly #index: IndexSource;
@@ -42,10 +42,10 @@ function namespaceKey({ record }: Snapshot): string {
   return `${record.plain ? 'plain' : 'sealed'}/${record.salt?.toString('hex') ?? ''}`;
 }
 
-/** Told of a directory, or a part of one, that cannot be read; the rest is read all the same. */
+/** Called for a directory, or a part of one, that cannot be read; the rest is read anyway. */
 export type OnUnreadable = (path: ByteString, error: Error) => void;
 
-/** True for what concerns one stored object only, so that others may still be readable. */
+/** Whether the error concerns one stored object only, so that others may still be readable. */
 export function isDamage(error: unknown): error is Error {
   if (error instanceof RepositoryError) return error.code === 'CORRUPT_DATA';
   return error instanceof DestinationError && (error.kind === 'not-found' || error.kind === 'corrupt-reply');

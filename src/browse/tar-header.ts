@@ -1,7 +1,7 @@
 /**
- * Headers of tar archives in the pax format (POSIX.1-2017, pax, "pax Interchange Format"), with the extensions that GNU
- * tar, star and libarchive share: `SCHILY.xattr.` and `SCHILY.acl.` records, base-256 numbers, and GNU's long names for
- * those that are not UTF-8, which pax records cannot hold.
+ * Makes headers of tar archives in the pax format (POSIX.1-2017, pax, "pax Interchange Format"), with the extensions
+ * that GNU tar, star and libarchive share: `SCHILY.xattr.` and `SCHILY.acl.` records, base-256 numbers, and GNU's long
+ * names for those that are not UTF-8, which pax records cannot hold.
  */
 
 import { isAscii, isUtf8, type ByteString } from '../base/byte-path.ts';
@@ -10,7 +10,7 @@ import { aclText } from './acl-text.ts';
 
 export const TAR_BLOCK = 512;
 
-/** Two blocks of zeros. */
+/** The end of an archive: two blocks of zeros. */
 export const TAR_END = Buffer.alloc(2 * TAR_BLOCK);
 
 const TYPE_FLAGS = {
@@ -43,12 +43,12 @@ export interface TarMember {
   readonly xattrs?: readonly Xattr[] | undefined;
 }
 
-/** libarchive, and with it bsdtar, stops at an archive that says more than this of one member. */
+/** libarchive, and with it bsdtar, rejects an archive with more extension records than this for one member. */
 const MOST_RECORD_BYTES = 1024 * 1024;
 
 /**
- * Everything that goes before the content of a member: whole blocks.
- * @param onLeftOut told of an attribute that there is no room for
+ * Everything that precedes the content of a member, in whole blocks.
+ * @param onLeftOut called for each attribute for which there is no room
  */
 export function encodeTarHeader(member: TarMember, onLeftOut: (xattr: Xattr) => void = () => {}): Buffer {
   const path = (member.type === 'directory' ? `${member.path}/` : member.path) as ByteString;
@@ -69,7 +69,7 @@ export function encodeTarHeader(member: TarMember, onLeftOut: (xattr: Xattr) => 
   return Buffer.concat(blocks);
 }
 
-/** Zeros from the end of `size` bytes to the end of their block. */
+/** Zeros that fill the last block after `size` bytes of content. */
 export function tarPadding(size: number): Buffer {
   return Buffer.alloc((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
 }
@@ -101,7 +101,7 @@ function lengthOf(records: readonly Buffer[]): number {
   return records.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** Access control lists have records of their own; GNU tar does not take them as attributes. */
+/** Access control lists have their own kind of record; GNU tar does not accept them as attributes. */
 function xattrRecord({ name, value }: Xattr): Buffer {
   const acl = /^system\.posix_acl_(access|default)$/.exec(name)?.[1];
   const text = acl === undefined ? undefined : aclText(value);
@@ -117,19 +117,19 @@ function fitsHeader(mtimeNs: bigint): boolean {
   return mtimeNs >= 0n && mtimeNs / SECOND <= BigInt(OCTAL_11);
 }
 
-/** `-1.5`: the sign stands for the whole number. */
+/** Decimal seconds such as `-1.5`: the sign applies to the whole number, fraction included. */
 function decimalSeconds(ns: bigint): string {
   const size = ns < 0n ? -ns : ns;
   const fraction = (size % SECOND).toString().padStart(9, '0').replace(/0+$/, '');
   return `${ns < 0n ? '-' : ''}${size / SECOND}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** A keyword ends at its first `=`, so GNU tar writes those of attribute names as in URLs. */
+/** Escapes an attribute's name as GNU tar does, since a keyword ends at its first `=`. */
 function xattrKeyword(name: ByteString): string {
   return name.replaceAll('%', '%25').replaceAll('=', '%3D');
 }
 
-/** `<length> <keyword>=<value>\n`, where the length counts itself. Both texts are byte strings. */
+/** `<length> <keyword>=<value>\n`, where the length includes itself. Both texts are byte strings. */
 function paxRecord(keyword: string, value: string | Buffer): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : value;
   const rest = keyword.length + bytes.length + 3;
@@ -142,7 +142,7 @@ function longName(type: 'L' | 'K', name: ByteString): Buffer[] {
   return extension(type, '././@LongLink', Buffer.from(`${name}\0`, 'latin1'));
 }
 
-/** A member that says something about the next one. */
+/** A member that describes the next one. */
 function extension(typeFlag: string, name: string, content: Buffer): Buffer[] {
   const header = Buffer.alloc(TAR_BLOCK);
   header.write(name, 0, 'latin1');
@@ -160,7 +160,7 @@ interface SplitPath {
   readonly name: string;
 }
 
-/** The path in the two fields of the header; undefined when it does not fit. */
+/** Splits the path into the two fields of the header; undefined when it does not fit. */
 function splitPath(path: ByteString): SplitPath | undefined {
   if (path.length <= 100) return { prefix: '', name: path };
   // The slash at the end of a directory belongs to its name.
@@ -192,7 +192,7 @@ function ustarHeader(member: TarMember, { prefix, name }: SplitPath, target: str
   return finished(header, TYPE_FLAGS[type]);
 }
 
-/** Type, magic and checksum, which counts its own field as spaces. */
+/** Adds type, magic and checksum, which counts its own field as spaces. */
 function finished(header: Buffer, typeFlag: string): Buffer {
   header.write(typeFlag, 156, 'latin1');
   header.write('ustar\u000000', 257, 'latin1');

@@ -15,19 +15,19 @@ import { TAR_END, encodeTarHeader, tarPadding, type TarMember } from './tar-head
 export interface TarOptions {
   /** An absolute source path: a directory with everything below it, or a single entry. */
   readonly path: ByteString;
-  /** `full`: `/home/u/x` becomes `home/u/x`. `short`: of `/home/u` it becomes `u/x`. */
+  /** `full`: `/home/u/x` becomes `home/u/x`. `short`: with the path `/home/u` it becomes `u/x`. */
   readonly names: 'full' | 'short';
-  /** Told of what a tar archive cannot hold. */
+  /** Called for entries and attributes that a tar archive cannot hold. */
   readonly onSkipped: (path: ByteString, reason: string) => void;
 }
 
 export interface TarSummary {
   readonly entries: number;
   readonly files: number;
-  /** Content of the files, holes included. */
+  /** Bytes of the files' content, holes included. */
   readonly bytes: number;
   readonly skipped: number;
-  /** Entries of which extended attributes are missing. */
+  /** Entries that lack some of their extended attributes. */
   readonly incomplete: number;
 }
 
@@ -55,11 +55,11 @@ export async function writeTar(
   return archive.summary;
 }
 
-/** How far the walk runs ahead of the archive: few segments, so that they are still in memory when their turn comes. */
+/** How far the walk runs ahead of the archive: few segments, so that they are still in memory when they are needed. */
 const ENTRIES_AHEAD = 1_024;
 const SEGMENTS_AHEAD = 4;
 
-/** The members of one archive, and what has been counted so far. */
+/** The members of one archive, and its counts so far. */
 class TarArchive {
   readonly #trees: TreeReader;
   readonly #content: ContentReader;
@@ -125,7 +125,7 @@ class TarArchive {
     if (tree !== undefined) yield* walkTree(this.#trees, { path, entry, tree }, { recursive: true }, signal);
   }
 
-  /** The same entries, the content of the next small files being fetched meanwhile. */
+  /** Yields the same entries, while the content of the next small files is being fetched. */
   async *#prefetched(
     entries: AsyncIterable<PathEntry>,
     signal: AbortSignal,
@@ -148,7 +148,7 @@ class TarArchive {
     for (const { item } of ahead) yield item;
   }
 
-  /** None for what a tar archive cannot hold. */
+  /** Undefined for an entry that a tar archive cannot hold. */
   #member(entry: Entry, path: ByteString): TarMember | undefined {
     const common = { path, ...this.#metadata(entry), xattrs: entry.xattrs };
     switch (entry.type) {
@@ -167,7 +167,7 @@ class TarArchive {
     }
   }
 
-  /** The metadata is the same again, so that every reader leaves the file as it is. */
+  /** A link repeats the metadata of the file, so that every reader leaves the file as it is. */
   #hardLink(entry: Entry, path: ByteString, first: ByteString): TarMember {
     return { type: 'hard-link', path, ...this.#metadata(entry), size: 0, target: first };
   }
@@ -193,7 +193,7 @@ class TarArchive {
 
 const BUFFER_BYTES = 65_536;
 
-/** The same bytes in fewer writes: headers and small files are gathered, large buffers pass through. */
+/** Yields the same bytes in fewer buffers: headers and small files are gathered, large buffers pass through. */
 async function* inLargeBuffers(buffers: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
   let gathered = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let length = 0;

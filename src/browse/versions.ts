@@ -12,20 +12,23 @@ import { pathIn } from '../base/source-names.ts';
 import { childOf, rootOf, type Location } from './locate.ts';
 import { isDamage, shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
 
-/** What one snapshot says of a path. */
+/** The state of a path in one snapshot. */
 export type PathState =
   | { readonly state: 'present'; readonly entry: Entry }
-  /** The snapshot covers the place, but the path is not in it: not made yet, deleted, or excluded. */
+  /** The snapshot covers the place, but does not contain the path: not created yet, deleted, or excluded. */
   | { readonly state: 'absent' }
-  /** It existed, or a directory above it, but could not be read at the time of the backup. */
+  /** The path, or a directory above it, existed but could not be read during the backup. */
   | { readonly state: 'failed'; readonly problem: EntryProblem }
   /** The snapshot's tree is damaged on the way to the path. */
   | { readonly state: 'unreadable'; readonly error: Error };
 
-/** Consecutive snapshots of one host, stored by one, that say the same of a path. */
+/**
+ * Consecutive snapshots of one host, stored with full keys or with the same write-only key, in which the path has the
+ * same state.
+ */
 export type PathVersion = PathState & {
   readonly path: ByteString;
-  /** The oldest and the newest of them. */
+  /** The oldest and the newest of these snapshots. */
   readonly first: Snapshot;
   readonly last: Snapshot;
   readonly snapshots: number;
@@ -35,10 +38,10 @@ export type VersionOrder = 'oldest-first' | 'newest-first';
 
 /**
  * The versions of one path. Consecutive snapshots with the same content, size, time and mode are one version. Snapshots
- * of places that do not include the path, or that do not list all that could not be read, are passed over. With several
- * hosts each one's versions are in order.
+ * whose sources do not include the path, or that do not list every error, are passed over. With several hosts the
+ * versions of each are in order.
  * @param snapshots oldest first
- * @param leadsTo where the path leads on this machine, for snapshots that did not keep how their sources were named
+ * @param leadsTo where the path leads on this machine, for snapshots that did not record how their sources were named
  * @throws {RequestError} INVALID_PATH for the root, which is in every snapshot
  */
 export async function* pathVersions(
@@ -76,7 +79,7 @@ export async function* pathVersions(
   for (const { version } of open.values()) yield version;
 }
 
-/** The newest of the snapshots that has a path; those that cannot be read there are passed over. */
+/** The newest of the snapshots that has the path. Snapshots in which it cannot be read are passed over. */
 export async function newestWith(
   trees: SnapshotTrees,
   snapshots: readonly Snapshot[],
@@ -93,7 +96,10 @@ export async function newestWith(
   return undefined;
 }
 
-/** A link that led elsewhere meanwhile is another path in each snapshot: mostly there is one. */
+/**
+ * The walkers of a path. A link on the way may have led elsewhere in some snapshots, so that the path there is another;
+ * usually there is only one.
+ */
 class Walkers {
   readonly #asked: ByteString;
   readonly #leadsTo: readonly ByteString[];
@@ -117,12 +123,12 @@ interface Seen {
   readonly snapshot: Snapshot;
 }
 
-/** A version that may go on. */
+/** A version that the next snapshot may extend. */
 interface Open {
   readonly version: PathVersion;
-  /** Where it was seen last. */
+  /** Where it was last seen. */
   readonly nearest: Seen;
-  /** Where it was seen last under names of chunks that are not those of one snapshot alone. */
+  /** The last such snapshot that shares chunks with others; undefined when there is none. */
   readonly shared: Seen | undefined;
 }
 
@@ -131,7 +137,7 @@ function withSeen(version: PathVersion, before: Open | undefined, seen: Seen): O
   return { version, nearest: seen, shared: isShared ? seen : before?.shared };
 }
 
-/** Ids are compared with those of the last snapshot that names its chunks by the same key, if there is one. */
+/** Compares with the last snapshot that names its chunks by the same key, if there is one, so that ids are comparable. */
 function isSame({ nearest, shared }: Open, seen: Seen): boolean {
   const isShared = shared !== undefined && shareNamespace(shared.snapshot, seen.snapshot);
   const before = isShared ? shared : nearest;
@@ -159,12 +165,12 @@ async function stateIn(
   }
   const problem = snapshot.record.errors.find((one) => isAtOrBelow(path, pathOf(pathNames(one.path))));
   if (problem !== undefined) return { state: 'failed', problem };
-  // It may be one of those that were too many to be listed.
+  // The path may be among the errors that were too many to be listed.
   if (snapshot.record.errorsMore > 0) return undefined;
   return covers(snapshot, path) ? { state: 'absent' } : undefined;
 }
 
-/** Whether a snapshot's sources say something about a path: it is one, lies below one, or leads to one. */
+/** Whether a snapshot's sources cover a path: it is a source, lies below one, or leads to one. */
 function covers(snapshot: Snapshot, path: ByteString): boolean {
   return snapshot.record.paths.some((written) => {
     const source = pathOf(pathNames(written));
@@ -188,8 +194,8 @@ function sameVersion(a: Entry, b: Entry, idsComparable: boolean): boolean {
 }
 
 /**
- * Follows one path in snapshot after snapshot. As soon as it meets a directory that it met at the same place in the
- * snapshot before, the rest of the way is known.
+ * Follows one path through snapshot after snapshot. Once it reaches a directory that it found at the same place in the
+ * previous snapshot, the rest of the way is known.
  */
 class TrailWalker {
   readonly #names: readonly ByteString[];

@@ -1,11 +1,11 @@
-/** Copies of a far repository's key files, as they lie there: for opening it without reading them anew. */
+/** Keeps copies of a far repository's key files, as stored there, so that it can be opened without reading them again. */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeDirectoriesSync } from '../base/make-directories.ts';
 import type { KeyCopies, KeyCopy } from '../repository/first-look.ts';
 
-/** 64 slots of 8 KiB, a ring and a configuration, in base64. */
+/** Room for 64 slots of 8 KiB, a ring and a configuration, in base64. */
 const LARGEST_FILE = 2 * 1024 * 1024;
 const VERSION = 1;
 
@@ -14,7 +14,7 @@ interface KeptFile {
   readonly modifiedMs: number;
   /** Base64. */
   readonly bytes: string;
-  /** Of the bytes, hex: what the disk has damaged is not used. */
+  /** SHA-256 of the bytes in hex: a copy that the disk has damaged is not used. */
   readonly sha256: string;
 }
 
@@ -29,8 +29,9 @@ interface Kept {
 const NOTHING: Kept = { version: VERSION, complete: false, large: false, files: {} };
 
 /**
- * Of one place, named as it was given. Nothing is opened by what is kept here but by the secret: a slot holds what the
- * destination shows too. Nothing throws: a file that cannot be read or written costs requests.
+ * The copies for one location, identified by the text that was given for it. They do not open anything without the
+ * secret, as a slot holds nothing that the destination does not show. Nothing throws: a file that cannot be read or
+ * written costs requests.
  */
 export function openKeyCopies(stateDirectory: string, location: string): KeyCopies {
   const name = createHash('sha256').update(location).digest('hex').slice(0, 32);
@@ -79,7 +80,7 @@ function readKept(path: string): Kept {
     const value: unknown = JSON.parse(bytes.toString());
     return isKept(value) ? value : NOTHING;
   } catch {
-    // There is none yet, or it is worth nothing.
+    // There is no file yet, or it is unusable.
     return NOTHING;
   }
 }
@@ -99,7 +100,7 @@ function discard(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // What cannot be written cannot be cleared away either.
+    // A file that cannot be written cannot be removed either.
   }
 }
 

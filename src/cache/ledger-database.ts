@@ -1,4 +1,4 @@
-/** The ledger of a write-only key as a file: disposable, as every cache. */
+/** The ledger of a write-only key as a file. Like every cache it can be deleted at any time. */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -9,9 +9,9 @@ import type { Ledger, NotedContent, NotedPack } from '../repository/ledger.ts';
 
 const SCHEMA = 2;
 const DAY_MS = 86_400_000;
-/** Notes of files that were not asked for in so many days go: the files are gone, or no source any more. */
+/** Notes of files that were not asked for in this many days are dropped: the files are gone, or are not backed up any more. */
 const KEPT_DAYS = 30;
-/** Written in one go. */
+/** Notes of files written in one transaction. */
 const WAITING_FILES = 2_000;
 const HOLE = 16;
 
@@ -31,8 +31,8 @@ interface FileRow {
 }
 
 /**
- * Several processes may share one file. Nothing here throws: after the first thing that goes wrong it is an empty ledger
- * that notes nothing, and the next process starts a new file.
+ * Several processes may share one file. Nothing here throws: after the first error it behaves as an empty ledger that
+ * notes nothing, and the next process starts a new file.
  */
 export class LedgerDatabase implements Ledger {
   readonly #path: string;
@@ -99,7 +99,7 @@ export class LedgerDatabase implements Ledger {
 
   noteContent(file: Buffer, { ids, holes }: NotedContent): void {
     if (this.#database === undefined) return;
-    // Copied: what a reader gives is part of memory that it shares with others.
+    // Copied, because what a reader gives is part of memory shared with others.
     this.#waiting.set(file.toString('hex'), { ids: Buffer.from(ids), holes });
     if (this.#waiting.size >= WAITING_FILES) this.#write();
   }
@@ -151,7 +151,7 @@ export class LedgerDatabase implements Ledger {
     }
   }
 
-  /** What is damaged, or cannot be written, is worth less than finding out why. */
+  /** Removes the file after any error: it is not worth finding out the cause. */
   #giveUp(): void {
     const database = this.#database;
     this.#database = undefined;
@@ -159,14 +159,14 @@ export class LedgerDatabase implements Ledger {
       database?.close();
       for (const end of ['', '-wal', '-shm']) rmSync(`${this.#path}${end}`, { force: true });
     } catch {
-      // Another process has it open, or the directory cannot be written: the next one tries again.
+      // Another process has it open, or the directory is not writable: the next process tries again.
     }
   }
 }
 
 /**
- * SQLite does not notice a page that was written only half, or that a disk gives back wrong; and what is noted here goes
- * into snapshots unread.
+ * SQLite does not notice a page that was only half written or that the disk returns wrong, and notes go into snapshots
+ * without reading the files.
  * @throws {Error} when a row is not what was stored
  */
 function sound<R extends { readonly digest: Buffer }>(row: R, digest: Buffer): R {
@@ -182,7 +182,7 @@ function digestOfFile(file: Buffer, { ids, holes }: Pick<FileRow, 'ids' | 'holes
   return digestOf(file, ids, holes);
 }
 
-/** 16 bytes: against chance, since whoever can write here can also use the key. */
+/** 16 bytes: against chance only, since anyone who can write this file can also use the key. */
 function digestOf(...parts: readonly Buffer[]): Buffer {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:`).update(part);
@@ -214,7 +214,7 @@ function open(path: string): Sqlite.Database {
   const database = new Sqlite(path, { timeout: 2_000 });
   try {
     database.pragma('journal_mode = WAL');
-    // Losing it in a power failure costs a full backup, nothing else: what such a failure leaves half is noticed.
+    // Losing it in a power failure costs a full backup, nothing else. A half-written state is noticed.
     database.pragma('synchronous = OFF');
     if (Number(database.pragma('user_version', { simple: true })) !== SCHEMA) {
       database.exec(

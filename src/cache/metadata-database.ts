@@ -1,4 +1,4 @@
-/** The metadata cache as a file: sealed, bounded, and deleted without regret when anything is wrong with it. */
+/** The metadata cache as a file: encrypted, bounded in size, and deleted if anything is wrong with it. */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,10 +8,10 @@ import type { Clock } from '../base/clock.ts';
 import type { MetadataCache } from '../repository/metadata-cache.ts';
 import type { ProtectionMemory } from '../repository/protection.ts';
 
-/** Trees of a million files take 35 MB, and what changes is added to that. */
+/** Trees of a million files take 35 MB, and each change adds to that. */
 export const DEFAULT_CACHE_BYTES = 512 * 1024 * 1024;
 
-/** Written in one go once this much is waiting. */
+/** Entries are written in one transaction once this much is waiting. */
 const WAITING_BYTES = 4 * 1024 * 1024;
 const NONCE = 12;
 const TAG = 16;
@@ -20,7 +20,7 @@ const SCHEMA = 1;
 
 export interface MetadataDatabaseOptions {
   readonly path: string;
-  /** 32 bytes that only who can open the repository has: the file tells nobody else anything but sizes. */
+  /** 32 bytes known only to those who can open the repository: to others the file reveals only sizes. */
   readonly key: Buffer;
   readonly limitBytes: number;
   readonly clock: Clock;
@@ -32,8 +32,8 @@ interface Row {
 }
 
 /**
- * Any number of processes may share one file. Nothing here throws: after the first thing that goes wrong it is an empty
- * cache that keeps nothing, and the next process starts a new file.
+ * Any number of processes may share one file. Nothing here throws: after the first error it behaves as an empty cache
+ * that keeps nothing, and the next process starts a new file.
  */
 export class MetadataDatabase implements MetadataCache {
   readonly #options: MetadataDatabaseOptions;
@@ -41,7 +41,7 @@ export class MetadataDatabase implements MetadataCache {
   readonly #waiting = new Map<string, Buffer>();
   #waitingBytes = 0;
   readonly #touched = new Set<string>();
-  /** Keys as digests, so that the file does not name what lies at the destination. */
+  /** Object keys are stored as digests, so that the file does not name what is at the destination. */
   readonly protection: ProtectionMemory = {
     untilMs: (key) =>
       this.#attempt(
@@ -88,11 +88,11 @@ export class MetadataDatabase implements MetadataCache {
     if (this.#waitingBytes >= WAITING_BYTES) this.write();
   }
 
-  /** Writes what is waiting and drops what was not used for longest, down to the limit. */
+  /** Writes what is waiting, and drops the least recently used entries down to the limit. */
   close(): void {
     this.write();
     this.#attempt((database) => {
-      // Whoever is protected no more is unknown from now on: gone, or to be protected again.
+      // Objects whose protection has ended are forgotten: they are gone, or will be protected again.
       database.prepare('DELETE FROM protected WHERE until < ?').run(this.#options.clock.now());
       shrink(database, this.#options.limitBytes);
       database.close();
@@ -133,7 +133,7 @@ export class MetadataDatabase implements MetadataCache {
     }
   }
 
-  /** What is damaged, or cannot be written, is worth less than finding out why. */
+  /** Removes the file after any error: it is not worth finding out the cause. */
   #giveUp(): void {
     const database = this.#database;
     this.#database = undefined;
@@ -142,7 +142,7 @@ export class MetadataDatabase implements MetadataCache {
       database?.close();
       for (const end of ['', '-wal', '-shm']) rmSync(`${this.#options.path}${end}`, { force: true });
     } catch {
-      // Another process has it open, or the directory cannot be written: the next one tries again.
+      // Another process has it open, or the directory is not writable: the next process tries again.
     }
   }
 
@@ -154,7 +154,7 @@ export class MetadataDatabase implements MetadataCache {
     return Buffer.concat([nonce, ...body, cipher.getAuthTag()]);
   }
 
-  /** Undefined when it was sealed by another key, or changed since. */
+  /** Undefined when it was sealed with another key, or has changed since. */
   #unseal(name: string, sealed: Buffer): Buffer | undefined {
     if (sealed.length < NONCE + TAG) return undefined;
     const decipher = createDecipheriv('aes-256-gcm', this.#options.key, sealed.subarray(0, NONCE));

@@ -8,16 +8,16 @@ import { LedgerDatabase } from './ledger-database.ts';
 import { openKeyCopies } from './key-copies.ts';
 import { DEFAULT_CACHE_BYTES, MetadataDatabase } from './metadata-database.ts';
 
-/** A repository whose metadata is read by way of this machine's cache, as far as that saves anything. */
+/** A repository whose metadata is read through this machine's cache, where that saves anything. */
 export interface CachedRepository {
   readonly repository: Repository;
-  /** Writes what the cache has to keep; the repository stays open. */
+  /** Writes pending cache entries; the repository stays open. */
   close(): void;
 }
 
 /**
- * A repository on this machine is its own cache. With a write-only key there is nothing to be read, near or far: in its
- * place this machine notes what it has stored.
+ * Opens the cache of a repository. A repository on this machine is its own cache. With a write-only key there is no
+ * metadata to read, near or far; instead a ledger notes what this machine has stored.
  */
 export function openCached(repository: Repository, stateDirectory: string, clock: Clock): CachedRepository {
   const { grantedTo } = repository.keyring;
@@ -37,8 +37,8 @@ export function openCached(repository: Repository, stateDirectory: string, clock
 }
 
 /**
- * How a run that begins sees a far destination, with this machine's copies of its key files; undefined for one on this
- * machine.
+ * The first look of a starting run at a far destination, with this machine's copies of its key files; undefined for a
+ * destination on this machine.
  * @param location as it was given
  * @param extent undefined: no look, only the copies
  */

@@ -12,9 +12,9 @@ import type { Repository } from '../repository/repository.ts';
 import { SegmentOpener, fetchSegment } from '../repository/contents/segment-reader.ts';
 import { SourceDamage, reading } from './source-damage.ts';
 
-/** Packs on their way while the next one fills. */
+/** Packs on their way to the target while the next one fills. */
 const PACKS_IN_FLIGHT = 1;
-/** Segments fetched at once: as many as a far destination needs to keep its line busy, at 2 MiB each. */
+/** Segments fetched at once: as many as keep the connection to a far destination busy, at 2 MiB each. */
 const MOST_FETCHES = 16;
 
 export interface ChunkCopyParts {
@@ -30,15 +30,15 @@ export interface ChunkCopyParts {
 /** Copies the data chunks of one namespace. A segment of the source is fetched and opened once for all chunks in it. */
 export class ChunkCopy {
   readonly #parts: ChunkCopyParts;
-  /** Both name chunks alike: what is there already need not be read. */
+  /** Both repositories name chunks alike, so chunks that the target has need not be read. */
   readonly #isAlike: boolean;
   readonly #fromHasher: ChunkHasher;
   readonly #toHasher: ChunkHasher;
   readonly #writer: PackWriter;
   readonly #free: Buffer[] = [];
-  /** Chunks to be copied: their slots in the source's table, with their ids. */
+  /** Chunks to be copied: ids by slot in the source's table. */
   #wanted = new Map<number, Buffer>();
-  /** Ids in the target by slots in the source's table; stays empty when both are alike. */
+  /** Ids in the target, by slot in the source's table; empty when both name chunks alike. */
   readonly #ids = new Map<number, Buffer>();
   #failure: unknown;
   /** Raw bytes of the chunks that were new to the target. */
@@ -72,7 +72,8 @@ export class ChunkCopy {
   }
 
   /**
-   * Notes that chunks are needed, 24 bytes of id each.
+   * Notes chunks that are needed.
+   * @param ids 24 bytes each
    * @throws {RepositoryError} CORRUPT_DATA when the source does not have one
    */
   need(ids: Buffer): void {
@@ -92,8 +93,8 @@ export class ChunkCopy {
   }
 
   /**
-   * Copies what was noted since the last time.
-   * @param read told of the raw bytes of every segment, once its chunks are copied
+   * Copies the chunks noted since the last call.
+   * @param read called with the raw bytes copied from each segment
    * @throws {SourceDamage} {RepositoryError} {DestinationError}
    */
   async run(read: (bytes: number) => void, signal: AbortSignal): Promise<void> {
@@ -116,7 +117,7 @@ export class ChunkCopy {
     this.#wanted = new Map();
   }
 
-  /** The ids in the target of chunks that were copied, or were there. */
+  /** The ids in the target of chunks that were copied or existed there. */
   idsOf(ids: Buffer): Buffer {
     if (this.#isAlike) return ids;
     const mapped = Buffer.allocUnsafe(ids.length);
@@ -128,7 +129,10 @@ export class ChunkCopy {
     return mapped;
   }
 
-  /** @throws whatever has kept a chunk that was claimed from being stored, also when something else was met before it */
+  /**
+   * Stores the last pack.
+   * @throws the error that kept a claimed chunk from being stored, even if another error was reported in the meantime
+   */
   finish(): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.#writer.finish();
@@ -168,13 +172,16 @@ export class ChunkCopy {
     this.newBytes += chunk.length;
   }
 
-  /** Marks its pack as one that this run relies on. What is not there is claimed only once it is at hand. */
+  /**
+   * Whether the target has the chunk; if so this run relies on its pack. A missing chunk is only claimed once it has
+   * been read.
+   */
   #isThere(id: Buffer): boolean {
     const { toTable } = this.#parts;
     return toTable.slotOf(id) >= 0 && !toTable.claim(id);
   }
 
-  /** In the order in which they lie in the source. */
+  /** The wanted chunks by segment, in the order in which they lie in the source. */
   #bySegment(): readonly SegmentChunks[] {
     const segments = new Map<string, SegmentChunks>();
     for (const slot of this.#wanted.keys()) {

@@ -8,16 +8,19 @@ import type { Repository } from '../repository/repository.ts';
 import { SegmentCache } from '../repository/contents/segment-reader.ts';
 
 const CACHE_BYTES = 32 * 1024 * 1024;
-/** Places that are kept of one chunk: each honest one more costs a repack or a repair that was followed by damage. */
+/**
+ * The most places noted for one chunk. Each further one takes a repack or a repair that was followed by damage, so more
+ * than this does not occur in an honest repository.
+ */
 const MOST_PLACES = 16;
 
-/** Where chunks lie; of each, one place in every table that has it. */
+/** Where chunks lie. Each table has one place of a chunk; further places are in further tables. */
 export interface ChunkPlaces {
   readonly packs: readonly KnownPack[];
   readonly tables: readonly ChunkTable[];
 }
 
-/** Every place of every chunk in these packs: any of them may be the one that can still be read. */
+/** Every place of every chunk in these packs, since any of them may be the one that is still readable. */
 export function everyPlace(indexed: readonly IndexedPack[]): ChunkPlaces {
   const tables: ChunkTable[] = [];
   const take = (ids: Buffer, at: number, location: ChunkLocation): void => {
@@ -31,7 +34,7 @@ export function everyPlace(indexed: readonly IndexedPack[]): ChunkPlaces {
   return { packs: eachChunk(indexed, take), tables };
 }
 
-/** Looks for single chunks by their ids, in a repository that may be damaged, or another one that names them alike. */
+/** Reads single chunks by their ids, from a repository that may be damaged, or from another one that names chunks alike. */
 export class ChunkFinder {
   readonly #tables: readonly ChunkTable[];
   readonly #segments: SegmentCache;
@@ -43,7 +46,10 @@ export class ChunkFinder {
     this.#hasher = new ChunkHasher(repository.keys.idKey(of, namespace));
   }
 
-  /** The chunk's bytes, checked against its id; undefined when they cannot be had here. @throws {DestinationError} */
+  /**
+   * The chunk's bytes, checked against its id; undefined when they cannot be read here.
+   * @throws {DestinationError}
+   */
   async find(id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
     for (const table of this.#tables) {
       const location = table.find(id);

@@ -1,4 +1,4 @@
-/** Snapshots from one repository to another: read, checked, named by the target's keys, sealed anew. */
+/** Copies snapshots from one repository to another: read, checked, named by the target's keys, and sealed anew. */
 import { PackStore } from '../archiver/store/pack-store.ts';
 import {
   commitRelied,
@@ -30,28 +30,28 @@ import { TreeCopy } from './tree-copy.ts';
 export interface CopyRequest {
   readonly from: Repository;
   readonly to: Repository;
-  /** Of the source, in the order in which they are to be stored. */
+  /** Snapshots of the source, in the order in which they are to be stored. */
   readonly snapshots: readonly Snapshot[];
   readonly compression: Compression;
-  /** Tags of the copy; those of the snapshot where it is left out. */
+  /** The tags of the copy; if absent, those of the snapshot. */
   readonly tags?: (snapshot: Snapshot) => readonly string[];
 }
 
-/** Told what happens; cheap calls, none may throw. */
+/** Receives the events of a copy. Calls are cheap, and none may throw. */
 export interface CopyObserver {
-  /** A snapshot is begun: so many raw bytes have to be read for it. */
+  /** Called when the copy of a snapshot begins, with the raw bytes that have to be read for it. */
   begin(snapshot: Snapshot, bytesTotal: number): void;
   read(bytes: number): void;
   copied(snapshot: Snapshot, made: Snapshot): void;
-  /** Of bytes sent to the target so far. */
+  /** Called at the start with an object that counts the bytes sent to the target. */
   live?(store: Pick<PackStore, 'uploadedBytes' | 'handedBytes'>): void;
-  /** The source has lost something of it: nothing of it is there in the target's list. */
+  /** The source has lost part of the snapshot, so it does not appear in the target's list. */
   failed(snapshot: Snapshot, error: RepositoryError): void;
 }
 
 export interface CopySummary {
   readonly copied: number;
-  /** Passed over, since another copy has brought them meanwhile. */
+  /** Snapshots passed over because another copy has stored them meanwhile. */
   readonly there: number;
   readonly failed: number;
   /** Raw bytes of chunks that were new to the target. */
@@ -61,23 +61,23 @@ export interface CopySummary {
 }
 
 /**
- * What of these is not in the target: the same run on the same host of the same paths is the same snapshot, whatever
- * tags it was given later.
+ * Those of the snapshots that the target lacks. Snapshots of the same run on the same host with the same paths are the
+ * same, whatever tags they were given later.
  */
 export function missingIn(target: readonly Snapshot[], snapshots: readonly Snapshot[]): readonly Snapshot[] {
   const there = new Set(target.map(runOf));
   return snapshots.filter((one) => !there.has(runOf(one)));
 }
 
-/** What tells one run from every other: what a write-only key stored is never the same as what others did. */
+/** Identifies the run that made a snapshot. A run with a write-only key is never the same as one by others. */
 export function runOf({ record, storedBy }: Snapshot): string {
   const { host, user, kind, paths, startedMs, finishedMs } = record;
   return JSON.stringify([storeKey(storedBy), host, user, kind, startedMs, finishedMs, ...[...paths].sort()]);
 }
 
 /**
- * Copies snapshots. Each is committed before the next one begins, so that a copy that is broken off goes on where it was.
- * A snapshot of which the source has lost something is passed over; every other error ends the run.
+ * Copies snapshots. Each is committed before the next one begins, so that an interrupted copy can be continued. A
+ * snapshot that the source has lost part of is passed over; every other error ends the run.
  * @throws {RepositoryError} {DestinationError}
  */
 export async function copySnapshots(
@@ -91,7 +91,7 @@ export async function copySnapshots(
   const present = await listSnapshots(to, signal, { remembered: true });
   const toIndex = await loadForWriting(to, present.tombstones.packs, signal);
   const fromIndex = await loadForReading(from, lastPacks(await readTombstones(from, signal)), signal);
-  // What the first look listed is not needed any more.
+  // Later lists must come from the destination, not from the first look.
   to.lookAnew();
   await using store = new PackStore(to, signal);
   for (const pack of await durableUncovered(to, toIndex, present.tombstones.packs, signal))
@@ -120,12 +120,15 @@ export async function copySnapshots(
   return { copied, there, failed, bytesNew: transfer.bytesNew, bytesUploaded: store.uploadedBytes };
 }
 
-/** Another copy, which ran beside this one, has made the snapshot of the same run. */
+/** Another copy, running at the same time, has stored the snapshot of the same run. */
 class IsThere extends Error {
   override readonly name = 'IsThere';
 }
 
-/** Two copies at once would count twice with every rule that keeps a number of snapshots. @throws {IsThere} */
+/**
+ * Refuses a snapshot that the target has: a second copy would count twice in retention rules that keep a number of snapshots.
+ * @throws {IsThere}
+ */
 async function requireMissing(snapshot: Snapshot, target: Repository, signal: AbortSignal): Promise<void> {
   const { live } = await listSnapshots(target, signal, { remembered: true });
   if (missingIn(live, [snapshot]).length === 0) throw new IsThere();
@@ -153,7 +156,7 @@ interface NamespaceCopy {
   readonly tree: TreeCopy;
 }
 
-/** Brings trees and data over, without making snapshots of them. */
+/** Copies trees and data, without making snapshots of them. */
 export class Transfer {
   readonly #parts: TransferParts;
   readonly #namespaces = new Map<string, NamespaceCopy>();
@@ -168,7 +171,10 @@ export class Transfer {
     return each.reduce((sum, bytes) => sum + bytes, this.#bytesForgotten);
   }
 
-  /** Everything of a snapshot, down to the last pack; returns the id of its root in the target. @throws {SourceDamage} */
+  /**
+   * Copies everything of a snapshot, down to the last pack; returns the id of its root in the target.
+   * @throws {SourceDamage}
+   */
   async bring(snapshot: Snapshot, observer: CopyObserver, signal: AbortSignal): Promise<Buffer> {
     const { record } = snapshot;
     const { chunks, trees, tree } = this.#namespaceOf(record);
@@ -182,19 +188,19 @@ export class Transfer {
     return root;
   }
 
-  /** After a failure: what was noted for that snapshot was not all copied, so nothing of the notes may be relied on. */
+  /** To be called after a failure: not all chunks noted for that snapshot were copied, so its notes must not be relied on. */
   forget({ record }: Snapshot): void {
     const key = namespaceKey(record);
     const known = this.#namespaces.get(key);
     if (known === undefined) return;
-    // Chunks that were claimed have to be stored.
+    // Chunks that were claimed still have to be stored.
     known.chunks.finish();
     known.trees.finish();
     this.#bytesForgotten += newBytesOf(known);
     this.#namespaces.delete(key);
   }
 
-  /** Encrypted and plain chunks, and those of snapshots that share with no other, are kept apart as in the source. */
+  /** Encrypted chunks, plain chunks and those of isolated snapshots are kept apart as in the source. */
   #namespaceOf({ plain, salt }: SnapshotRecord): NamespaceCopy {
     const key = namespaceKey({ plain, salt });
     const known = this.#namespaces.get(key);
@@ -210,7 +216,7 @@ export class Transfer {
   }
 }
 
-/** Brought over, looked at once more, committed. */
+/** Copies one snapshot, checks everything it relies on, and commits it. */
 async function copyOne(
   snapshot: Snapshot,
   transfer: Transfer,
@@ -220,7 +226,7 @@ async function copyOne(
 ): Promise<Snapshot> {
   const { to, store, session, toIndex, generations } = parts;
   const root = await transfer.bring(snapshot, observer, signal);
-  // The parent has another id there, or none.
+  // In the target the parent has another id, or is missing.
   const tags = parts.tags?.(snapshot) ?? snapshot.record.tags;
   const writeOnly = writeOnlyOrigin(snapshot, to.clock.now());
   const run = runPlace(snapshot);

@@ -12,22 +12,22 @@ import type { Repository } from '../repository/repository.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import { ChunkFinder, everyPlace, type ChunkPlaces } from './chunk-finder.ts';
 
-/** Hex digits of the part of an id that index objects keep. */
+/** Number of hex digits of the part of an id that index objects keep. */
 const SHORT_ID_DIGITS = 32;
 
 export interface HealingParts {
   readonly repository: Repository;
   readonly other: Repository;
-  /** Without the packs that are damaged. */
+  /** Index without damaged packs and those marked for deletion. */
   readonly sound: ChunkIndex;
-  /** Those packs, and those that are marked for deletion. */
+  /** The damaged packs, and those that are marked for deletion. */
   readonly unsound: readonly IndexedPack[];
   readonly otherIndex: ChunkIndex;
   readonly store: PackStore;
 }
 
 interface KindOfChunk {
-  /** Where a chunk that no sound pack holds may be found, in this order. */
+  /** Where to look, in this order, for a chunk that no sound pack holds. */
   readonly finders: readonly ChunkFinder[];
   readonly writer: PackWriter;
 }
@@ -35,18 +35,18 @@ interface KindOfChunk {
 interface NamespaceHealing {
   readonly data: KindOfChunk;
   readonly tree: KindOfChunk;
-  /** Reads what is sound. */
+  /** Reads trees from sound packs. */
   readonly treeFinder: ChunkFinder;
-  /** Whether everything below a tree chunk is there now, by its id. */
+  /** Whether everything below a tree chunk is available by now, by its id. */
   readonly whole: Map<string, boolean>;
 }
 
-/** Follows trees and stores anew what no sound pack holds. Each tree chunk is looked at once. */
+/** Follows trees and stores again every chunk that no sound pack holds. Each tree chunk is looked at once. */
 export class Healing {
   readonly #parts: HealingParts;
   readonly #namespaces = new Map<string, NamespaceHealing>();
   readonly #unsound: ChunkPlaces;
-  /** Ids of the chunks that were found nowhere. */
+  /** Ids of the chunks that were not found anywhere. */
   readonly lost = new Set<string>();
   /** Raw bytes that were stored. */
   bytes = 0;
@@ -56,7 +56,7 @@ export class Healing {
     this.#unsound = everyPlace(parts.unsound);
   }
 
-  /** Every pack that holds something of what was found nowhere: a person may still get a part of it back. */
+  /** The packs that hold lost chunks: a part of these may still be recoverable by hand. */
   get lostIn(): ReadonlySet<string> {
     const lost = new Set([...this.lost].map((id) => id.slice(0, SHORT_ID_DIGITS)));
     const isLost = (id: Buffer): boolean => lost.has(id.toString('hex', 0, SHORT_ID_DIGITS / 2));
@@ -66,7 +66,10 @@ export class Healing {
     return new Set(holding.map(({ name }) => name));
   }
 
-  /** True when the snapshot is whole afterwards. @throws {DestinationError} */
+  /**
+   * Restores what a snapshot lacks. True when it is whole afterwards.
+   * @throws {DestinationError}
+   */
   async heal({ record }: Snapshot, signal: AbortSignal): Promise<boolean> {
     const { plain, salt } = record;
     const key = `${plain}/${salt?.toString('hex') ?? ''}`;
@@ -87,7 +90,7 @@ export class Healing {
     const known = namespace.whole.get(key);
     if (known !== undefined) return known;
     signal.throwIfAborted();
-    // A tree that held itself would otherwise be followed for ever.
+    // Otherwise a tree that contained itself would be followed for ever.
     namespace.whole.set(key, true);
     const bytes =
       (await namespace.treeFinder.find(id, signal)) ?? (await this.#restore(namespace.tree, id, signal));
@@ -136,7 +139,7 @@ export class Healing {
     }
   }
 
-  /** Stores a chunk anew; undefined when it is nowhere. */
+  /** Stores a chunk again; undefined when it is not found anywhere. */
   async #restore(kind: KindOfChunk, id: Buffer, signal: AbortSignal): Promise<Buffer | undefined> {
     const { sound, store } = this.#parts;
     for (const finder of kind.finders) {

@@ -1,4 +1,4 @@
-/** Puts back what a repository has lost, from another one that has it. */
+/** Restores what a repository has lost from another one that has it. */
 import { PackStore } from '../archiver/store/pack-store.ts';
 import { liveCount } from '../archiver/store/commit.ts';
 import { DEFAULT_COMPRESSION } from '../codec/compress.ts';
@@ -26,7 +26,7 @@ import { SourceDamage } from './source-damage.ts';
 
 export interface RepairRequest {
   readonly repository: Repository;
-  /** Where to take from; what it gives is believed only when it matches its id. */
+  /** The repository to take from; what it gives is used only when it matches its id. */
   readonly other: Repository;
   /** Names of packs that a check found damaged: nothing in them is relied on. */
   readonly damaged: ReadonlySet<string>;
@@ -39,14 +39,16 @@ export interface RepairSummary {
   readonly lost: number;
   /** Snapshots, by id, that still lack something. */
   readonly broken: readonly string[];
-  /** Damaged packs of which everything is stored anew: marked, and deleted by a prune after the grace period. */
+  /**
+   * Damaged packs whose content has all been stored again: they are marked, and a prune deletes them after the grace period.
+   */
   readonly packsReplaced: readonly string[];
 }
 
 /**
- * Follows the trees of all snapshots and stores anew every chunk that no sound pack holds: from the other repository, or
- * from any pack, damaged or marked for deletion, of which that piece can still be read. When both name chunks alike (`init --like`)
- * any chunk can be taken; otherwise those of snapshots that were copied between the two.
+ * Follows the trees of all snapshots and stores again every chunk that no sound pack holds. It is taken from the other
+ * repository, or from any pack, damaged or marked for deletion, in which it can still be read. When both repositories name
+ * chunks alike (`init --like`) any chunk can be taken; otherwise only those of snapshots that were copied between the two.
  * @throws {RepositoryError} REPOSITORY_LOCKED, REFUSED
  * @throws {DestinationError}
  */
@@ -56,7 +58,7 @@ export async function repairFrom(
   signal: AbortSignal,
 ): Promise<RepairSummary> {
   const { repository, damaged } = request;
-  // Signing fails, with a reason, on hosts that may only append.
+  // Fails early, with a reason, on hosts that may only append.
   repository.sign('hf1/tomb', Buffer.alloc(0));
   const before = await readTombstones(repository, signal);
   await markFirst(repository, damaged, signal);
@@ -76,7 +78,7 @@ export async function repairFrom(
   };
 }
 
-/** Before anything is put back, so that no backup relies meanwhile on what is damaged. */
+/** Marks the damaged packs before anything is restored, so that no backup relies on them in the meantime. */
 async function markFirst(
   repository: Repository,
   damaged: ReadonlySet<string>,
@@ -89,16 +91,16 @@ async function markFirst(
 
 interface Healed {
   readonly lost: number;
-  /** Names of the packs, damaged or marked, that hold something of lost chunks. */
+  /** Names of the packs, damaged or marked, that hold lost chunks. */
   readonly lostIn: ReadonlySet<string>;
   readonly broken: readonly Snapshot[];
-  /** Names of the damaged packs that are there, and of those that are marked. */
+  /** Names of the damaged packs that exist, and of those that are marked. */
   readonly packs: ReadonlySet<string>;
 }
 
 class Repair {
   readonly #request: RepairRequest;
-  /** From before this repair has marked anything. */
+  /** Tombstones from before this repair marked anything. */
   readonly #before: Tombstones;
   readonly #present: SnapshotList;
   readonly #lease: Lease;
@@ -115,7 +117,7 @@ class Repair {
     this.#lease = lease;
   }
 
-  /** Everything that can be found by its id. */
+  /** Restores every chunk that can be found by its id. */
   async heal(signal: AbortSignal): Promise<Healed> {
     const { repository, other, damaged } = this.#request;
     await using store = new PackStore(repository, signal);
@@ -136,7 +138,10 @@ class Repair {
     return { lost: healing.lost.size, lostIn: healing.lostIn, broken, packs };
   }
 
-  /** What the other repository has copies of, named anew by the keys of this one. True when there was any. */
+  /**
+   * Copies the broken snapshots that the other repository has a copy of, named by this repository's keys. True if there
+   * were any.
+   */
   async bringCopies(
     broken: readonly Snapshot[],
     observer: CopyObserver,
@@ -170,10 +175,10 @@ class Repair {
     return true;
   }
 
-  /** Marks the damaged packs that nothing needs any more, so that every reader takes the new copies. */
+  /** Marks the damaged packs that nothing needs any more, so that every reader uses the new copies. */
   async replacePacks({ lostIn, packs }: Healed, signal: AbortSignal): Promise<readonly string[]> {
     const { repository, damaged } = this.#request;
-    // That one is known to be damaged does not say yet that everything needed of it was stored anew.
+    // A mark that a pack is damaged does not say that its content has been replaced, so such a pack is marked again.
     const known = damagedPacks(this.#before);
     const isMarked = (name: string): boolean => this.#before.packs.has(name) && !known.has(name);
     const names = [...damaged].filter((name) => packs.has(name) && !lostIn.has(name) && !isMarked(name));
@@ -195,7 +200,10 @@ class Repair {
     return await loadForReading(other, lastPacks(await readTombstones(other, signal)), signal);
   }
 
-  /** What can be relied on. The packs that no index object names are among it, so the next one names them. */
+  /**
+   * The index of what can be relied on. It includes packs that no index object names yet; the next index object will
+   * name them.
+   */
   async #soundIndex(store: PackStore, signal: AbortSignal): Promise<ChunkIndex> {
     const { repository } = this.#request;
     const unsound = this.#unsound();

@@ -2,7 +2,7 @@ import { RepositoryError } from '../base/errors.ts';
 import { corruptBy, isLostObject } from '../repository/objects/lost-object.ts';
 import { isUnending } from '../repository/contents/tree-bounds.ts';
 
-/** What is read of the source is damaged: as opposed to whatever goes wrong with it afterwards. */
+/** What was read from the source is damaged, as opposed to errors in handling it afterwards. */
 export class SourceDamage extends Error {
   override readonly name = 'SourceDamage';
   override readonly cause: RepositoryError;
@@ -13,7 +13,10 @@ export class SourceDamage extends Error {
   }
 }
 
-/** For work that reads of the source and does nothing else. @throws {SourceDamage} */
+/**
+ * Wraps work that only reads from the source.
+ * @throws {SourceDamage}
+ */
 export async function reading<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

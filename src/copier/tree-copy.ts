@@ -9,7 +9,7 @@ import { reading } from './source-damage.ts';
 
 interface Below {
   readonly id: Buffer;
-  /** What the entry says; none of the root. */
+  /** The totals that the directory's entry claims; undefined for the root. */
   readonly totals: DirectoryTotals | undefined;
 }
 
@@ -18,9 +18,9 @@ export class TreeCopy {
   readonly #reader: TreeReader;
   readonly #chunks: ChunkCopy;
   readonly #trees: TreeStore;
-  /** Entries below each directory that was gone through. */
+  /** The number of entries below each directory that has been visited. */
   readonly #seen = new Map<string, number>();
-  /** Ids in the target by ids in the source, both as hex digits and bytes. */
+  /** Ids in the target by ids in the source. The keys are hex digits, the values bytes. */
   readonly #copied = new Map<string, Buffer>();
 
   constructor(reader: TreeReader, chunks: ChunkCopy, trees: TreeStore) {
@@ -31,14 +31,14 @@ export class TreeCopy {
 
   /**
    * Notes the chunks of every file of a snapshot.
-   * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED for one that nothing could read in the target either
+   * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED for a tree that could not be read in the target either
    */
   async need(root: Buffer, signal: AbortSignal): Promise<void> {
     await treeBudget(this.#reader, root, undefined, signal);
     await this.#needBelow({ id: root, totals: undefined }, 0, signal);
   }
 
-  /** Returns how many entries there are below. */
+  /** Notes the chunks below a directory. Returns how many entries there are below it. */
   async #needBelow({ id, totals }: Below, depth: number, signal: AbortSignal): Promise<number> {
     const key = id.toString('hex');
     const known = this.#seen.get(key);
@@ -67,7 +67,10 @@ export class TreeCopy {
     return entries;
   }
 
-  /** Writes a directory with everything below, whose chunks are copied; returns its id in the target. @throws {SourceDamage} */
+  /**
+   * Writes a directory with everything below it, once its chunks have been copied; returns its id in the target.
+   * @throws {SourceDamage}
+   */
   async write(directory: Buffer, signal: AbortSignal): Promise<Buffer> {
     const key = directory.toString('hex');
     const known = this.#copied.get(key);

@@ -1,4 +1,4 @@
-/** What is decided about one entry of a source, and the sentence that says why. */
+/** The decisions about entries of a source, and the sentences that explain them. */
 
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { formatBytes } from '../base/units.ts';
@@ -9,11 +9,11 @@ export type Decision = Kept | MountPoint | Exclusion;
 
 export interface Kept {
   readonly excluded: false;
-  /** False when a directory is stored without what is in it. */
+  /** False when a directory is stored without its content. */
   readonly descend: true;
 }
 
-/** A directory of another file system: the directory is stored, what is in it is not. */
+/** A directory on another file system: it is stored without its content. */
 export interface MountPoint {
   readonly excluded: false;
   readonly descend: false;
@@ -31,7 +31,7 @@ export type Exclusion =
 export interface PatternExclusion {
   readonly excluded: true;
   readonly rule: 'pattern';
-  /** As it was written, `!` and escapes included. */
+  /** The pattern as it was written, `!` and escapes included. */
   readonly pattern: string;
   /** The option or setting, or the ignore file with its line: `/home/u/.gitignore:12`. */
   readonly from: string;
@@ -72,7 +72,7 @@ export const KEEP: Kept = { excluded: false, descend: true };
 
 export const MOUNT_POINT: MountPoint = { excluded: false, descend: false, rule: 'other-file-system' };
 
-/** The reason alone, to follow "because" or a colon; a kept entry has none. */
+/** The reason as a clause, to follow "because" or a colon. */
 export function reasonOf(decision: MountPoint | Exclusion): string {
   let reason: string;
   switch (decision.rule) {
@@ -98,7 +98,7 @@ export function reasonOf(decision: MountPoint | Exclusion): string {
   return reason;
 }
 
-/** A path for people: control characters, which a name may hold, are spelled out. */
+/** A path as shown to people: control characters, which a name may contain, are escaped. */
 export function shownPath(path: ByteString): string {
   return printable(textOfBytes(path));
 }

@@ -1,15 +1,15 @@
 /**
- * What a backup leaves out of a source.
+ * Decides what a backup leaves out of a source.
  *
- * A walker opens one scope per directory and asks it about each entry. The rules are independent, and any of them
- * leaves an entry out: an absolute path that is never backed up, a tag or marker in the directory, patterns, size. A
- * directory on another file system is kept and not descended. Among patterns those of the command line and the
- * configuration win over ignore files, an ignore file wins over those further up, and within one list the last match
- * wins. Nothing below an excluded directory can be taken back in, because the walker never gets there; only a source
- * that was named lies there by rules of its own (`entry-rules.ts`).
+ * A walker opens one scope per directory and asks it about each entry. The rules are independent, and any of them can
+ * leave an entry out: an absolute path that is never backed up, a tag or marker in the directory, patterns, size. A
+ * directory on another file system is kept but not entered. Patterns of the command line and the configuration take
+ * precedence over ignore files, an ignore file over those further up, and within one list the last match decides.
+ * Nothing below an excluded directory can be taken back in, because the walker never gets there, except for a source
+ * that was named there (`entry-rules.ts`).
  *
- * Apart from reading ignore files and tags, through `RuleFiles`, this is pure. Of git's sources of rules only the
- * files in the tree count: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.
+ * Apart from reading ignore files and tags, through `RuleFiles`, this is pure. Of git's sources of rules only the files
+ * in the tree are used: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.
  */
 
 import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
@@ -56,11 +56,11 @@ import {
 export interface ExcludeOptions {
   /** Later ones win. */
   readonly patterns: readonly PatternSetting[];
-  /** Names of files in the tree whose patterns count for their directory; in one directory later names win. */
+  /** Names of files in the tree whose patterns apply to their directory; in one directory later names win. */
   readonly ignoreFiles: readonly ByteString[];
-  /** Leave out what is in directories tagged with CACHEDIR.TAG, the tag file excepted. */
+  /** Leave out the content of directories with a CACHEDIR.TAG, except for the tag file. */
   readonly excludeCaches: boolean;
-  /** Leave out what is in directories that hold one of these files, that file excepted. */
+  /** Leave out the content of directories that contain one of these files, except for that file. */
   readonly markers: readonly Marker[];
   /** Leave out regular files of more than this many bytes. */
   readonly largerThan: number | undefined;
@@ -68,7 +68,7 @@ export interface ExcludeOptions {
   readonly never: readonly NeverPath[];
 }
 
-/** A path left out whatever the other rules say, with everything below it; `reason`, as a noun phrase, says why. */
+/** A path that is left out with everything below it, whatever the other rules say. `reason` says why, as a noun phrase. */
 export type NeverPath = OwnPlace;
 
 export const NO_EXCLUSIONS: ExcludeOptions = {
@@ -82,7 +82,7 @@ export const NO_EXCLUSIONS: ExcludeOptions = {
 };
 
 export interface ExcludeSource {
-  /** Absolute path, a directory as a rule. */
+  /** Absolute path, usually of a directory. */
   readonly root: ByteString;
   readonly kind: EntryKind;
   /** `st_dev` as a number. */
@@ -92,13 +92,13 @@ export interface ExcludeSource {
 export interface Excluder {
   readonly source: ExcludeSource;
   /**
-   * About the source root. It was named on purpose, so only a `never` path or an absolute pattern that matches it
-   * leaves it out. When it does, there is nothing to walk.
+   * The decision about the source root. It was named on purpose, so only a `never` path or an absolute pattern that
+   * matches it leaves it out. When it does, there is nothing to walk.
    */
   readonly rootDecision: Decision;
-  /** About a directory that is one of the `never` paths by another name. */
+  /** The decision about a directory that is one of the `never` paths under another name; undefined for any other. */
   ownPlace(stat: { readonly dev: bigint; readonly ino: bigint }): NeverExclusion | undefined;
-  /** Opens a directory: the source root (without a parent), or one whose decision was to descend. */
+  /** Opens the scope of a directory: the source root (without a parent), or one whose decision was to descend. */
   enterDirectory(
     parent: DirectoryScope | undefined,
     path: ByteString,
@@ -107,15 +107,15 @@ export interface Excluder {
 }
 
 export interface DirectoryScope {
-  /** The patterns in force here, handed on to the directories below. */
+  /** The patterns in force here, passed on to the directories below. */
   readonly patterns: ActivePatterns;
-  /** What leaves out all that is in the directory, but for the file that says so. */
+  /** The rule that leaves out all of the directory's content, except for the file that the rule comes from. */
   readonly leavesOut: CacheDirectoryExclusion | MarkerExclusion | undefined;
-  /** About an entry of the directory. `size` in bytes counts for files only, `device` for directories only. */
+  /** The decision about an entry of the directory. `size` in bytes matters for files only, `device` for directories only. */
   decide(name: ByteString, kind: EntryKind, size: number, device: number): Decision;
 }
 
-/** An ignore file this large is no list of patterns, and every entry would be compared with all of it. */
+/** A larger ignore file is not a list of patterns, and every entry would be compared with all of it. */
 const maxIgnoreFileBytes = 1024 * 1024;
 
 const keepEverything: DirectoryScope = {
@@ -124,7 +124,7 @@ const keepEverything: DirectoryScope = {
   decide: (): Kept => KEEP,
 };
 
-/** @throws RequestError for an option that cannot be meant: a pattern that never matches, a relative `never` path */
+/** @throws RequestError for an option that makes no sense: a pattern that never matches, a relative `never` path */
 export function createExcluder(options: ExcludeOptions, source: ExcludeSource, files: RuleFiles): Excluder {
   const root = absolutePath(source.root, 'source');
   for (const name of options.ignoreFiles) requireFileName(name, 'ignore file');
@@ -187,7 +187,7 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
   };
 }
 
-/** For people: nothing of a source is backed up, although it was named. */
+/** The error that nothing of a source is backed up, although it was named. */
 export function sourceLeftOut(source: ByteString, decision: Exclusion): SourceError {
   return new SourceError(
     'SOURCE_LEFT_OUT',
@@ -206,7 +206,7 @@ function reasonOfSource(decision: Exclusion): string {
   return reasonOf(decision);
 }
 
-/** The same where each entry was left out by itself. */
+/** The error that each entry of a source was left out separately, so that no file of it is backed up. */
 export function everythingLeftOut(source: ByteString, entries: number): SourceError {
   return new SourceError(
     'SOURCE_LEFT_OUT',
@@ -275,7 +275,10 @@ function neverAtOrAbove(never: readonly NeverPath[], root: ByteString): NeverExc
   return undefined;
 }
 
-/** The path without slashes at its end. @throws RequestError when it is not absolute */
+/**
+ * The path without trailing slashes.
+ * @throws RequestError when it is not absolute
+ */
 function absolutePath(path: ByteString, what: string): ByteString {
   if (!path.startsWith('/')) {
     throw new RequestError(

@@ -1,4 +1,4 @@
-/** Why one path of a source is left out or kept: the rules of a backup, replayed from the source root down to it. */
+/** Explains why a path of a source is left out or kept, by replaying the rules of a backup from the source root down to it. */
 
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
@@ -15,12 +15,12 @@ import {
 import { decidingRule, namesOf, type PatternRule } from './patterns.ts';
 import type { DirectoryScope, Excluder } from './excluder.ts';
 
-/** The tree as it is now. What it throws goes to the caller of `explainExclusion`. */
+/** The tree as it is now. Errors that it throws go to the caller of `explainExclusion`. */
 export interface SourceTree {
   list(directory: ByteString): readonly ByteString[];
   /** Without following symbolic links; undefined when there is no such entry. */
   stat(path: ByteString): EntryFacts | undefined;
-  /** Whether nobody here may look at it, so that `stat` throws. Then it is taken for what is mounted there, a directory. */
+  /** Whether this process may not look at the path, so that `stat` throws. It is then taken for a mounted directory. */
   isClosed?(path: ByteString): boolean;
 }
 
@@ -37,19 +37,19 @@ export interface Explanation {
   /** Whether a backup leaves the path out. */
   readonly excluded: boolean;
   readonly decision: Decision;
-  /** What the decision is about: the path, or the directory above it that a backup does not enter. */
+  /** The path that the decision is about: the one asked for, or a directory above it that a backup does not enter. */
   readonly decidedAt: ByteString;
-  /** For people, one sentence. */
+  /** One sentence for people. */
   readonly sentence: string;
 }
 
 const CLOSED: EntryFacts = { kind: 'directory', size: 0, device: Number.NaN };
 
 /**
- * Explains a path at or below the source root. One that does not exist is taken for a file, or with a `/` at its end
- * for a directory, of no size.
- * @param sources all of the backup: what leads to one inside of this is stored whatever the rules
- * @throws RequestError when the path is outside the source, or leads through something that is no directory
+ * Explains a path at or below the source root. A path that does not exist is taken for an empty file, or with a
+ * trailing `/` for an empty directory.
+ * @param sources all sources of the backup: the way to one inside this source is stored whatever the rules
+ * @throws RequestError when the path is outside the source, or leads through something that is not a directory
  */
 export function explainExclusion(
   excluder: Excluder,
@@ -110,7 +110,7 @@ function leftOut(path: ByteString, decidedAt: ByteString, decision: MountPoint |
   return { path, excluded: true, decision, decidedAt, sentence };
 }
 
-/** The rules leave out the directory, but not the source that it leads to. */
+/** For a directory that the rules leave out, except for the way to a source in it. */
 function theWay(
   path: ByteString,
   decidedAt: ByteString,

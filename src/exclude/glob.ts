@@ -1,13 +1,13 @@
 /**
- * Wildcards of gitignore patterns: one pattern, cut into path segments, against one path.
+ * Matches a gitignore pattern, cut into path segments, against a path.
  *
- * The meaning is that of gitignore(5), including what it leaves to its implementation (an unclosed bracket never
- * matches, `[]]` holds a bracket, `**` counts only when it fills a segment). A regular expression is not used: the
- * patterns come from files in the tree, and this matcher takes at most pattern length times name length steps for a
+ * The meaning is that of gitignore(5), with git's behaviour where that leaves it open (an unclosed bracket never
+ * matches, `[]]` contains a bracket, `**` is special only when it fills a segment). Regular expressions are not used,
+ * because patterns come from files in the tree: this matcher takes at most pattern length times name length steps for a
  * segment, and segments times segments for a path, whatever the pattern.
  *
- * A string here is a sequence of code points. Given bytes (one character each) a `?` is one byte, as in git; given
- * text it is one character.
+ * A string here is a sequence of code points. Given bytes (one character each) a `?` is one byte, as in git; given text
+ * it is one character.
  */
 
 /** One path segment of a pattern, in the form that is quickest to match. */
@@ -34,7 +34,7 @@ interface CharacterClass {
 }
 
 export interface GlobOptions {
-  /** Applied to literal text; the names matched must have gone through it too. */
+  /** Applied to literal text; the names to match must have been folded in the same way. */
   readonly fold: ((text: string) => string) | undefined;
 }
 
@@ -45,8 +45,8 @@ const anySegment: Segment = { kind: 'stars', parts: ['', ''] };
 const globstar: Segment = { kind: 'globstar' };
 
 /**
- * Cuts a pattern, without `!`, leading and trailing `/`, into its segments; or tells why it can never match.
- * The last segment is never a globstar: a closing `**` needs something to match.
+ * Cuts a pattern, without `!`, leading and trailing `/`, into its segments; or tells why it can never match. The last
+ * segment is never a globstar, because a trailing `**` needs something to match.
  */
 export function compileGlob(pattern: string, options: GlobOptions): readonly Segment[] | GlobFault {
   const segments: Segment[] = [];
@@ -58,7 +58,7 @@ export function compileGlob(pattern: string, options: GlobOptions): readonly Seg
     if (onlyStars < 2) {
       segments.push(segmentOf(elements));
     } else {
-      // Only `**/` may stand for nothing; before an escaped slash or the end it takes one name at least.
+      // Only `**/` may match nothing; before an escaped slash or the end it matches at least one name.
       segments.push(globstar);
       if (next !== 'slash') segments.push(anySegment);
     }
@@ -162,7 +162,7 @@ const posixClasses: ReadonlyMap<string, readonly (readonly [number, number])[]> 
   }).map(([name, pairs]) => [name, pairs.map((pair) => [codePoint(pair, 0), codePoint(pair, 1)] as const)]),
 );
 
-/** The bracket expression whose first member is at `start`; a member named first is never its end. */
+/** Parses the bracket expression whose first member is at `start`. A `]` as first member does not end it. */
 function parseBracket(
   pattern: string,
   start: number,
@@ -170,7 +170,7 @@ function parseBracket(
   const negated = pattern[start] === '!' || pattern[start] === '^';
   const ranges: (readonly [number, number])[] = [];
   const first = negated ? start + 1 : start;
-  /** The member a `-` would start from; none after a range or a named class. */
+  /** The member at which a `-` would start a range; undefined after a range or a named class. */
   let previous: number | undefined;
   let at = first;
   while (at < pattern.length) {
@@ -181,7 +181,7 @@ function parseBracket(
       at += pattern[at + 1] === '\\' ? 2 : 1;
       if (at >= pattern.length) return 'unclosed bracket';
       const last = codePoint(pattern, at);
-      // A range that runs backwards holds nothing; its first end already stands as a member.
+      // A backward range is empty, but its first end has already been added as a member.
       ranges.push([previous, last]);
       previous = undefined;
       at += widthOf(last);
@@ -211,8 +211,8 @@ function parseBracket(
 }
 
 /**
- * Whether one name (no `/` in it) matches one segment. `folded` says that the name and the pattern are folded, so
- * that brackets, which keep the case they were written in, are tried with both cases.
+ * Whether a name (without `/`) matches a segment. `folded`: the name and the pattern are folded, so brackets, which
+ * keep the case in which they were written, are tried with both cases.
  */
 export function matchSegment(segment: Segment, name: string, folded: boolean): boolean {
   if (segment.kind === 'literal') return name === segment.text;
@@ -237,7 +237,7 @@ function matchParts(parts: readonly string[], name: string): boolean {
   return true;
 }
 
-/** Greedy with one way back, to the latest star: an earlier star can gain nothing that a later one cannot. */
+/** Greedy, with backtracking to the latest star only: an earlier star cannot match more than a later one can. */
 function matchElements(elements: readonly Element[], name: string, folded: boolean): boolean {
   let element = 0;
   let at = 0;
@@ -283,7 +283,9 @@ function upperCase(point: number): number {
   return upper.length === widthOf(point) ? codePoint(upper, 0) : point;
 }
 
-/** Whether the names from `path[from]` on match all of the segments, with one way back as for stars in a name. */
+/**
+ * Whether the names from `path[from]` on match all segments, with backtracking to the latest globstar as for stars in a name.
+ */
 export function matchSegments(
   segments: readonly Segment[],
   path: readonly string[],

@@ -9,14 +9,14 @@ import { isAscii, type ByteString } from '../base/byte-path.ts';
  */
 export type NameForm = 'bytes' | 'text' | 'folded';
 
-/** Well-formed UTF-8 sequences of two to four bytes (RFC 3629, section 4), or one byte that is in none. */
+/** A well-formed UTF-8 sequence of two to four bytes (RFC 3629, section 4), or a single byte that belongs to none. */
 const beyondAscii =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[\x80-\xff]/g;
 
-/** A stray byte becomes this plus the byte, a lone surrogate, which no UTF-8 text holds. */
+/** A stray byte becomes this plus the byte: a lone surrogate, which no UTF-8 text contains. */
 const strayByteBase = 0xdc_00;
 
-/** Bytes as text without loss: different bytes give different text, whatever they are. */
+/** Converts bytes to text without loss: different bytes give different text, whatever they are. */
 export function charactersOf(bytes: ByteString): string {
   if (isAscii(bytes)) return bytes;
   return bytes.replaceAll(beyondAscii, (sequence) =>
@@ -28,7 +28,7 @@ export function charactersOf(bytes: ByteString): string {
 
 /** Text with case differences removed; both the pattern and the name go through it. */
 export function foldCase(text: string): string {
-  // A final sigma is the one letter whose lower case depends on what surrounds it.
+  // A final sigma is the only letter whose lower case depends on its context.
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 

@@ -8,9 +8,9 @@ import { foldCase, inForm, type NameForm } from './name-forms.ts';
 
 /** A pattern from the command line or the configuration. */
 export interface PatternSetting {
-  /** The bytes as typed, UTF-8 as a rule. Not a comment when it starts with `#`; its blanks are its own. */
+  /** The bytes as typed, usually UTF-8. A leading `#` does not make it a comment, and spaces are significant. */
   readonly pattern: ByteString;
-  /** Where it was written, for people: `--exclude`, or a configuration path. */
+  /** Where it was written, as shown to people: `--exclude`, or a configuration path. */
   readonly from: string;
   readonly ignoreCase?: boolean;
 }
@@ -19,9 +19,12 @@ export interface PatternRule {
   readonly form: NameForm;
   readonly negated: boolean;
   readonly directoriesOnly: boolean;
-  /** Any directory; a path below the directory of the rule's layer; or a path from the root directory. */
+  /**
+   * Where the rule applies: in any directory, at a path below the directory of its layer, or at a path from the root
+   * directory.
+   */
   readonly place: 'anywhere' | 'below' | 'absolute';
-  /** What the directories must match, unless the place is anywhere. */
+  /** What the directories above the name must match, unless the place is anywhere. */
   readonly parents: readonly Segment[];
   /** What the name must match. */
   readonly last: Segment;
@@ -40,23 +43,23 @@ export interface PatternLayer {
 export interface ActivePatterns {
   /** The one that wins comes first. */
   readonly layers: readonly PatternLayer[];
-  /** Those whose parents match the directory, the one that wins first. */
+  /** The rules whose parents match the directory; the one that wins comes first. */
   readonly rules: readonly PatternRule[];
 }
 
 export const NO_PATTERNS: ActivePatterns = { layers: [], rules: [] };
 
 /**
- * Compiles patterns typed by a person for one source. A leading `/` anchors a pattern at the source root, unless the
- * pattern names the root or something below it from the root directory on (`/home/u/cache` in the source `/home/u`).
- * @throws RequestError for a pattern that could never match, which is a slip of the pen and not a wish
+ * Compiles patterns typed by a user for one source. A leading `/` anchors a pattern at the source root, unless the
+ * pattern is an absolute path of the root or of something below it (`/home/u/cache` in the source `/home/u`).
+ * @throws RequestError for a pattern that could never match, which must be a mistake
  */
 export function compileSettings(settings: readonly PatternSetting[], root: ByteString): PatternLayer {
   const rules = settings.map((setting) => compileSetting(setting, namesOf(root)));
   return { depth: namesOf(root).length, rules: rules.toReversed() };
 }
 
-/** The rules of an ignore file lying in a directory. A line that can never match has no effect, as in git. */
+/** Compiles the rules of an ignore file in a directory. As in git, a line that can never match has no effect. */
 export function compileIgnoreFile(
   content: ByteString,
   file: ByteString,
@@ -87,7 +90,7 @@ export function parsePatternFile(
   return patterns;
 }
 
-/** Spaces at the end mean nothing, except one behind a backslash, and what stands before it. */
+/** Removes trailing spaces, which are not significant, except for one after a backslash and those before it. */
 function withoutTrailingSpaces(line: string): string {
   let end = line.length;
   while (line[end - 1] === ' ') end -= 1;
@@ -99,10 +102,10 @@ function withoutTrailingSpaces(line: string): string {
 interface WrittenPattern {
   readonly negated: boolean;
   readonly directoriesOnly: boolean;
-  /** Relative to something, rather than for a name anywhere. */
+  /** The pattern is for a path relative to a directory, rather than for a name anywhere. */
   readonly hasSlash: boolean;
   readonly leadingSlash: boolean;
-  /** Without `!` and without one slash at either end. */
+  /** The pattern without `!` and without one slash at either end. */
   readonly body: ByteString;
 }
 
@@ -121,7 +124,7 @@ function compileSetting(setting: PatternSetting, root: readonly ByteString[]): P
   if (typeof asBytes === 'string') throw neverMatches(setting, `it has a fault: ${asBytes}`);
   if (asBytes.some(isImpossible)) throw neverMatches(setting, "no entry is called '', '.' or '..'");
 
-  // Literal text matches alike in bytes and in text; only `?` and brackets must see whole characters.
+  // Literal text matches equally in bytes and in text; only `?` and brackets have to see whole characters.
   const folded = setting.ignoreCase === true;
   const form = folded ? 'folded' : asBytes.some(({ kind }) => kind === 'elements') ? 'text' : 'bytes';
   const segments =
@@ -149,9 +152,9 @@ function neverMatches({ pattern, from }: PatternSetting, why: string): RequestEr
   );
 }
 
-/** Whether a pattern with a leading `/` is meant from the root directory: it names the source root on its way. */
+/** Whether a pattern with a leading `/` starts at the root directory: it does if it passes through the source root. */
 function reachesRoot(segments: readonly Segment[], root: readonly ByteString[], form: NameForm): boolean {
-  // A wildcard in first place (`/*`, `/**/x`) is the idiom for "at the source root".
+  // A leading wildcard (`/*`, `/**/x`) conventionally means "at the source root".
   if (root.length === 0 || segments[0]?.kind !== 'literal') return false;
   let literal = true;
   for (const [index, name] of root.entries()) {
@@ -190,7 +193,7 @@ export function namesOf(path: ByteString): readonly ByteString[] {
     .map(asByteString);
 }
 
-/** The rules in force in the directory `path`, whose own ignore files are `added`, the winning one first. */
+/** The rules in force in the directory `path`. `added` are those of its own ignore files, the winning one first. */
 export function enterPatterns(
   outer: ActivePatterns,
   settings: PatternLayer,
@@ -213,13 +216,13 @@ export function enterPatterns(
   return { layers, rules };
 }
 
-/** Whether the directory with these names in its path is one whose entries the rule is about. */
+/** Whether the rule applies to entries of the directory with these names in its path. */
 function holdsIn(rule: PatternRule, depth: number, names: readonly string[]): boolean {
   if (rule.place === 'anywhere') return true;
   return matchSegments(rule.parents, names, rule.place === 'absolute' ? 0 : depth, rule.form === 'folded');
 }
 
-/** The rule that decides about a name in the directory, negated or not; none when no pattern matches. */
+/** The rule that decides about a name in the directory, negated or not; undefined when no pattern matches. */
 export function decidingRule(
   rules: readonly PatternRule[],
   name: ByteString,

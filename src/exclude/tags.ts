@@ -1,24 +1,24 @@
-/** Directories whose contents are left out because of a file lying in them: CACHEDIR.TAG and marker files. */
+/** Finds directories whose content is left out because of a file in them: CACHEDIR.TAG and marker files. */
 
 import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { BugError, isAbort, RequestError, SourceError } from '../base/errors.ts';
 import { quoted, shownPath, type CacheDirectoryExclusion, type MarkerExclusion } from './decision.ts';
 
-/** How the files that hold rules are read; the one thing here that touches the disk. */
+/** Reads the files that hold rules; nothing else here touches the disk. */
 export interface RuleFiles {
   /**
-   * The first `limit` bytes of a regular file, or all of it when it is shorter. Undefined when the path is no regular
-   * file (a directory, a symbolic link, a device) or is gone. Whatever else goes wrong is thrown.
+   * The first `limit` bytes of a regular file, or all of it when it is shorter. Undefined when the path is not a
+   * regular file (a directory, a symbolic link, a device) or is gone. Any other error is thrown.
    */
   read(path: ByteString, limit: number): Uint8Array | undefined;
-  /** Told of a file that could not be read, whose rules are then not applied: more is backed up, never less. */
+  /** Called for a file that could not be read. Its rules are not applied, so more is backed up, never less. */
   onError(error: SourceError): void;
 }
 
 /** A file whose presence leaves out the rest of its directory. */
 export interface Marker {
   readonly name: ByteString;
-  /** What the file must begin with, if anything. */
+  /** What the file must begin with; undefined for anything. */
   readonly header: ByteString | undefined;
 }
 
@@ -35,8 +35,8 @@ const cacheTag: Marker = {
 };
 
 /**
- * Reads `NAME` or `NAME:HEADER`.
- * @throws RequestError when the name is none that a file in a directory can have
+ * Parses `NAME` or `NAME:HEADER`.
+ * @throws RequestError when no file can have that name
  */
 export function parseMarker(setting: ByteString): Marker {
   const colon = setting.indexOf(':');
@@ -54,12 +54,12 @@ export function requireFileName(name: ByteString, what: string): void {
   });
 }
 
-/** The markers in force, the cache tag being one of them. */
+/** The markers in force, including the cache tag if that is wanted. */
 export function contentsMarkers(markers: readonly Marker[], excludeCaches: boolean): readonly Marker[] {
   return excludeCaches ? [cacheTag, ...markers] : markers;
 }
 
-/** The first marker present in the directory with the header it asks for. */
+/** The first marker in the directory that has the header it needs. */
 export function findContentsRule(
   markers: readonly Marker[],
   directory: ByteString,
@@ -87,7 +87,7 @@ function hasHeader(marker: Marker, directory: ByteString, files: RuleFiles): boo
   return Buffer.from(start).toString('latin1', 0, marker.header.length) === marker.header;
 }
 
-/** The start of a file that holds rules; undefined, and reported unless it is no such file, when unreadable. */
+/** The start of a file that holds rules. Undefined if it cannot be read, which is reported unless it is no regular file. */
 export function readRules(files: RuleFiles, path: ByteString, limit: number): Uint8Array | undefined {
   try {
     return files.read(path, limit);

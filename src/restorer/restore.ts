@@ -28,12 +28,12 @@ import { removeUnfinished } from './target/unfinished-files.ts';
 import { WorkerPool } from './content/worker-pool.ts';
 
 /**
- * Restores a snapshot, or what was chosen of it: walk the tree and make the directories, compare what stands there,
- * fetch each needed segment once and write its files, then links, then the directories' metadata. What goes wrong with
- * one entry is listed in the summary and costs that entry only.
+ * Restores a snapshot, or a selection from it: walk the tree and make the directories, compare the files that exist in
+ * the target, fetch each needed segment once and write its files, then make the links, then set the directories'
+ * metadata. An error with one entry is listed in the summary and costs that entry only.
  *
- * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, NOTHING_MATCHES, a pattern that cannot be meant, a path outside the
- * subfolder
+ * @throws {RequestError} INVALID_TARGET, NOT_A_DIRECTORY, NOTHING_MATCHES, a pattern that makes no sense, a path
+ * outside the subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
  * @throws {StateError} TARGET_FULL
@@ -74,7 +74,7 @@ async function restoreTo(
   // the threads start up while the plan is being made
   const expect = pool.expect.bind(pool);
   const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
-  // What could not be read may have been it, and is told of.
+  // If parts of the tree could not be read, the matches may have been there; those parts are listed as problems.
   if (plan.isEmpty && request.include.length > 0 && tally.problems === 0) throw nothingMatches(request);
   if (directories === undefined || request.dryRun) {
     reportPlan({ plan, ...scene });
@@ -92,7 +92,7 @@ async function restoreTo(
   const parts = { records: records.records, directories, run: scene.run };
   for (let next = content, more = 1; more > 0;) {
     await pool.write(next, repository.destination, signal);
-    // Of a file that was given up not every part is asked for; its directory gets its times when nothing in it changes any more.
+    // Not all parts of a failed file are written. What there is of it has to go before its directory gets its times.
     removeUnfinished(next.spread, parts);
     next = new ContentPlan(index);
     more = planNextLeaders(plan.groups, { ...scene, content: next });
@@ -157,7 +157,7 @@ function namespaceOf({ plain, salt }: SnapshotRecord): Namespace {
   return { plain, salt };
 }
 
-/** Where the walk begins, with everything asked for known to exist. */
+/** Where the walk begins. Makes sure that everything asked for exists in the snapshot. */
 async function startOf(
   { request, ownPlaces }: RestoreScene,
   reader: TreeReader,
@@ -188,7 +188,7 @@ async function subfolderOf(
   });
 }
 
-/** A path above the subfolder means all of it. */
+/** Refuses paths outside the subfolder. A path above it means all of it. */
 function requireInside(subfolder: ByteString, paths: readonly ByteString[]): void {
   const names = pathNames(subfolder);
   for (const path of paths) {
@@ -202,7 +202,7 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
   }
 }
 
-/** A pattern that was mistyped must not pass for files that came back. */
+/** The error for patterns without a match: a mistyped one must not look like a successful restore. */
 function nothingMatches({ include, subfolder }: RestoreRequest): RequestError {
   const patterns = include.map(({ pattern }) => `'${textOfBytes(pattern)}'`).join(', ');
   const top = textOfBytes(subfolder ?? ROOT);

@@ -13,28 +13,28 @@ import type { RestoreObserver, RestoreRequest } from './request/request.ts';
 import { RestoreTally } from './request/tally.ts';
 import { endRun, newRun } from './target/temporary-names.ts';
 
-/** What all steps of one restore share. */
+/** The state and tools that all steps of one restore share. */
 export interface RestoreScene {
   readonly request: RestoreRequest;
   readonly observer: RestoreObserver;
   readonly tally: RestoreTally;
   readonly policy: MetadataPolicy;
-  /** Part of all temporary names. */
+  /** The run's part of all temporary names. */
   readonly run: string;
   readonly records: EntryRecordWriter;
-  /** The record that stands for the target. */
+  /** The record of the target itself. */
   readonly root: RecordHandle;
   /** Undefined in a dry run whose target does not exist. */
   readonly directories: OpenDirectories | undefined;
-  /** Files that were given up. */
+  /** Files that failed, with the error code. */
   readonly failed: Map<RecordHandle, string>;
-  /** Directories that are writable meanwhile. */
+  /** Directories that are writable only during the restore. */
   readonly lifted: LiftedModes;
-  /** Where the target really lies. */
+  /** Path of the target with links resolved. */
   readonly place: ByteString;
   /** Holdfast's own places in the target, as paths below it. */
   readonly ownPlaces: readonly ByteString[];
-  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
+  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
   /** Directories in which files were written. */
   readonly touched: Set<RecordHandle>;
@@ -81,7 +81,7 @@ export function openScene(
   };
 }
 
-/** The directory of the snapshot that stands at the target. */
+/** The directory of the snapshot that corresponds to the target. */
 export function topOf({ target, subfolder }: RestoreRequest): ByteString {
   return asByteString(target.kind === 'in-place' ? '/' : (subfolder ?? '/'));
 }
@@ -89,7 +89,7 @@ export function topOf({ target, subfolder }: RestoreRequest): ByteString {
 /** The target itself keeps the metadata it has. */
 const ROOT = { name: asByteString(''), mode: 0, uid: 0, gid: 0, mtimeNs: 0n, ctimeNs: 0n, inode: 0 };
 
-/** Takes over what a thread did. */
+/** Adds the result of a job to the tally and the state of the restore. */
 export function settle(
   result: JobResult,
   { tally, records, failed, touched, directories }: RestoreScene,

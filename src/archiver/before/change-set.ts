@@ -2,19 +2,19 @@ import { pathAbove, type ByteString } from '../../base/byte-path.ts';
 import type { Parent } from './parent.ts';
 
 /**
- * Paths that may have changed since the parent snapshot's run began, from a watcher that misses nothing else. Only for a
- * run with the same exclude settings as the parent's: what was left out then is not looked for again.
+ * Paths that may have changed since the parent snapshot's run began, from a watcher that reports every other change as
+ * well. Only for a run with the same exclude settings as the parent's: what was left out then is not looked for again.
  */
 export interface ChangeSet {
   /** Directories to list and look at entry by entry. */
   readonly directories: ReadonlySet<ByteString>;
-  /** The parent's run went by rules of files that are not in its tree: when one of these goes, no entry tells of it. */
+  /** The parent's run used rule files that are not in its tree. When one of these is removed, no entry shows it. */
   readonly hiddenRules: boolean;
 }
 
 /**
  * What has to be looked at: the changes since the parent, and whatever the parent could not capture or caught while it
- * changed, of which no watcher tells. Undefined when everything has to be: so when another user made the parent.
+ * changed, which no watcher reports. Undefined when everything has to be looked at, as when another user made the parent.
  */
 export function changesSince(
   parent: Parent | undefined,

@@ -1,6 +1,6 @@
 /**
- * Which file systems keep a time of change (ctime) that nobody can set. Where one does not, as FAT, exFAT and images that
- * are built with one time for all, new content of the same size and mtime looks like the old: there a file is read to know.
+ * Finds out which file systems keep a time of change (ctime) that no program can set. On others (FAT, exFAT, images built
+ * with one time for all files) new content of the same size and mtime looks like the old, so files there are always read.
  */
 import { constants, statfsSync } from 'node:fs';
 import { fsPath, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
@@ -14,7 +14,7 @@ import { closeSource, openSource } from '../source/open.ts';
 import { kindOf, openDirectory } from '../source/stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** They have none and show another time in its place, or are images, which are replaced as a whole. */
+/** The statfs(2) types that keep no ctime and show another time in its place, and of images, which are replaced as a whole. */
 const KEEP_NONE: ReadonlySet<number> = new Set([
   0x4d44, // FAT
   0x2011bab0, // exFAT
@@ -33,33 +33,36 @@ const KEEP_NONE: ReadonlySet<number> = new Set([
   0x15013346, // UDF
 ]);
 
-/** Of layers, each of which may be of any kind. */
+/** An overlay: each of its layers may be of any type. */
 const OVERLAY = 0x794c7630;
 
-/** FAT and exFAT count in such steps, and Linux alone has file systems that make finer times up. */
+/**
+ * FAT and exFAT keep times in steps of this size. Outside Linux a finer ctime therefore proves that one is kept; some
+ * file systems of Linux make up finer times.
+ */
 const COARSE_NS = 10_000_000n;
 const SHOWS_BY_FINENESS = process.platform !== 'linux';
 
-/** Entries that are looked at, at most, for one that shows what a file system of unknown kind does. */
+/** The most entries to look at in search of a file that shows what a file system of unknown type does. */
 const MOST_LOOKS = 2_000;
-/** One in so many may have got an mtime of later than the change itself, which somebody set. */
+/** A trusted file system may have one file in this many with a ctime before its mtime: someone may have set the mtime. */
 const RARE = 10;
 
-/** `each`: some layers do, others do not, and of a file nobody says on which it lies. */
+/** `each`: some layers keep a ctime and others do not, and nothing tells on which layer a file lies. */
 type Keeping = 'always' | 'never' | 'each' | Seen;
 
-/** Of what nothing is known by its kind: network shares, FUSE, layers. */
+/** Counts for a file system whose type says nothing: network shares, FUSE, overlays. */
 interface Seen {
-  /** Files that changed, or were put there, later than their mtime: somebody keeps a ctime. */
+  /** Files whose ctime is later than their mtime, as after a change or a copy: a ctime is kept. */
   later: number;
-  /** Files that changed before their mtime, which is over: what is shown is the time of something else. */
+  /** Files whose ctime is before an mtime in the past: the ctime shown is some other time. */
   earlier: number;
 }
 
-/** What of an entry counts. */
+/** The facts of an entry that matter here. */
 type Looked = Pick<EntryStat, 'mode' | 'dev' | 'mtimeNs' | 'ctimeNs'>;
 
-/** What is found out in one run, by device. */
+/** The findings of one run, by device. */
 export class CtimeTrust {
   readonly #devices = new Map<bigint, Keeping>();
   readonly #nowNs: bigint;
@@ -68,8 +71,8 @@ export class CtimeTrust {
   readonly #doubted = new Set<bigint>();
 
   /**
-   * @param nowMs when the run began
-   * @param onDoubt told once of each device on which a file that looks unchanged is read, with that file
+   * @param nowMs when the run began, in milliseconds since 1970
+   * @param onDoubt called once per device on which a file that looks unchanged is read anyway, with that file
    */
   constructor(nowMs: number, onDoubt?: (path: ByteString) => void, typeOf: TypeOf = typeOfFileSystem) {
     this.#nowNs = BigInt(Math.trunc(nowMs)) * 1_000_000n;
@@ -86,7 +89,7 @@ export class CtimeTrust {
     return keeping.later > keeping.earlier * RARE && !this.#isEarlier(stat);
   }
 
-  /** The same of a file that looks unchanged otherwise: that it is read nonetheless is told. */
+  /** As `tells`, for a file that otherwise looks unchanged: reports that it will be read anyway. */
   vouchesFor(path: ByteString, stat: Looked): boolean {
     if (this.tells(path, stat)) return true;
     if (!this.#doubted.has(stat.dev)) this.#onDoubt?.(path);
@@ -95,7 +98,7 @@ export class CtimeTrust {
   }
 
   #meet(path: ByteString, stat: Looked): Keeping {
-    // What a link leads to lies elsewhere.
+    // The target of a link may lie on another file system.
     const place = kindOf(stat) === 'symlink' ? pathAbove(path) : path;
     const keeping = kindByType(this.#typeOf(place)) ?? this.#kindOfLayers(place);
     const known = keeping ?? this.#lookAround(pathAbove(path), stat.dev);
@@ -105,12 +108,12 @@ export class CtimeTrust {
 
   #kindOfLayers(place: ByteString): 'always' | 'each' | undefined {
     if (this.#typeOf(place) !== OVERLAY) return undefined;
-    // Where no layer can be seen, as in a container, all are on disks of its host.
+    // If no layer can be seen, as in a container, all are assumed to be on disks of the host.
     const kinds = layersOf(place).map((layer) => this.#typeOf(layer, 'layer'));
     return kinds.some((type) => type !== undefined && kindByType(type) !== 'always') ? 'each' : 'always';
   }
 
-  /** Mostly the first files show it; else everything near counts, breadth first. */
+  /** Counts files near the directory, breadth first. Usually the first few are enough. */
   #lookAround(directory: ByteString, device: bigint): Seen {
     const seen: Seen = { later: 0, earlier: 0 };
     const waiting = [directory];
@@ -137,7 +140,7 @@ export class CtimeTrust {
     return seen;
   }
 
-  /** Of files alone: the root of a mount may show when that was made. */
+  /** Counts files only: the root of a mount may show the time at which it was mounted. */
   #count(seen: Seen, stat: Looked): void {
     if (kindOf(stat) !== 'file') return;
     if (this.#isEarlier(stat)) seen.earlier += 1;
@@ -150,12 +153,12 @@ export class CtimeTrust {
   }
 }
 
-/** Of a run; its observer is told of each file system that keeps none. */
+/** The findings of a run. Its observer gets a note for each file system that keeps no ctime. */
 export function ctimesOf(startedMs: number, { note }: Pick<ArchiveObserver, 'note'>): CtimeTrust {
   return new CtimeTrust(startedMs, (path) => note?.(readAgainText(path)));
 }
 
-/** For people: why files that look unchanged are read in every run. */
+/** Text for people: why files that look unchanged are read in every run. */
 function readAgainText(path: ByteString): string {
   const mount = mountOf(path, parseMounts(mountTable()));
   const where = mount === undefined ? shownPath(path) : `${shownPath(mount.path)} (${mount.type})`;
@@ -167,10 +170,10 @@ function kindByType(type: number | undefined): 'always' | 'never' | undefined {
   return KEEP_INODES.has(type) ? 'always' : KEEP_NONE.has(type) ? 'never' : undefined;
 }
 
-/** A layer is what root named when it was mounted, by way of links as a rule. */
+/** Finds the statfs type of a path. A layer is the path that root gave when mounting, and usually leads by way of links. */
 type TypeOf = (path: ByteString, what?: 'layer') => number | undefined;
 
-/** Undefined where the system does not say. */
+/** Undefined if the system does not tell. */
 function typeOfFileSystem(path: ByteString, what?: 'layer'): number | undefined {
   return orNothing(() => {
     if (what === 'layer' || process.platform !== 'linux') return statfsSync(fsPath(path)).type;

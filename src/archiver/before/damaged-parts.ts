@@ -1,4 +1,6 @@
-/** What a run finds damaged in the repository: it relies on none of it, and stores it again. */
+/**
+ * Handles damage that a run finds in the repository: the run does not rely on damaged packs, and stores their content again.
+ */
 import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastElsewhere, holdfastThere } from '../../base/holdfast-command.ts';
@@ -7,10 +9,10 @@ import { isDamagedPack, markDamaged } from '../../repository/check/damaged-packs
 import type { Repository } from '../../repository/repository.ts';
 import type { Tally } from '../report/tally.ts';
 
-/** Something of the parent's trees is damaged: the run starts again without that pack. */
+/** Part of the parent's trees is damaged. The run starts again without that pack. */
 export class PackDamaged extends RepositoryError {
   readonly pack: string;
-  /** Names of all packs of trees: with one that is damaged the parent no longer leads to the others. */
+  /** Names of all tree packs. They have to be checked too, as a damaged parent tree no longer leads to the trees below it. */
   readonly trees: readonly string[];
 
   constructor(pack: string, trees: readonly string[]) {
@@ -25,9 +27,9 @@ export class PackDamaged extends RepositoryError {
 
 export class DamagedParts {
   readonly #repository: Repository;
-  /** Names of the packs that count as absent. */
+  /** Names of the packs to be treated as absent. */
   readonly packs = new Set<string>();
-  /** Of those that could not be marked, which others go on relying on, the reason. */
+  /** Packs of `packs` that could not be marked as damaged, so that other machines go on relying on them, with the reason. */
   readonly #unmarked = new Map<string, string>();
 
   constructor(repository: Repository) {
@@ -43,8 +45,8 @@ export class DamagedParts {
   }
 
   /**
-   * Reads the pack once more, then all of trees, and marks what is damaged. False when nothing is: then the connection has
-   * spoiled what came.
+   * Reads the pack once more, then all tree packs, and marks those that are damaged. False when the pack is sound: then
+   * the connection had corrupted what was received.
    */
   async confirm({ pack, trees }: PackDamaged, signal: AbortSignal): Promise<boolean> {
     if (!(await isDamagedPack(this.#repository, pack, signal))) return false;
@@ -59,7 +61,10 @@ export class DamagedParts {
     return true;
   }
 
-  /** A pack without a mark is where readers may look first: that the snapshot is whole cannot be said. */
+  /**
+   * Reports damaged packs that could not be marked: readers may still use them first, so the snapshot may not be called
+   * whole.
+   */
   tell(tally: Tally, sources: readonly ByteString[]): void {
     for (const [pack, reason] of this.#unmarked)
       tally.problem(
@@ -70,7 +75,7 @@ export class DamagedParts {
   }
 }
 
-/** What whoever backs up is told of it. */
+/** The message about them for the user. */
 export function packsDamagedText(count: number): string {
   const packs = count === 1 ? 'A pack of the repository was' : `${count} packs of the repository were`;
   return `${packs} damaged. What this snapshot needs is stored again. Whether more is damaged tells: ${holdfastThere`check --read-data`}`;

@@ -1,4 +1,4 @@
-/** The snapshot that a run is to compare the sources with. */
+/** Finds the snapshot that a run compares the sources with. */
 import type { ByteString } from '../../base/byte-path.ts';
 import { refuseReading } from '../../codec/keys.ts';
 import type { IndexSource } from '../../repository/chunk-index.ts';
@@ -11,7 +11,7 @@ import { chooseParent, parentOf, type Parent } from './parent.ts';
 /** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
 export type ParentChoice = 'auto' | 'none' | { readonly snapshot: string };
 
-/** What a snapshot has to agree with. */
+/** What a parent snapshot has to match. */
 export interface ParentWish {
   readonly repository: Repository;
   readonly parent: ParentChoice;
@@ -23,13 +23,13 @@ export interface ParentWish {
 }
 
 export interface Comparable extends Pick<Parent, 'index' | 'ctimes'> {
-  /** Where its trees are looked for: also where nothing is to be relied on. */
+  /** Where its trees are read from. May include packs that nothing new is to rely on. */
   readonly readable?: IndexSource;
 }
 
 /**
- * Undefined when there is none that entries may be taken over from.
- * @throws {RepositoryError} when a snapshot is named that is not there, or that may not be read with this key
+ * Undefined when there is no snapshot that entries may be taken over from.
+ * @throws {RepositoryError} when a snapshot is named that does not exist, or that may not be read with this key
  */
 export function findParent(
   wish: ParentWish,

@@ -1,4 +1,4 @@
-/** What a run learned of the tree that it stored, by which the next one with a change set passes over what is clean. */
+/** What a run learned about the tree it stored. With this the next run with a change set passes over clean directories. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pathAbove, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
@@ -13,21 +13,24 @@ type DirectoryTimes = Pick<EntryStat, 'ino' | 'mtimeNs' | 'ctimeNs'>;
 export interface KnownTree {
   /** Id of the snapshot. */
   readonly snapshot: string;
-  /** Lengths by name of the packs in which everything of the tree was found. */
+  /** Lengths, by name, of the packs in which the whole tree was found. */
   readonly packs: ReadonlyMap<string, number>;
   readonly notes: TreeNotes;
 }
 
-/** Directories that are noted at most, at some 200 bytes each; with more of them nothing is passed over. */
+/** The most directories to note, at some 200 bytes each. If there are more, nothing is passed over. */
 const MOST_DIRECTORIES = 200_000;
-/** Looks between two turns of the event loop: 10 ms. */
+/** Looks between two turns of the event loop: about 10 ms. */
 const LOOKS_AT_ONCE = 2_000;
 
 /** Gathered by the walk. */
 export class TreeNotes {
-  /** Directories with files that have other names, through which they may change with nothing told of the directory. */
+  /**
+   * Directories with files that have several names. Such a file may change under another name, without any sign of it
+   * in this directory.
+   */
   readonly linked = new Set<ByteString>();
-  /** Rules of files that are left out themselves were in force. */
+  /** Rule files were in force that are themselves left out of the snapshot. */
   hiddenRules = false;
   readonly #directories = new Map<ByteString, DirectoryTimes>();
   #isWhole = true;
@@ -46,15 +49,15 @@ export class TreeNotes {
   }
 }
 
-/** Whether a directory and everything below stands as the parent snapshot has it, in the source and in the repository. */
+/** Whether a directory and everything below it is as the parent snapshot has it, in the source and in the repository. */
 export type CleanTest = (directory: ByteString) => boolean;
 
 /**
- * Looks at every directory once, since no watcher tells of what comes and goes between two of its messages. Undefined
- * when nothing may be passed over: no changes are told, or it is not known that the repository still has all of the
- * parent's content. A pack of the same name has the same chunks, so the names settle that.
+ * Looks at every directory once, since no watcher reports what comes and goes between two of its messages. Undefined
+ * when nothing may be passed over: there is no change set, or it is not certain that the repository still has all of
+ * the parent's content. A pack of the same name has the same chunks, so comparing names is enough for that.
  *
- * @param notes of this run: takes over what was noted of the directories that are clean
+ * @param notes of this run; the notes on clean directories are copied into it
  */
 export async function cleanTest(
   parent: Parent | undefined,
@@ -96,7 +99,7 @@ function isSame(path: ByteString, before: DirectoryTimes): boolean {
       now.ctimeNs === before.ctimeNs
     );
   } catch (error) {
-    // The walk will look again, and report it.
+    // The walk looks again, and reports the error.
     if (errnoOf(error) === undefined) throw error;
     return false;
   }

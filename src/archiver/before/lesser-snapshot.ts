@@ -1,8 +1,8 @@
-/** Snapshots that show less of their sources than there was, and that say nothing of how these were. */
+/** Recognises snapshots that hold less than their sources did, so that they do not tell what the sources were like. */
 import { isNarrowed } from '../../base/job-tag.ts';
 import type { SnapshotRecord } from '../../format/records.ts';
 
-/** Made by a request with exclude rules of its own, or with none of its files since they could not be read. */
+/** True for a snapshot made with exclude rules of the request's own, or one without files because they could not be read. */
 export function isLesser({
   record: { tags, status, counts },
 }: {

@@ -1,4 +1,7 @@
-/** The files that have not changed since a machine with a write-only key has read them: it has no parent to compare with. */
+/**
+ * Finds files that have not changed since this machine last read them. A machine with a write-only key needs this, as
+ * it has no parent to compare with.
+ */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Namespace } from '../../codec/keys.ts';
 import type { FileEntry } from '../../format/tree.ts';
@@ -11,14 +14,16 @@ import { settledBefore, type IsSettled } from './settled.ts';
 import { storedNumber } from '../source/stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** Turns what the readers found of a file's content into the content field of its entry. */
+/** Turns the chunk ids of a file into the content field of its entry. */
 export type ContentOf = (ids: Buffer) => { content: Buffer; indirect: boolean };
 
 const ID = 24;
-/** Notes of larger files than some 300 GB would be in the way of the others: these are read in every run. */
+/**
+ * Files with more ids (larger than some 300 GB) are not noted, as their notes would crowd out others: every run reads them.
+ */
 const MOST_IDS = 1_000_000;
 
-/** Only with a write-only key: every other run has a parent. */
+/** Undefined unless the key is write-only: every other run has a parent. */
 export function notedFiles(
   repository: Repository,
   { table }: ChunkIndex,
@@ -46,7 +51,7 @@ export class NotedFiles {
   readonly #isSettled: IsSettled;
   readonly #ctimes: Pick<CtimeTrust, 'vouchesFor'>;
 
-  /** @param startedMs when the run began: what may have changed since without a trace is not noted */
+  /** @param startedMs when the run began: files that may have changed since then without a trace are not noted */
   constructor(
     repository: Repository,
     table: ChunkTable,
@@ -61,20 +66,20 @@ export class NotedFiles {
   }
 
   /**
-   * The content of a file that is as it was when it was noted; undefined where any of it is not stored any more.
-   * @param contentOf has the lists of a large file stored again
+   * The content of a file that is unchanged since it was noted; undefined if any chunk of it is not stored any more.
+   * @param contentOf stores the lists of a large file again
    */
   unchanged(path: ByteString, stat: EntryStat, contentOf: ContentOf): UnchangedContent | undefined {
     const noted = this.#repository.ledger.content(this.#digestOf(path, stat));
     if (noted === undefined || !this.#ctimes.vouchesFor(path, stat)) return undefined;
     const { ids, holes } = noted;
     for (let at = 0; at < ids.length; at += ID) if (this.#table.slotOf(ids, at) < 0) return undefined;
-    // Known, all of them: now the run relies on their packs, and looks for these again before it commits.
+    // All chunks are known. Claiming them makes the run rely on their packs, which it checks again before it commits.
     for (let at = 0; at < ids.length; at += ID) this.#table.claim(ids.subarray(at, at + ID));
     return { ...contentOf(ids), holes: holes.length === 0 ? undefined : holes };
   }
 
-  /** To be called with what was read of a file that did not change meanwhile. */
+  /** To be called for every file that was read and did not change meanwhile. */
   readonly note = (path: ByteString, stat: EntryStat, content: NotedContent): void => {
     if (!this.#isSettled(stat.ctimeNs) || content.ids.length > MOST_IDS * ID) return;
     this.#repository.ledger.noteContent(this.#digestOf(path, stat), content);
@@ -82,7 +87,8 @@ export class NotedFiles {
 
   #digestOf(path: ByteString, { size, mtimeNs, ctimeNs, ino, nlink, dev }: EntryStat): Buffer {
     const facts = [size, mtimeNs, ctimeNs, storedNumber(ino), nlink];
-    // A file of several names is read by one of them. Devices may have other numbers since the last start.
+    // A file with several names is read by only one of them, so it is identified by device and inode. Other files are
+    // identified by path, without the device: its number may change when the machine restarts.
     return nlink > 1 ? this.#digests.of('', [...facts, dev]) : this.#digests.of(path, facts);
   }
 }

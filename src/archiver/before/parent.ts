@@ -18,19 +18,19 @@ export interface Parent {
   readonly snapshot: Snapshot;
   readonly reader: TreeReader;
   readonly index: ChunkIndex;
-  /** Entries that have not settled when the parent run began are looked at and read again. */
+  /** Entries that had not settled when the parent run began are looked at and read again. */
   readonly isSettled: IsSettled;
-  /** Where no ctime is kept, entries are looked at and read again, too. */
+  /** Entries on a file system without a ctime are looked at and read again, too. */
   readonly ctimes: Pick<CtimeTrust, 'tells' | 'vouchesFor'>;
-  /** Another user made it, who may have seen fewer extended attributes, or more. */
+  /** The parent was made by another user, who may have seen fewer extended attributes, or more. */
   readonly isAnothers: boolean;
-  /** Told of the pack in which something of its trees is damaged; throws where that is to be healed. */
+  /** Called with the pack in which one of its trees is damaged; throws if that is to be repaired. */
   readonly onDamage?: (pack: string) => void;
-  /** Its entries may lack extended attributes that can be read now, though nothing about them has changed. */
+  /** Its entries may lack extended attributes that can be read now, even if nothing about them has changed. */
   readonly mayLackXattrs: boolean;
 }
 
-/** @param user who compares with it, as snapshots name users */
+/** @param user the user of this run, as snapshots name users */
 export function parentOf(
   snapshot: Snapshot,
   { reader, index, ctimes }: Pick<Parent, 'reader' | 'index' | 'ctimes'>,
@@ -44,8 +44,8 @@ export function parentOf(
 }
 
 /**
- * The newest snapshot of the same host and paths in the same namespace; one that shows less only where there is no other.
- * Never what a write-only key stored: entries are taken over from it unread.
+ * The newest snapshot of the same host and paths in the same namespace; a lesser one only if there is no other. Never
+ * one stored with a write-only key, since entries are taken over from the parent unread.
  */
 export function chooseParent(
   live: readonly Snapshot[],
@@ -71,13 +71,16 @@ export function chooseParent(
 /** The parent's version of a directory. */
 export interface ParentDirectory {
   readonly id: Buffer;
-  /** Without the files of which the repository has lost content: these are read, and so stored, again. */
+  /** Without files whose content the repository has lost: these are read and stored again. */
   readonly entries: readonly Entry[];
-  /** The repository has all that it consists of: else it is stored again, whether or not it is the same. */
+  /**
+   * The repository has all of the directory's own chunks and of its files' content. Otherwise it is stored again, even
+   * if it is the same.
+   */
   readonly whole: boolean;
 }
 
-/** Undefined when there is none or it cannot be read, in which case everything below is simply read again. */
+/** Undefined when there is none or it cannot be read; then everything below is simply read again. */
 export async function parentDirectory(
   parent: Parent | undefined,
   directory: DirectoryEntry | undefined,
@@ -87,7 +90,7 @@ export async function parentDirectory(
   const id = directory?.id ?? rootId;
   if (parent === undefined || id === undefined) return undefined;
   try {
-    // What a cache still has may be gone from the repository.
+    // A chunk that the cache still has may have gone from the repository.
     let stored = true;
     const all = await parent.reader.directory(id, signal, (chunk) => {
       if (!hasAll(parent.index, chunk)) stored = false;
@@ -133,7 +136,7 @@ async function hasContent(parent: Parent, file: FileEntry, signal: AbortSignal):
   const { index, reader } = parent;
   if (!hasAll(index, file.content)) return false;
   if (!file.indirect) return true;
-  // A pack that went together with the index objects that named it is missed by nothing but the lists.
+  // If a pack went together with the index objects that named it, only the lists show that its chunks are missing.
   try {
     for await (const ids of reader.lists(file, signal)) if (!hasAll(index, ids)) return false;
     return true;
@@ -144,8 +147,8 @@ async function hasContent(parent: Parent, file: FileEntry, signal: AbortSignal):
 }
 
 /**
- * Returns when something of the parent's trees cannot be read.
- * @throws what is no damage, and what `onDamage` throws
+ * Returns if the error means that part of the parent's trees cannot be read.
+ * @throws the error if it is not damage, and whatever `onDamage` throws
  */
 function requireUnreadable({ index, onDamage }: Parent, error: unknown): void {
   if (damageTo(error)?.code !== 'CORRUPT_DATA') throw error;

@@ -5,11 +5,11 @@ import type { SourcePlace } from '../source/place.ts';
 import { storedNumber, type SourceKind } from '../source/stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** The parent's entries, walked along with the sorted names of the directory. */
+/** The parent's entries of a directory, looked up in the order of its sorted names. */
 export class OldEntries {
   readonly #entries: readonly Entry[];
   #at = 0;
-  /** An entry of the parent was passed over: it is gone. */
+  /** An entry of the parent had no counterpart: it is gone. */
   skipped = false;
 
   constructor(entries: readonly Entry[]) {
@@ -31,10 +31,13 @@ export class OldEntries {
   }
 }
 
-/** What makes out whether an entry is as the parent has it. */
+/** What is needed to tell whether an entry is as the parent has it. */
 export type Comparing = Pick<Parent, 'isSettled' | 'ctimes'>;
 
-/** Same size, mtime, ctime and inode as in the parent; it is read all the same where these are not to be trusted. */
+/**
+ * Whether a file has the same size, mtime, ctime, inode and number of names as in the parent. It may have to be read
+ * even so, if these are not to be trusted.
+ */
 export function looksUnchanged(old: FileEntry, stat: EntryStat): boolean {
   return (
     old.size === stat.size &&
@@ -46,7 +49,7 @@ export function looksUnchanged(old: FileEntry, stat: EntryStat): boolean {
   );
 }
 
-/** It looks so, and what it looks like is old enough to trust, on a file system that keeps a ctime. */
+/** Whether the file looks unchanged, with a ctime old enough to trust, on a file system that keeps one. */
 export function isUnchangedFile(
   old: FileEntry,
   path: ByteString,
@@ -56,7 +59,7 @@ export function isUnchangedFile(
   return looksUnchanged(old, stat) && isSettled(stat.ctimeNs) && ctimes.vouchesFor(path, stat);
 }
 
-/** Whether its extended attributes are those that the parent saw: they change with the ctime alone. */
+/** Whether the extended attributes are still those that the parent saw: a change of them would have changed the ctime. */
 export function hasXattrsOf(
   old: Entry,
   path: ByteString,
@@ -71,7 +74,7 @@ export function hasXattrsOf(
   );
 }
 
-/** What every kind of entry has. */
+/** The metadata that every kind of entry has. */
 export function metadataOf(name: ByteString, stat: EntryStat): EntryMetadata {
   return {
     name,
@@ -88,7 +91,10 @@ export function metadataOf(name: ByteString, stat: EntryStat): EntryMetadata {
   };
 }
 
-/** Of a directory whose owner or mode was another by the time that it was opened: what is in it is as closed as it is then. */
+/**
+ * The metadata of a directory with the owner and mode that it had when it was opened, if these had changed by then: its
+ * content must be as closed as it was when it was read.
+ */
 export function asClosedAs({ mode, uid, gid }: EntryStat, met: EntryMetadata): EntryMetadata {
   const permissions = mode & 0o7777;
   if (permissions === met.mode && uid === met.uid && gid === met.gid) return met;

@@ -6,8 +6,8 @@ import { listSnapshots, type SnapshotList } from '../../repository/snapshots.ts'
 import { readTombstones } from '../../repository/tombstones.ts';
 
 /**
- * What a run can build on: all snapshots and chunks; with a write-only key no snapshots, and the chunks that this
- * machine itself has stored. Chunks of packs that are about to be deleted count as absent.
+ * What a run can build on: all snapshots and chunks. With a write-only key, no snapshots, and only the chunks that this
+ * machine has stored itself. Chunks of packs that are about to be deleted count as absent.
  * @param options as for `listSnapshots`; `damaged` packs count as absent, too
  */
 export async function whatIsThere(

@@ -12,7 +12,7 @@ import {
 import { PoolClosed } from './pack-buffers.ts';
 import { timeAt } from '../source/time-columns.ts';
 
-/** Reads the files of a batch, in a thread of its own or where the walk is. */
+/** Reads the files of a batch, in a worker thread or in the thread of the walk. */
 export class BatchReader {
   readonly #reader: FileReader;
   readonly #sink: ChunkSink;
@@ -79,7 +79,7 @@ export class BatchReader {
     return reads;
   }
 
-  /** The first look has had the system ask their holders for them. */
+  /** Tries held files again for a while: the first attempt to open them made the system ask their holders to let go. */
   #waitForHeld(reads: FileRead[], read: (i: number) => FileRead): void {
     let left = Math.min(PATIENCE_MS, this.#patience);
     while (left > 0 && reads.some(isHeld)) {
@@ -91,12 +91,15 @@ export class BatchReader {
   }
 }
 
-/** Another program holds a lease on the file, as Samba does for what its clients have open, and was asked to give it up. */
+/**
+ * Whether another program holds a lease on the file, as Samba does for what its clients have open. The system has asked
+ * that program to give it up.
+ */
 function isHeld({ problem }: FileRead): boolean {
   return problem === 'EAGAIN';
 }
 
-/** Milliseconds that the held files of a batch are waited for, and those of all batches of a reader. */
+/** Milliseconds to wait for the held files of one batch, and for those of all batches of a reader. */
 const PATIENCE_MS = 5_000;
 const PATIENCE_OF_ALL_MS = 60_000;
 const PAUSE_MS = 50;
@@ -111,7 +114,7 @@ const NO_EXTRAS: TaskExtras = {
   problem: undefined,
 };
 
-/** What is to be read, as `encodeBatch` has put it. */
+/** Decodes task `i` of a batch that `encodeBatch` made. */
 export function taskOf(message: BatchMessage, i: number): FileTask {
   const at = i * NUMBERS_PER_TASK;
   const number = (k: number): number => message.numbers[at + k] ?? 0;

@@ -2,7 +2,7 @@ import { ChunkHasher } from '../../codec/hash.ts';
 import type { ChunkTable } from '../../repository/packs/chunk-table.ts';
 import type { PackWriter } from '../../repository/packs/pack-writer.ts';
 
-/** Where chunks go: named, looked up, and stored when nobody else has claimed them. */
+/** Takes the chunks of files: names each, looks it up, and stores it unless another thread has claimed it. */
 export class ChunkSink {
   readonly #hasher: ChunkHasher;
   readonly #table: ChunkTable;
@@ -16,7 +16,7 @@ export class ChunkSink {
     this.#writer = writer;
   }
 
-  /** Room in the open segment for a small file, so that it is read to where it will be compressed from. */
+  /** Room in the open segment for a small file, so that it is read to where it will be compressed. */
   reserve(length: number): Buffer {
     return this.#writer.reserve(length);
   }
@@ -31,7 +31,7 @@ export class ChunkSink {
     return id;
   }
 
-  /** Takes a chunk that lies elsewhere; returns its id. */
+  /** Takes a chunk that is not in reserved room; returns its id. */
   take(chunk: Buffer): Buffer {
     const id = this.#hasher.id(chunk);
     if (this.#table.claim(id)) {

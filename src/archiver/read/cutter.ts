@@ -3,7 +3,7 @@ import type { Hole } from '../../format/tree.ts';
 
 /** Zero bytes are looked for in blocks of this size, aligned to file offsets. */
 export const ZERO_BLOCK = 65_536;
-/** Holes of one file: with these its entry stays below 5 MiB, where a tree chunk may have 8. */
+/** The most holes that one file may have. With these its entry stays below 5 MiB, where a tree chunk may have 8 MiB. */
 export const MAX_HOLES = 524_288;
 const ZEROS = Buffer.alloc(ZERO_BLOCK);
 
@@ -14,18 +14,18 @@ export interface CutContent {
 }
 
 /**
- * Cuts a sequence of bytes that arrive in order, in parts of any size, into chunks. Aligned blocks of zeros become
- * holes; what lies between two holes is cut by content.
+ * Cuts bytes that arrive in order, in parts of any size, into chunks. Aligned blocks of zeros become holes. What lies
+ * between two holes is cut by content.
  */
 export class Cutter {
   readonly #chunker: Chunker;
   readonly #take: (chunk: Buffer) => Buffer;
   readonly #buffer: Buffer;
-  /** From here bytes are waiting to be cut; */
+  /** Offset in the buffer of the first byte that is waiting to be cut. */
   #start = 0;
-  /** up to here they are known not to be a hole; */
+  /** End of the bytes that are known not to be part of a hole. */
   #run = 0;
-  /** up to here they have arrived. */
+  /** End of the bytes that have arrived. */
   #end = 0;
   #ids: Buffer[] = [];
   #holes: { offset: number; length: number }[] = [];
@@ -38,12 +38,12 @@ export class Cutter {
     this.#buffer = Buffer.allocUnsafeSlow(chunker.parameters.max * 2 + ZERO_BLOCK);
   }
 
-  /** Until `finish`: so many holes at most, where a file is cut in spans: all its holes stand in one entry. */
+  /** Limits the number of holes until `finish`. A file that is cut in spans needs this, as all its holes are in one entry. */
   limitHoles(count: number): void {
     this.#maxHoles = count;
   }
 
-  /** False when a hole at `offset` would be one too many: its zeros are then to be read like any data. */
+  /** False when a hole at `offset` would exceed the limit: its zeros are then read like any data. */
   takesHole(offset: number): boolean {
     const last = this.#holes.at(-1);
     return (
@@ -52,7 +52,7 @@ export class Cutter {
   }
 
   /**
-   * Room for the next bytes of the file: at least one byte, at most what keeps later reads aligned to blocks.
+   * Room for the next bytes of the file: at least one byte, at most as much as keeps later reads aligned to blocks.
    * @param offset file offset of the next byte
    */
   room(offset: number): Buffer {
@@ -74,7 +74,8 @@ export class Cutter {
     this.#end += length;
     for (;;) {
       const block = ZERO_BLOCK - (position % ZERO_BLOCK);
-      // Whether a block is a hole is known once all of it is here, however it arrives.
+      // Whether a block is a hole is decided once all of it has arrived, so the result does not depend on the size of
+      // the parts.
       if (this.#end - this.#run < block) return;
       if (block === ZERO_BLOCK && this.#isZero(this.#run) && this.takesHole(position)) {
         this.#cutAll();
@@ -87,7 +88,7 @@ export class Cutter {
     }
   }
 
-  /** A hole the file system reported: ends the run before it. */
+  /** Takes a hole that the file system reported; it ends the run of bytes before it. */
   hole(offset: number, length: number): void {
     this.#run = this.#end;
     this.#cutAll();

@@ -15,7 +15,7 @@ import { storedNumber } from '../source/stat.ts';
 import { capturedXattrs } from '../source/xattrs.ts';
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** Linux: leave access times alone where we may (owner or root). */
+/** Linux: leave access times alone where permitted (for the owner or root). */
 const O_NOATIME = process.platform === 'linux' ? 0o1000000 : 0;
 
 /** Files below this size are one chunk, read straight to where it is compressed from. */
@@ -34,7 +34,7 @@ export class FileReader {
     this.#cutter = new Cutter(chunker, (chunk) => sink.take(chunk));
   }
 
-  /** Reads one file or span. A file that changes meanwhile is read once more; a source error is a result, not a throw. */
+  /** Reads one file or span. A whole file that changes meanwhile is read once more. A source error is returned, not thrown. */
   read(task: FileTask): FileRead {
     let fd: number;
     try {
@@ -51,7 +51,7 @@ export class FileReader {
     }
   }
 
-  /** A file system may keep an error for the close. */
+  /** Closing is part of reading: a file system may report an error only then. */
   #readAndClose(fd: number, task: FileTask): FileRead {
     try {
       return this.#readOpen(fd, task);
@@ -60,7 +60,10 @@ export class FileReader {
     }
   }
 
-  /** The walker's view counts as the look before reading; only a file that differs afterwards is looked at twice more. */
+  /**
+   * The walker's stat serves as the stat before reading. Only a file that differs from it afterwards is read, and
+   * looked at, again.
+   */
   #readOpen(fd: number, task: FileTask): FileRead {
     if (!isSureToBe(fd, task)) return REPLACED;
     let facts: StatFacts = task;
@@ -81,7 +84,8 @@ export class FileReader {
         content,
         size: task.whole ? bytes : facts.size,
         changed: !steady,
-        // What it may hold by now is as closed to others as it is now.
+        // With newer content goes the newer owner and mode, so that the content is as closed to others as it is in the
+        // source.
         stat: steady && facts === task ? undefined : after,
         xattrs,
         xattrProblems,
@@ -131,7 +135,7 @@ export class FileReader {
         const room = this.#cutter.room(position);
         const got = readSync(fd, room, 0, Math.min(room.length, to - position), position);
         if (got === 0) {
-          // Later spans keep their places: what is missing from this one becomes a hole.
+          // Later spans have to keep their offsets, so what is missing from this one becomes a hole.
           const bytes = position - offset;
           if (offset > 0 || end < facts.size) this.#cutter.hole(position, end - position);
           return { content: this.#cutter.finish(), bytes };
@@ -149,7 +153,7 @@ export class FileReader {
     try {
       return openSource(path, OPEN_FLAGS | this.#noAtime);
     } catch (error) {
-      // Only the owner and root may leave access times alone; the file itself may well be readable.
+      // Only the owner and root may leave access times alone; the file itself may still be readable.
       if (errnoOf(error) !== 'EPERM') throw error;
       return openSource(path, OPEN_FLAGS);
     }
@@ -158,9 +162,9 @@ export class FileReader {
 
 interface ReadContent {
   readonly content: CutContent;
-  /** As long as the content, holes included. */
+  /** Length of the content, holes included. */
   readonly bytes: number;
-  /** A file that is said to be empty has content: it has just grown, or is one of those that the kernel makes up. */
+  /** A file of size 0 has content all the same: it has just grown, or the kernel makes up its content. */
   readonly more?: boolean;
 }
 
@@ -168,13 +172,13 @@ const TOO_LARGE: FileRead = { problem: 'EFBIG', message: 'it is larger than a sn
 const REPLACED: FileRead = { problem: REPLACED_CODE, message: 'another file took its place' };
 
 /**
- * What was opened has to be what the walker saw: another file may lie in another directory, which somebody has put in the
- * place of theirs, and be meant for nobody who may read that. Where inodes are numbers of the moment, a whole file may have
- * another one if it is as open to others, but for where a link on the way to it may have been followed.
+ * Whether the opened file is the one that the walker saw. Otherwise someone may have put another directory in place of the
+ * one walked, with a file in it that is closed to those who may read the snapshot. Where inode numbers are not permanent,
+ * another number passes for a whole file if owner and mode are the same, unless a link on the way may have been followed.
  */
 function isSureToBe(fd: number, task: FileTask): boolean {
   const found = native === null ? fstatSync(fd, { bigint: true }) : native.fstat(fd);
-  // A number that was given back may be that of a directory by now.
+  // A freed inode number may belong to a directory by now.
   if ((Number(found.mode) & constants.S_IFMT) !== constants.S_IFREG) return false;
   const isSameDevice = task.device < 0 || storedNumber(found.dev) === task.device;
   if (isSameDevice && storedNumber(found.ino) === task.inode) return true;
@@ -209,7 +213,7 @@ function statOpen(fd: number): StatFacts | undefined {
   };
 }
 
-/** Errors that reading a source can give; anything else (a bug, memory) is not the file's fault. */
+/** Whether reading a source can give this error. Anything else (a bug, lack of memory) is not the file's fault. */
 function isSourceErrno(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }

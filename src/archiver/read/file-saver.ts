@@ -13,12 +13,12 @@ import type { Tally } from '../report/tally.ts';
 import { metadataOf } from '../before/source-entry.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** Files from this size on are cut into spans that different workers read at the same time. */
+/** Files larger than this are cut into spans of this size, which different workers read at the same time. */
 const SPAN = 128 * 1024 * 1024;
-/** Of one file. Larger ones have longer spans: a hole of petabytes costs its maker nothing. */
+/** The most spans of one file. Larger files have longer spans: a sparse file of petabytes costs its owner nothing. */
 const MOST_SPANS = 1_024;
 
-/** On Windows Node asks in two ways, by path and by descriptor, whose numbers of a device need not be the same. */
+/** On Windows Node finds the device number differently by path and by descriptor, and the numbers may not agree. */
 const KNOWS_DEVICES = process.platform !== 'win32';
 
 const CHANGED = ['CHANGED', 'it changed while it was read'] as const;
@@ -27,20 +27,20 @@ export interface FileToSave {
   readonly path: ByteString;
   readonly name: ByteString;
   readonly stat: EntryStat;
-  /** The directory it lies in, as that was met; undefined where nobody has looked. */
+  /** The directory it lies in as it was met; undefined if nobody has looked at that. */
   readonly directory: EntryStat | undefined;
-  /** The parent's version, when there is one. */
+  /** The parent snapshot's version, when there is one. */
   readonly old: FileEntry | undefined;
-  /** How often something else has been found in its place before. */
+  /** How often the file has been found replaced so far. */
   readonly looks: number;
-  /** Told of what is no file and stands in its place by now; it settles the entry. Without it that is a problem. */
+  /** Called when something that is not a file has replaced it, and settles the entry. Without it that is a problem. */
   readonly became?: (other: Replacement, done: PendingEntry) => void;
 }
 
 /** What was found in the place of a file. */
 export interface Replacement {
   readonly stat: EntryStat;
-  /** How often something else has been found there by now. */
+  /** How often the file has been found replaced, this time included. */
   readonly looks: number;
 }
 
@@ -50,16 +50,16 @@ export type WasRead = (
   content: { readonly ids: Buffer; readonly holes: readonly Hole[] },
 ) => void;
 
-/** Has the content of new and changed files read and makes their entries. */
+/** Has the content of new and changed files read, and makes their entries. */
 export class FileSaver {
   readonly #batcher: Batcher;
   readonly #tally: Tally;
   readonly #contentOf: ContentOf;
   readonly #wasRead: WasRead | undefined;
-  /** Several names of one inode: read once. */
+  /** Inodes with several names, which are read once. */
   readonly #links = new Map<string, LinkGroup>();
 
-  /** @param wasRead told of every file that was read and did not change meanwhile */
+  /** @param wasRead called for every file that was read and did not change meanwhile */
   constructor(batcher: Batcher, tally: Tally, contentOf: ContentOf, wasRead?: WasRead) {
     this.#batcher = batcher;
     this.#tally = tally;
@@ -67,7 +67,7 @@ export class FileSaver {
     this.#wasRead = wasRead;
   }
 
-  /** An unchanged file: further names of its inode need not be read either. */
+  /** Notes an unchanged file, so that further names of its inode are not read either. */
   keep(entry: FileEntry): void {
     if (entry.links === undefined) return;
     this.#links.set(linkKey(entry.links.device, entry.inode, entry), { entry, waiting: [] });
@@ -94,7 +94,7 @@ export class FileSaver {
     else this.#settleName({ file, done }, group.entry);
   }
 
-  /** Reads the inode by this name; by the next one when this name is gone or has become another file. */
+  /** Reads the inode by this name, or by the next one if this name is gone or has become another file. */
   #lead(key: string, group: LinkGroup, { file, done }: NamedFile): void {
     this.#read(file, (entry) => {
       this.#settle(file, entry, done);
@@ -110,7 +110,7 @@ export class FileSaver {
     });
   }
 
-  /** One more name of a file that was read. */
+  /** Settles a further name of a file that was read. */
   #settleName({ file, done }: NamedFile, entry: FileEntry): void {
     if (entry.changedWhileRead) this.#tally.problem(file.path, ...CHANGED);
     this.#settle(file, { ...entry, name: file.name }, done);
@@ -142,7 +142,7 @@ export class FileSaver {
       this.#tally.bytesInReading -= stat.size;
       const found = file.looks < MOST_LOOKS ? replacement(file, outcomes) : undefined;
       const entry = found === undefined ? this.#entryOf(file, outcomes) : undefined;
-      // From now on it counts as a whole, or anew.
+      // The file is now counted as a whole, or will be read from the start again.
       if (entry !== undefined || found !== undefined) this.#tally.bytesUnderWay -= underWay;
       if (found === undefined) settle(entry);
       else if (kindOf(found.stat) === 'file') this.#read({ ...file, ...found }, settle);
@@ -222,7 +222,7 @@ export class FileSaver {
   }
 }
 
-/** Something that is no file stands in the place of the one that was to be read. */
+/** Something that is not a file has replaced the one that was to be read. */
 class OtherKind {
   readonly found: Replacement;
 
@@ -231,7 +231,7 @@ class OtherKind {
   }
 }
 
-/** Undefined where it could not be read. */
+/** Undefined if the file could not be read. */
 type ReadEntry = FileEntry | OtherKind | undefined;
 
 interface NamedFile {
@@ -245,8 +245,8 @@ interface LinkGroup {
 }
 
 /**
- * Times and size are part of the key: a name seen after the inode changed is read again, and so is another file where two
- * are given one number, as some network file systems do.
+ * Times and size are part of the key, so that a name seen after the inode changed is read again. The same goes for
+ * different files to which a file system gives the same number, as some network file systems do.
  */
 function linkKey(
   device: number,
@@ -256,14 +256,14 @@ function linkKey(
   return `${device}/${inode}/${seen.mtimeNs}/${seen.ctimeNs}/${seen.size}`;
 }
 
-/** Doubled as often as it takes, so that a file that grows keeps most of the places where it is cut. */
+/** Doubled as often as needed, so that a file that grows keeps most of the places where it is cut. */
 function spanLength(size: number): number {
   let length = SPAN;
   while (size / length > MOST_SPANS) length *= 2;
   return length;
 }
 
-/** What the last of the readers saw of a file that is not as the walker had seen it. */
+/** The latest stat from the readers of a file that was not as the walker had seen it. */
 function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
   return extras
     .map((one) => one.stat)
@@ -275,8 +275,8 @@ function latest(extras: readonly TaskExtras[]): StatFacts | undefined {
 }
 
 /**
- * What took the place of the file that was to be read, in the same directory. Not looked for where a link on the way to
- * it may be followed: what lies there could belong to somebody else.
+ * What has replaced the file that was to be read, in the same directory. Undefined where a link on the way to it could
+ * be followed: what lies there might belong to someone else.
  */
 function replacement(
   { path, name, directory, looks, became }: FileToSave,

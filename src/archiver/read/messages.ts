@@ -14,7 +14,7 @@ export interface StatFacts {
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
   readonly inode: number;
-  /** Of 512 bytes. */
+  /** In units of 512 bytes. */
   readonly blocks: number;
   readonly mode: number;
   readonly uid: number;
@@ -24,7 +24,7 @@ export interface StatFacts {
 /** A file, or a span of a large one, to be read. */
 export interface FileTask extends StatFacts {
   readonly path: ByteString;
-  /** As the walker saw it; -1 where that is not known. */
+  /** The device as the walker saw it; -1 if unknown. */
   readonly device: number;
   readonly offset: number;
   /** The task covers the whole file. */
@@ -35,12 +35,12 @@ export interface FileTask extends StatFacts {
   spanLength(size: number): number;
 }
 
-/** What became of a task. */
+/** The result of a task. */
 export type FileRead =
   | {
       readonly content: CutContent;
       readonly size: number;
-      /** It changed while it was read, twice. */
+      /** The file changed while it was read; for a whole file, in both attempts. */
       readonly changed: boolean;
       /** Set when the file was not as the walker had seen it. */
       readonly stat: StatFacts | undefined;
@@ -50,30 +50,30 @@ export type FileRead =
     }
   | { readonly problem: string; readonly message: string };
 
-/** Many tasks in the form that is cheap to post: columns instead of objects. */
+/** Many tasks in a form that is cheap to post: columns instead of objects. */
 export interface BatchMessage {
   readonly kind: 'batch';
   readonly batch: number;
   readonly paths: readonly string[];
-  /** Nine numbers a task: offset, span length or -1 for a whole file, size, inode, blocks, mode, uid, gid, device or -1. */
+  /** Nine numbers per task: offset, span length or -1 for a whole file, size, inode, blocks, mode, uid, gid, device or -1. */
   readonly numbers: Float64Array;
-  /** Two a task, as `timeAt` reads them: mtime, ctime. */
+  /** Two per task, as `timeAt` reads them: mtime, ctime. */
   readonly times: BigInt64Array;
 }
 
 export const NUMBERS_PER_TASK = 9;
 
-/** Results of a batch, in its order. */
+/** The results of a batch, in the order of its tasks. */
 export interface BatchResult {
   readonly kind: 'result';
   readonly batch: number;
-  /** One a task: number of ids, or -1 when it failed. */
+  /** One per task: number of ids, or -1 when it failed. */
   readonly idCounts: Int32Array;
-  /** One a task: size as read. */
+  /** One per task: size as read. */
   readonly sizes: Float64Array;
-  /** Ids of 24 bytes of all tasks together. */
+  /** The ids (24 bytes each) of all tasks together. */
   readonly ids: Uint8Array;
-  /** What few tasks have, by task number. */
+  /** Facts that only a few tasks have, by task number. */
   readonly extras: ReadonlyMap<number, TaskExtras>;
   readonly newBytes: number;
 }

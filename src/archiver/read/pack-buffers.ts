@@ -8,14 +8,14 @@ export interface PackBufferMemory {
 const FREE = 0;
 const TAKEN = 1;
 
-/** The run has ended before its time: nobody will store another pack. */
+/** The run has ended early: no further pack will be stored. */
 export class PoolClosed extends Error {
   override readonly name = 'PoolClosed';
 }
 
 /**
  * The pool that bounds a backup's memory. A thread that needs a buffer while all are taken blocks until a pack is
- * stored; the pages of a buffer are only used once it is filled.
+ * stored. A buffer's pages take up memory only as it is filled.
  */
 export class PackBuffers {
   readonly memory: PackBufferMemory;
@@ -37,7 +37,7 @@ export class PackBuffers {
     return Atomics.load(this.#control, this.#control.length - 1) === 1;
   }
 
-  /** Wakes every thread that waits for a buffer; none is taken any more. */
+  /** Wakes every thread that waits for a buffer; no buffer can be taken from now on. */
   close(): void {
     Atomics.store(this.#control, this.#control.length - 1, 1);
     Atomics.add(this.#control, 0, 1);
@@ -45,7 +45,7 @@ export class PackBuffers {
   }
 
   /**
-   * Takes a free buffer, blocking the calling thread until there is one; never on the main thread.
+   * Takes a free buffer, blocking the calling thread until there is one. Never call this on the main thread.
    * @throws {PoolClosed}
    */
   take(): { readonly number: number; readonly buffer: Buffer } {

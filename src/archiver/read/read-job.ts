@@ -27,7 +27,7 @@ export interface ReadOutcome {
 
 export interface Batch {
   readonly jobs: readonly ReadJob[];
-  /** To be read. */
+  /** Bytes to be read. */
   readonly bytes: number;
 }
 
@@ -66,7 +66,7 @@ export class Batcher {
   }
 }
 
-/** A batch in the form that is cheap to post, and what of it is handed over instead of copied. */
+/** A batch in a form that is cheap to post, with the buffers to transfer instead of copying them. */
 export function encodeBatch(
   number: number,
   jobs: readonly ReadJob[],
@@ -90,7 +90,7 @@ export function encodeBatch(
   };
 }
 
-/** Tells the jobs of a batch what became of them. */
+/** Gives each job of a batch its result. */
 export function settleBatch(batch: Batch, result: BatchResult): void {
   const ids = Buffer.from(result.ids.buffer, result.ids.byteOffset, result.ids.byteLength);
   let at = 0;

@@ -18,19 +18,22 @@ import { PackBuffers } from './pack-buffers.ts';
 import type { PackStore } from '../store/pack-store.ts';
 import { encodeBatch, settleBatch, type Batch } from './read-job.ts';
 
-/** Batches that wait at each worker: enough that it never idles while the walker is in a large directory. */
+/** Batches queued at each worker: enough that it never idles while the walker is in a large directory. */
 const QUEUED = 3;
 /** A worker with this much to read gets nothing more, so that none is left with several large spans at the end. */
 const QUEUED_BYTES = 48 * 1024 * 1024;
-/** More threads than this only wait for each other's memory. */
+/** More threads than this would only wait for each other's memory. */
 const MAX_WORKERS = 8;
 
-/** Packs on their way to a far destination while each worker fills one: with one alone, the line lies idle whenever it ends. */
+/**
+ * Packs on their way to a far destination while each worker fills another. With only one, the connection would idle
+ * each time that one is done.
+ */
 const UNDER_WAY_FAR = 3;
-/** A far line lies idle until the first pack is full: that is an eighth of a whole one there. */
+/** A far connection idles until the first pack is full, so there the first pack is smaller than a full one by this factor. */
 const FIRST_SHARE_FAR = 8;
 
-/** Readers make short-lived small objects only; a small young generation keeps them in the processor's cache. */
+/** Readers only make small, short-lived objects: a small young generation keeps them in the processor's cache. */
 const WORKER_LIMITS = { maxYoungGenerationSizeMb: 6 } as const;
 
 interface WorkerSlot {
@@ -40,7 +43,7 @@ interface WorkerSlot {
   finished: boolean;
 }
 
-/** The worker threads that read files, and the way of their packs to the destination. */
+/** The worker threads that read files. Takes their finished packs to the destination. */
 export class ReadPool {
   readonly #store: PackStore;
   readonly #slots: WorkerSlot[] = [];
@@ -66,7 +69,7 @@ export class ReadPool {
     const count = options.workers ?? threadCount(MAX_WORKERS);
     const { chunker, packTarget, segmentTarget } = repository.config;
     const { remote } = repository.destination.properties;
-    // One pack being filled by each worker, the others on their way to the destination.
+    // Each worker fills one pack; the others are on their way to the destination.
     this.#buffers = PackBuffers.create(count + (remote ? UNDER_WAY_FAR : 1), packTarget);
     for (let i = 0; i < count; i += 1) {
       const setup: WorkerSetup = {
@@ -158,7 +161,7 @@ export class ReadPool {
       try {
         this.#receive(slot, message);
       } catch (error) {
-        // What goes wrong while a result becomes an entry ends the run, not the process.
+        // An error while a result becomes an entry has to end the run, not the process.
         this.#failure ??= error;
       }
       this.#wake?.();

@@ -12,7 +12,10 @@ import type { PackStore } from '../store/pack-store.ts';
 import { encodeBatch, settleBatch, type Batch } from './read-job.ts';
 import { ReadPool } from './read-pool.ts';
 
-/** What is read where the walk is, before threads are worth the 150 ms that starting them takes: some 20 ms of work. */
+/**
+ * Limits for reading in the thread of the walk, some 20 ms of work. Beyond them threads are worth the 150 ms it takes
+ * to start them.
+ */
 const DIRECT_FILES = 100;
 const DIRECT_BYTES = 4 * 1024 * 1024;
 
@@ -22,7 +25,10 @@ export interface ReaderOptions {
   readonly workers?: number | undefined;
 }
 
-/** Whoever reads the files: nobody for an unchanged source, the thread of the walk for a few files, else threads. */
+/**
+ * Has the files read: nothing is started for an unchanged source, a few files are read in the thread of the walk, and
+ * more by worker threads.
+ */
 export class Readers implements AsyncDisposable {
   readonly #startPool: () => ReadPool;
   readonly #openDirect: () => DirectReader;
@@ -41,7 +47,7 @@ export class Readers implements AsyncDisposable {
     return (this.#pool?.newBytes ?? 0) + (this.#direct?.newBytes ?? 0);
   }
 
-  /** Has a batch read, now or soon; waits while too much is waiting to be read. */
+  /** Has a batch read, at once or later; waits while too much is waiting to be read. */
   async submit(batch: Batch, signal: AbortSignal): Promise<void> {
     if (this.#pool === undefined && this.#isSmall(batch)) {
       this.#directFiles += batch.jobs.length;
@@ -60,7 +66,7 @@ export class Readers implements AsyncDisposable {
     await this.#pool?.drain(signal);
   }
 
-  /** Waits for every result and until every pack with it is stored. */
+  /** Waits for every result, and until every pack is stored. */
   async finish(signal: AbortSignal): Promise<void> {
     this.#direct?.finish();
     await this.#pool?.finish(signal);
@@ -75,7 +81,7 @@ export class Readers implements AsyncDisposable {
   }
 }
 
-/** Reads at once, in the thread that asks. */
+/** Reads synchronously, in the calling thread. */
 class DirectReader {
   readonly #sink: ChunkSink;
   readonly #reader: BatchReader;

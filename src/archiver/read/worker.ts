@@ -59,7 +59,7 @@ port.on('message', (message: ToWorker) => {
   }
 });
 
-/** Blocks, with the whole thread, while every buffer holds a pack on its way: this is what bounds memory. */
+/** Blocks the whole thread while every buffer holds a pack on its way: this is what bounds memory. */
 function takeBuffer(capacity: number): Buffer {
   if (capacity > setup.packTarget) {
     current = undefined;

@@ -15,25 +15,28 @@ export interface ArchiveCounters {
   readonly others: number;
   /** Logical bytes of the files captured so far, unchanged ones included. */
   readonly bytesDone: number;
-  /** As that, with the files that wait to be read or are being read. */
+  /** As `bytesDone`, plus the files that wait to be read or are being read. */
   readonly bytesFound: number;
   /** Bytes that were read. */
   readonly bytesRead: number;
   /** Bytes sent to the destination. */
   readonly bytesUploaded: number;
-  /** Bytes of finished packs: what of them was not sent is on its way. */
+  /** Bytes of finished packs: those that have been sent, and those on their way. */
   readonly bytesHanded: number;
 }
 
-/** Told what happens while a backup runs; cheap calls, none may throw. */
+/** Receives the events of a running backup. Calls are cheap, and none may throw. */
 export interface ArchiveObserver {
   phase(phase: ArchivePhase): void;
-  /** Told at the start how to read the counters at any time: readers go on while the walker waits for them. */
+  /**
+   * Called at the start with a function that returns the counters at any time: readers work on while the walker waits
+   * for them.
+   */
   live?(counters: () => ArchiveCounters): void;
   /** The walker arrived at a directory. */
   directory(path: ByteString, counters: ArchiveCounters): void;
   problem(problem: EntryProblem): void;
-  /** For people: something about the run that they should know, and that is no problem. */
+  /** Text for people: something about the run that they should know, but that is not a problem. */
   note?(text: string): void;
   /** A file that holds exclude rules could not be used, or the rules leave out a source as a whole. */
   ruleProblem(error: SourceError): void;

@@ -1,10 +1,10 @@
-/** What became of each source that was named: whether rules left out all of it, and whether it lost all its files. */
+/** Records the outcome for each named source: whether rules left out all of it, and whether it lost all its files. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Exclusion } from '../../exclude/decision.ts';
 import { everythingLeftOut, sourceLeftOut, type Excluder } from '../../exclude/excluder.ts';
 import type { ArchiveObserver } from './observer.ts';
 
-/** A source with no file in it, which had some in the snapshot that it was compared with. */
+/** A source without a file, although there were some in the snapshot that it was compared with. */
 export interface EmptiedSource {
   readonly path: ByteString;
   readonly filesBefore: number;
@@ -12,7 +12,7 @@ export interface EmptiedSource {
 
 export class SourceOutcomes {
   readonly #observer: Pick<ArchiveObserver, 'ruleProblem'>;
-  /** Paths of sources of which nothing, or no file, was taken because of rules. */
+  /** Sources from which nothing, or no file, was stored because of exclude rules. */
   readonly #leftOut = new Set<ByteString>();
   readonly #entriesLeftOut = new Map<Excluder, number>();
   readonly #emptied: EmptiedSource[] = [];
@@ -29,20 +29,20 @@ export class SourceOutcomes {
     return [...this.#leftOut];
   }
 
-  /** It was named, and a rule leaves out all that is in it. */
+  /** A rule leaves out the whole source, although it was named. */
   sourceLeftOut(path: ByteString, decision: Exclusion): void {
     if (this.#leftOut.has(path)) return;
     this.#leftOut.add(path);
     this.#observer.ruleProblem(sourceLeftOut(path, decision));
   }
 
-  /** An entry, or what is in it, is left out by the rules of a source. */
+  /** An entry, or its content, was left out by the rules of a source. */
   entryLeftOut(excluder: Excluder | undefined): void {
     if (excluder !== undefined)
       this.#entriesLeftOut.set(excluder, (this.#entriesLeftOut.get(excluder) ?? 0) + 1);
   }
 
-  /** @param filesBefore in the snapshot that the run is compared with; undefined where that has no such directory */
+  /** @param filesBefore files in the snapshot that the run is compared with; undefined if the source is not in that */
   completed(
     path: ByteString,
     excluder: Excluder | undefined,

@@ -15,13 +15,13 @@ const MAX_PROBLEM_BYTES = 6 * 1024 * 1024;
 const MAX_OMITTED = 1_000;
 const OTHER_KINDS: OmittedKind = { code: 'more' };
 
-/** As those who store packs count them. */
+/** Bytes of packs, as `PackStore` counts them. */
 export interface UploadedBytes {
   readonly uploadedBytes: number;
   readonly handedBytes: number;
 }
 
-/** Of a run that stores nothing. */
+/** For a run that stores nothing. */
 export const NOTHING_UPLOADED: UploadedBytes = { uploadedBytes: 0, handedBytes: 0 };
 
 /** Counts, problems and owners of one run. */
@@ -37,9 +37,9 @@ export class Tally {
   links = 0;
   others = 0;
   bytesDone = 0;
-  /** Read of large files that are not whole yet. */
+  /** Bytes read of large files that are not complete yet. */
   bytesUnderWay = 0;
-  /** Of files that were handed to the readers and are not done yet. */
+  /** Bytes of files that were handed to the readers and are not done yet. */
   bytesInReading = 0;
   bytesRead = 0;
   #problemBytes = 0;
@@ -65,19 +65,19 @@ export class Tally {
     return this.problems.length + this.problemsMore;
   }
 
-  /** Something about an entry could not be captured although its content was: counted by kind. */
+  /** Counts, by kind, something about an entry that could not be captured although its content was. */
   omit(what: OmittedKind): void {
     const kind = kindAmong(this.#omitted, what);
     const key = omissionKey(kind);
     this.#omitted.set(key, { ...kind, count: (this.#omitted.get(key)?.count ?? 0) + 1 });
   }
 
-  /** What the parent snapshot lacks, where not everything is looked at: entries that are taken over lack it still. */
+  /** Sets the omissions of the parent, for a run that does not look at everything: entries taken over still lack the same. */
   stillOmit(omitted: readonly Omission[]): void {
     this.#omittedBefore = omitted;
   }
 
-  /** Of what the parent lacked the higher count, as it is not known which entries are the same. */
+  /** Where both this run and the parent have an omission, the higher count: it is not known which entries are the same. */
   get omitted(): Omission[] {
     const all = new Map(this.#omitted);
     for (const one of this.#omittedBefore) {
@@ -88,14 +88,14 @@ export class Tally {
     return [...all.values()];
   }
 
-  /** Begins with what the parent snapshot counted: what is visited or gone is taken out by `uncount`. */
+  /** Begins with the parent snapshot's counts. `uncount` takes out what is visited or gone. */
   startFrom({ directories, links, others }: SnapshotRecord['counts']): void {
     this.directories = directories;
     this.links = links;
     this.others = others;
   }
 
-  /** Entries of a directory of the parent, which are counted anew or are gone. Files are not in `startFrom`. */
+  /** Takes out the entries of a directory of the parent, which are counted again or are gone. Files are not in `startFrom`. */
   uncount(entries: readonly Entry[]): void {
     for (const { type } of entries) {
       if (type === 'directory') this.directories -= 1;
@@ -104,7 +104,7 @@ export class Tally {
     }
   }
 
-  /** Everything below a directory that stands as it was; its directories, links and others are counted already. */
+  /** Counts the files below an unchanged directory. Its directories, links and others are in the counts already. */
   passOver({ files, bytes }: DirectoryTotals): void {
     this.filesUnchanged += files;
     this.bytesDone += bytes;
@@ -115,7 +115,7 @@ export class Tally {
     this.#groups.add(gid);
   }
 
-  /** Names of the owners seen, on top of those that the parent snapshot knew. */
+  /** Names of the owners seen, in addition to those that the parent snapshot knows. */
   owners(known: Owners | undefined): Owners {
     const names: OwnerNames = ownerNames();
     const users: Record<string, string> = { ...known?.users };

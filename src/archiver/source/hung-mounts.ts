@@ -1,21 +1,21 @@
 /**
- * Mounted file systems that do not answer: of a server that is gone, or of a program that hangs. Whoever touches one waits
- * for ever, in a call that nothing can break off. So a process of its own touches each first, and what has not answered in
- * time is left alone and listed.
+ * Finds mounted file systems that do not answer, because their server is gone or their program hangs. Touching one
+ * blocks for ever in a call that cannot be interrupted. So a separate process touches each first, and one that does not
+ * answer in time is left alone and listed.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import { touchFar } from '../../system/far-answer.ts';
 import { isElsewhere, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
 
-/** What was found last: what of this machine does not answer is the same for whoever asks in this process. */
+/** The result of the last search. It applies to everything in this process, since it is a property of the machine. */
 let hung: readonly ByteString[] = [];
 
 /** Resolves with false when there was no answer in time. */
 export type Touch = (path: ByteString, signal: AbortSignal) => Promise<boolean>;
 
 /**
- * Finds the roots that do not answer, and the mounts below them, and keeps `isHung` informed. To be called before anything
- * of the roots is looked at; takes no time where nothing is mounted from elsewhere, and 20 s when something hangs.
+ * Finds the roots that do not answer, and the mounts below them, and has `isHung` use the result. To be called before
+ * anything in the roots is looked at. Takes no time where nothing is mounted from elsewhere, and 20 s when something hangs.
  */
 export async function findHungMounts(
   roots: readonly ByteString[],
@@ -24,7 +24,7 @@ export async function findHungMounts(
 ): Promise<readonly ByteString[]> {
   const suspects = parseMounts(table).filter(({ type }) => canHang(type));
   const below = suspects.filter(({ path }) => roots.some((root) => isWithin(path, root)));
-  // A link may lead a root onto any of them.
+  // A root may lead by way of a link onto any of the suspects.
   const paths = [...new Set([...below.map(({ path }) => path), ...(suspects.length > 0 ? roots : [])])];
   const answers = await Promise.all(paths.map(async (path) => await touch(path, signal)));
   signal.throwIfAborted();
@@ -32,7 +32,7 @@ export async function findHungMounts(
   return hung;
 }
 
-/** As another thread of this process has found them. */
+/** Sets the result that another thread of this process has found. */
 export function takeHungMounts(found: readonly ByteString[]): void {
   hung = found;
 }
@@ -41,7 +41,7 @@ export function hungMounts(): readonly ByteString[] {
   return hung;
 }
 
-/** It lies on a file system that did not answer, or is where that is mounted. */
+/** The path lies on a file system that did not answer, or is its mount point. */
 export function isHung(path: ByteString): boolean {
   return hung.some((mount) => isWithin(path, mount));
 }

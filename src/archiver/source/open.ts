@@ -2,7 +2,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { asByteString, fsPath, type ByteString } from '../../base/byte-path.ts';
 import { native, type Native } from '../../system/native.ts';
 
-/** The kernel takes paths of up to 4,095 bytes; longer ones are opened one directory after the other. */
+/** The kernel takes paths of up to 4,095 bytes. Longer ones are opened one directory after the other. */
 const PATH_MAX = 4_096;
 const THROUGH = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
@@ -11,8 +11,8 @@ export function isLongPath(path: ByteString): boolean {
 }
 
 /**
- * Whether `openSource` follows no link on the way to a file, whoever puts one there meanwhile. Where it cannot be told
- * to, what was opened is to be compared with what was seen.
+ * Whether `openSource` follows no link on the way to a file, even one put there meanwhile. Where the system cannot
+ * guarantee that, callers have to compare what was opened with what was seen.
  */
 export function opensWithoutLinks(path: ByteString): boolean {
   return isLongPath(path) || native?.openWithoutLinks !== undefined;
@@ -24,7 +24,7 @@ export function openSource(path: ByteString, flags: number): number {
   return native?.openWithoutLinks?.(path, flags) ?? openSync(fsPath(path), flags);
 }
 
-/** Acts on the entry of a path that is too long for one call, by its name in its opened directory. */
+/** Calls `act` with the opened directory and the name of an entry whose path is too long for one call. */
 export function fromItsDirectory<T>(
   path: ByteString,
   act: (calls: Native, directory: number, name: ByteString) => T,
@@ -44,7 +44,7 @@ function nativeForLongPaths(): Native {
   throw Object.assign(new Error('the path is too long'), { code: 'ENAMETOOLONG', syscall: 'open' });
 }
 
-/** What was opened behind Node's back is closed there too. */
+/** A descriptor that was opened without Node is also closed without it. */
 export function closeSource(path: ByteString, fd: number): void {
   if (native !== null && opensWithoutLinks(path)) native.close(fd);
   else closeSync(fd);

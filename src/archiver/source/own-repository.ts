@@ -6,8 +6,8 @@ import { statPath } from './stat.ts';
 const LEASES = asByteString('leases');
 
 /**
- * Tells the repository of this run by the lease that the run has just stored there. Neither path nor inode says so where a
- * program shows it once more, a server of this machine, or a network drive; and a mere copy has no such lease.
+ * Recognises the repository of this run by the lease that the run has just stored in it. Path and inode cannot tell where a
+ * FUSE program, a server on this machine or a network drive shows the repository again. A mere copy does not have this lease.
  */
 export function isAtWorkIn({
   purpose,

@@ -1,6 +1,6 @@
 /**
- * A directory of a source, held open: what is asked about its entries is asked below it, and of the very entry that was
- * looked at, whatever somebody puts at the path of either meanwhile.
+ * A directory of a source, held open. Everything asked about its entries is asked relative to this descriptor, and
+ * about the very entry that was looked at, even if something else is put at the path of either meanwhile.
  */
 import { constants, readlinkSync } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
@@ -17,12 +17,12 @@ import { statPath } from './stat.ts';
 import { capturedXattrs, unreadXattrs } from './xattrs.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** Opened to hold it: that takes no right to read, as a look at a path takes none. */
+/** Flags for holding the directory: this needs no permission to read it, just as looking at a path needs none. */
 const HELD =
   (process.platform === 'linux' ? O_PATH : constants.O_RDONLY) | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 const ITSELF = asByteString('');
-/** Looked at by this name a directory refuses as it would for any name in it. */
+/** Looking up this name fails exactly where looking up any name in the directory would. */
 const DOT = asByteString('.');
 
 export class SourcePlace implements Disposable {
@@ -30,18 +30,18 @@ export class SourcePlace implements Disposable {
   readonly #seen: EntryStat | undefined;
   #fd: number | undefined;
   #lent: number | undefined;
-  /** Why nothing in it can be looked at: it is not asked again for each name. */
+  /** The error for everything in the directory, once known, so that it is not asked again for each name. */
   #refusal: unknown;
 
-  /** @param seen the directory as it was met from the one above; undefined where nobody has looked */
+  /** @param seen the directory as seen from the one above it; undefined if nobody has looked */
   constructor(path: ByteString, seen: EntryStat | undefined) {
     this.path = path;
     this.#seen = seen;
   }
 
   /**
-   * Undefined when there is no such entry; links are not followed.
-   * @throws a system error; REPLACED where another directory stands in the place of the one that was met
+   * Undefined when there is no such entry. Links are not followed.
+   * @throws a system error; REPLACED if another directory has taken the place of this one
    */
   stat(name: ByteString): EntryStat | undefined {
     const path = joinBytes(this.path, name);
@@ -54,7 +54,7 @@ export class SourcePlace implements Disposable {
 
   /**
    * The directory as it is now.
-   * @throws as `stat` does for whatever is in it
+   * @throws as `stat` does for any entry in it
    */
   itself(): EntryStat {
     refuseHung(this.path);
@@ -65,7 +65,7 @@ export class SourcePlace implements Disposable {
     return stat;
   }
 
-  /** Where the link leads that was looked at. */
+  /** The target of the link that was looked at. */
   linkTarget(name: ByteString, seen: EntryStat): ByteString {
     const path = joinBytes(this.path, name);
     if (native === null) return asByteString(readlinkSync(fsPath(path), 'latin1'));
@@ -88,7 +88,7 @@ export class SourcePlace implements Disposable {
     );
   }
 
-  /** The same directory, open anyhow, until another one or none is lent. */
+  /** Lends a descriptor of the same directory that is open anyway; it is used until another one or none is lent. */
   lend(fd: number | undefined): void {
     this.#lent = fd;
   }
@@ -125,7 +125,7 @@ export class SourcePlace implements Disposable {
     }
   }
 
-  /** @param act gets undefined where entries cannot be held: then they are found below the directory by name */
+  /** @param act gets undefined where entries cannot be held open: it then finds the entry by name in the directory */
   #withEntry<T>(calls: Native, name: ByteString, seen: EntryStat, act: (fd: number | undefined) => T): T {
     const directory = this.#open(calls);
     if (process.platform !== 'linux') return act(undefined);
@@ -140,8 +140,8 @@ export class SourcePlace implements Disposable {
 }
 
 /**
- * All extended attributes that can be had of an entry that was looked at; what cannot is told to `omit`.
- * @param isLastLook of something else in its place nothing is thrown then, either
+ * All readable extended attributes of an entry that was looked at. `omit` is called for those that cannot be read.
+ * @param isLastLook do not throw if something else has taken the entry's place either, but omit its attributes
  */
 export function placedXattrs(
   place: SourcePlace,

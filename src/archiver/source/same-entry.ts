@@ -1,13 +1,15 @@
-/** Whether what was opened is what had been looked at, where somebody may have put another thing in its place. */
+/** Decides whether an opened entry is the one that was looked at, where something else may have been put in its place. */
 import { constants, statfsSync } from 'node:fs';
 import type { ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** The problem of a file in whose place another one is: it is worth another look. */
+/** The error code for an entry that was replaced by another: it is worth another look. */
 export const REPLACED_CODE = 'REPLACED';
 
-/** By which statfs(2) names file systems of this machine that keep a ctime and an inode for as long as a file is there. */
+/**
+ * The statfs(2) types of local file systems that keep a ctime, and that keep an inode number for as long as the file exists.
+ */
 export const KEEP_INODES: ReadonlySet<number> = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // XFS
@@ -28,8 +30,10 @@ export const KEEP_INODES: ReadonlySet<number> = new Set([
 type Identity = Pick<EntryStat, 'dev' | 'ino' | 'mode' | 'uid' | 'gid'>;
 
 /**
- * The same by device, inode and kind: a number that was given back may be that of something else at once. Something else stands for it where inodes are numbers of the moment (FAT, FUSE, some networks
- * and layers) if it is as open to others. A mount that came or went meanwhile is another thing, which is looked at anew.
+ * Whether an entry has the same device, inode and kind as the one seen. The kind is compared as well because a freed
+ * inode number may be reused at once. Where inode numbers are not permanent (FAT, FUSE, some networks and overlays),
+ * another number passes if mode and owner are the same, so that at least nothing is read that was more closed. A mount
+ * that came or went meanwhile is another entry, which is looked at anew.
  */
 export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity): boolean {
   if (((opened.mode ^ seen.mode) & constants.S_IFMT) !== 0) return false;
@@ -38,7 +42,7 @@ export function isSameOrAsOpen(fd: number, opened: Identity, seen: Identity): bo
   return opened.mode === seen.mode && opened.uid === seen.uid && opened.gid === seen.gid;
 }
 
-/** Of whatever is open, a link or a device too. Unknown without /proc: then it counts as keeping them. */
+/** Whether the file system of an open entry (of any kind) keeps inode numbers. Without /proc that is unknown, and assumed. */
 export function keepsInodes(fd: number): boolean {
   if (process.platform !== 'linux') return true;
   try {
@@ -49,7 +53,7 @@ export function keepsInodes(fd: number): boolean {
   }
 }
 
-/** Another thing stands in the place of the one that was met. */
+/** The error for an entry that has been replaced by another since it was met. */
 export function replacedError(path: ByteString): Error {
   return Object.assign(new Error(`${path} was replaced`), { code: REPLACED_CODE, syscall: 'open', path });
 }
@@ -58,7 +62,7 @@ export function isReplaced(error: unknown): boolean {
   return errnoOf(error) === REPLACED_CODE;
 }
 
-/** What opening says where something else, a link or nothing stands by now. */
+/** The errors of opening a name where something else, a link or nothing is found now. */
 const NOT_AS_MET: ReadonlySet<string | undefined> = new Set([
   REPLACED_CODE,
   'ENOENT',
@@ -67,12 +71,12 @@ const NOT_AS_MET: ReadonlySet<string | undefined> = new Set([
   'ENXIO',
 ]);
 
-/** Of an entry that was there when it was looked at: what stands there now is worth another look. */
+/** Whether the error means that an entry has changed or gone since it was looked at, which is worth another look. */
 export function isNotAsMet(error: unknown): boolean {
   return NOT_AS_MET.has(errnoOf(error));
 }
 
-/** Something else, or nothing, stands where a directory had been met. */
+/** A directory that had been met has gone or has been replaced. */
 export class NotAsMet extends Error {
   override readonly name = 'NotAsMet';
 
@@ -81,10 +85,10 @@ export class NotAsMet extends Error {
   }
 }
 
-/** How often an entry is looked at once more that is replaced again and again, by whatever. */
+/** How often an entry is looked at again that is found replaced each time. */
 export const MOST_LOOKS = 5;
 
-/** What to say of an entry after so many looks: of one that was something else at each of them, that it was replaced. */
+/** The error to report for an entry after `looks` looks: that it was replaced, if it was something else each time. */
 export function afterLooks(looks: number, path: ByteString, error: unknown): unknown {
   return looks === MOST_LOOKS && isNotAsMet(error) ? replacedError(path) : error;
 }

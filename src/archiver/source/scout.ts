@@ -5,20 +5,20 @@ import { kindOf, openDirectory, statPath, type ListedDirectory } from './stat.ts
 import { putTime, timeAt, timeColumns } from './time-columns.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** Entries held at most, about 170 bytes each. */
+/** The number of entries held at most, at about 170 bytes each. */
 const MAX_ENTRIES = 200_000;
 
 /**
- * Looks at the sources while the passphrase is still being stretched, so that an unchanged source is walked by the
- * time the repository opens. What it saw stands for the walker's own look; a file that changes in between is noticed
- * when it is read, as always. It keeps to the file systems the sources begin on and knows no exclude rules.
+ * Looks at the sources while the passphrase is still being stretched, so that an unchanged source has been walked by the time
+ * the repository opens. The walker uses these observations instead of its own. A file that changes in between is noticed when
+ * it is read, as always. The scout stays on the file systems that the sources begin on, and knows no exclude rules.
  */
 export class Scout {
   readonly #seen = new Map<ByteString, Seen>();
   #entries = 0;
   #stopped = false;
 
-  /** Begins at once and goes on in slices of the event loop until everything is seen or `stop` is called. */
+  /** Starts at once, and continues in slices of the event loop until everything is seen or `stop` is called. */
   static start(sources: readonly ByteString[]): Scout {
     const scout = new Scout();
     void scout.#run(sources);
@@ -29,13 +29,13 @@ export class Scout {
     this.#stopped = true;
   }
 
-  /** Drops what was seen: without a parent to compare with, the readers are slower than any walk. */
+  /** Drops all observations. Without a parent to compare with they are not needed: the readers are slower than any walk. */
   forget(): void {
     this.#stopped = true;
     this.#seen.clear();
   }
 
-  /** What was seen of a directory; given out once. */
+  /** The listing of a directory, if there is one; it can be taken once. */
   take(path: ByteString): ListedDirectory | undefined {
     const seen = this.#seen.get(path);
     if (seen === undefined) return undefined;
@@ -57,7 +57,10 @@ export class Scout {
     }
   }
 
-  /** Subdirectories on the same device. A directory that cannot be read is left to the walker, which reports it. */
+  /**
+   * Lists a directory and returns its subdirectories on the same device. One that cannot be read is left to the walker,
+   * which reports it.
+   */
   #look(path: ByteString, device: bigint): ByteString[] {
     const below: ByteString[] = [];
     try {
@@ -93,11 +96,11 @@ export class Scout {
 interface Seen {
   readonly itself: EntryStat;
   readonly names: readonly ByteString[];
-  /** Eight an entry: mode (0 for one that vanished), links, uid, gid, size, blocks, major, minor. */
+  /** Eight per entry: mode (0 if it vanished), links, uid, gid, size, blocks, major, minor. */
   readonly numbers: Float64Array;
-  /** Two an entry: device, inode. Some file systems use all 64 bits of them. */
+  /** Two per entry: device, inode. Some file systems use all 64 bits of them. */
   readonly identities: BigUint64Array;
-  /** Two an entry: mtime, ctime. */
+  /** Two per entry: mtime, ctime. */
   readonly times: BigInt64Array;
 }
 
@@ -112,7 +115,7 @@ function pack({ numbers, identities, times }: Seen, i: number, stat: EntryStat):
   putTime(times, i * 2 + 1, stat.ctimeNs);
 }
 
-/** Looks entries up by name; the walker asks in order, so the next one is nearly always it. */
+/** Looks entries up by name. The walker asks in order, so the next entry is nearly always the right one. */
 function unpacker({ names, numbers, identities, times }: Seen): (name: ByteString) => EntryStat | undefined {
   let next = 0;
   return (name) => {

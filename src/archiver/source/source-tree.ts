@@ -1,11 +1,11 @@
 import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
 
-/** The sources of a run as a tree of path components, so that what lies in several of them is stored once. */
+/** The sources of a run as a tree of path components, so that what lies in several sources is stored once. */
 export interface SourceNode {
   readonly path: ByteString;
-  /** It was named itself: everything below is to be backed up, by rules that begin here. */
+  /** The path is itself a source: everything below is backed up, by rules that begin here. */
   readonly whole: boolean;
-  /** The entries that are, or lead to, sources further down, in byte order; a source may have others inside it. */
+  /** The entries that are or lead to sources further down, in byte order. A source may contain others. */
   readonly children: ReadonlyMap<ByteString, SourceNode>;
 }
 
@@ -20,7 +20,7 @@ export function arrangeSources(paths: readonly ByteString[]): SourceNode {
   return arrange(asByteString('/'), split);
 }
 
-/** Without a call or a copy for each level: a path may have thousands. */
+/** Iterative, and without copying the paths for each level: a path may have thousands of levels. */
 function arrange(root: ByteString, paths: readonly (readonly ByteString[])[]): SourceNode {
   const top = newNode(root);
   const work = [{ node: top, depth: 0, through: paths }];
@@ -49,7 +49,7 @@ function newNode(path: ByteString) {
   return { path, whole: false, children: new Map<ByteString, SourceNode>() };
 }
 
-/** The sources that lie below a node, itself not among them. */
+/** The sources below a node, not including the node itself. */
 export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
   const found: ByteString[] = [];
   const work = [...children.values()].toReversed();
@@ -60,12 +60,12 @@ export function sourcesBelow({ children }: SourceNode): readonly ByteString[] {
   return found;
 }
 
-/** The same with the node itself, where that is one. */
+/** The sources below a node, and the node itself if it is a source. */
 export function sourcesFrom(node: SourceNode): readonly ByteString[] {
   return node.whole ? [node.path, ...sourcesBelow(node)] : sourcesBelow(node);
 }
 
-/** The names in byte order, with those that lead to sources even where the directory does not have them. */
+/** The names in byte order, including those that lead to sources even if the directory does not list them. */
 export function namesWithSources(
   names: readonly ByteString[],
   node: SourceNode | undefined,

@@ -1,4 +1,4 @@
-/** The sources of a backup as the person named them, turned into what the archiver takes. */
+/** Turns the sources of a backup as the user named them into what the archiver takes. */
 import { closeSync, constants, lstatSync, openSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { NeverPath } from '../../exclude/excluder.ts';
@@ -11,19 +11,19 @@ import { placeAround } from '../../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
 
 export interface Sources {
-  /** Each once. Absolute; symbolic links on the way to them are resolved, because none is followed in a source. */
+  /** Each source once, absolute. Symbolic links on the way to it are resolved, because none is followed inside a source. */
   readonly paths: readonly ByteString[];
-  /** The same in the order of what was named, each as often as it was. */
+  /** The paths in the order in which they were named, each as often as it was named. */
   readonly places: readonly ByteString[];
-  /** How those were called that became another path. */
+  /** The names that the user gave for sources whose path is another. */
   readonly named: readonly SourceName[];
-  /** What the person should know: a link that is only stored, a path that became another. */
+  /** Notes for the user: a link that is only stored, a path that became another. */
   readonly notes: readonly string[];
 }
 
 /**
- * To be called before anything else touches what was named: whatever of it hangs is left alone from then on.
- * @throws {SourceError} INVALID_SOURCE when all of it does
+ * To be called before anything else touches the named paths. Those that hang are left alone from then on.
+ * @throws {SourceError} INVALID_SOURCE when all of them hang
  */
 export async function requireAnswer(
   named: readonly string[],
@@ -38,8 +38,8 @@ export async function requireAnswer(
 }
 
 /**
- * Looks at what was named. One that is absent or cannot be looked at is left to the backup, which records it, while there
- * are others.
+ * Looks at the named paths. One that is absent or cannot be looked at is left to the backup, which records it, as long
+ * as there are others.
  * @throws {SourceError} INVALID_SOURCE when there is nothing to save
  */
 export function resolveSources(
@@ -65,11 +65,11 @@ export function resolveSources(
 }
 
 interface FoundSource {
-  /** As it was named. */
+  /** The path as it was named, made absolute. */
   readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
-  /** Why there are none, where something is in the way. */
+  /** The error code if the path could not be looked at although something may be there. */
   readonly failure?: string | undefined;
 }
 
@@ -93,13 +93,13 @@ function reasonOf(failure: string): keyof typeof HINTS {
 
 function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
   const wanted = resolveTyped(name, workingDirectory);
-  // As with other tools a slash at the end, or `/.`, means the directory behind a link.
+  // As with other tools, a trailing slash or `/.` means the directory that a link points to.
   const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
   if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
   const { stats, failure } = look(path);
   if (failure !== undefined) return { wanted, path, stats, failure };
-  // Only a link that leads nowhere is still one: the directory that was meant is not there.
+  // A link that led anywhere would have been resolved, so the directory that was meant does not exist.
   if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
@@ -125,7 +125,7 @@ function inRealDirectory(path: string): string {
   return directory === path ? path : join(realPlace(directory), basename(path));
 }
 
-/** The path itself when there is nothing, or nothing that can be looked at. */
+/** The path with its links resolved; the path itself when nothing is there, or nothing that can be looked at. */
 function realPlace(path: string): string {
   try {
     return realPath(path);
@@ -141,7 +141,10 @@ function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
     throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
 }
 
-/** There is nothing to save in them, and reading may do something: answer a tracer, take a message out of a queue. */
+/**
+ * Refuses file systems that the kernel makes up. There is nothing to save in them, and reading may have effects: answer
+ * a tracer, or take a message out of a queue.
+ */
 function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
   const mount = mountOf(bytesOfText(path), mounts);
   if (mount === undefined || !isMadeUp(mount.type)) return;
@@ -153,14 +156,14 @@ function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
 }
 
 /**
- * Of several sources an unreadable one is recorded; of one nothing would be left. By opening it: access(2) asks for the
- * user alone, and a service may read by a capability what its user may not.
+ * An unreadable source is recorded when there are others, but as the only one it would leave nothing to save. The test
+ * opens it, because access(2) checks the user's permissions alone, and a service may have a capability to read more.
  */
 function requireReadable(path: string, stats: Stats): void {
   if (!stats.isFile() && !stats.isDirectory()) return;
   try {
     closeSync(openSync(filePath(path), constants.O_RDONLY | constants.O_NONBLOCK));
-    // A directory that may be read but not entered shows names and nothing else. `join` would drop the dot.
+    // A directory that may be read but not entered gives names and nothing else. `join` would drop the dot.
     if (stats.isDirectory()) statSync(filePath(`${path}/.`));
   } catch (error) {
     throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);

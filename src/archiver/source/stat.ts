@@ -14,7 +14,7 @@ export interface ListedDirectory {
   /** The directory that was opened. */
   readonly itself: EntryStat;
   readonly names: readonly ByteString[];
-  /** Open until `close`; undefined where it was listed by path, or before. */
+  /** Open until `close`; undefined if the directory was listed by path, or by the scout. */
   readonly fd: number | undefined;
   /** Undefined when the entry has vanished. Throws a system error for anything else. */
   stat(name: ByteString): EntryStat | undefined;
@@ -22,9 +22,9 @@ export interface ListedDirectory {
 }
 
 /**
- * @param cutShort told why only some of the names can be read; without it that is thrown
- * @param seen the directory as it was met from the one above
- * @throws a system error when the directory cannot be read; REPLACED where another one stands in its place
+ * @param cutShort called with the reason when only some of the names can be read; without it that error is thrown
+ * @param seen the directory as seen from the one above it
+ * @throws a system error when the directory cannot be read; REPLACED if another one has taken its place
  */
 export function openDirectory(
   path: ByteString,
@@ -60,7 +60,7 @@ export function openDirectory(
   }
 }
 
-/** What was listed, with those of the names besides that stand there too, or cannot be looked at. */
+/** The listing, extended by those of `names` that exist as well or cannot be looked at. */
 export function withNamesThere(listed: ListedDirectory, names: readonly ByteString[]): ListedDirectory {
   const known = new Set(listed.names);
   const more = names.filter((name) => !known.has(name) && mayBeThere(listed, name));
@@ -76,14 +76,18 @@ function mayBeThere(listed: ListedDirectory, name: ByteString): boolean {
   }
 }
 
-/** Of a directory that changes on and on: with three, a file would have to be replaced at its moment in each. */
+/**
+ * How often a directory that keeps changing is listed. To be missed in all three lists, a file would have to be
+ * replaced at the wrong moment in each.
+ */
 const MOST_LISTS = 3;
 
 type ListNames = (cutShort?: (error: Error) => void) => ByteString[];
 
 /**
- * The directory as it was when its names had been read, and these. They are read again where it changed meanwhile: a file that
- * is replaced by another may be among neither the names before nor those after it. Where it never rests, all names count.
+ * The names of a directory, and the directory as it was once they had been read. The names are read again if it changed
+ * meanwhile, since a name whose file is replaced during the listing may be missing from it altogether. If the directory
+ * never rests, the names of all lists are combined.
  */
 function steadyNames(
   opened: EntryStat,
@@ -108,17 +112,17 @@ function steadyNames(
   }
 }
 
-/** Nothing came, went or was replaced in a directory between the two looks. */
+/** Whether no entry was added, removed or replaced in a directory between two looks. */
 export function standsAs(before: EntryStat, now: EntryStat): boolean {
   return before.mtimeNs === now.mtimeNs && before.ctimeNs === now.ctimeNs;
 }
 
-/** A directory that is changed while it is listed may give a name twice; a stored one has every name once. */
+/** A directory that changes while it is listed may give a name twice, but a stored directory has every name once. */
 function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
   return sorted.some((name, at) => name === sorted[at - 1]) ? [...new Set(sorted)] : sorted;
 }
 
-/** Undefined when there is nothing at the path. No link is followed where the system can do that, on the way to it either. */
+/** Undefined when there is nothing at the path. No link is followed; nor is one on the way, where the system supports that. */
 export function statPath(path: ByteString): EntryStat | undefined {
   refuseHung(path);
   if (isLongPath(path))
@@ -145,7 +149,7 @@ function statHeld(calls: Native, path: ByteString): EntryStat | undefined {
   }
 }
 
-/** Node gives numbers of 64 bits as signed ones, the C library as they are. */
+/** Node returns 64-bit numbers as signed, the C library as unsigned. */
 function fromNode(stat: BigIntStats): EntryStat {
   const { major, minor } = splitDeviceNumber(stat.rdev);
   return {
@@ -168,8 +172,8 @@ const SAFE_BITS = 53n;
 const FOLD_SHIFT = 42n;
 
 /**
- * An inode or device number as trees store it, below 2^53. Overlays, NTFS and some network file systems put a layer
- * or a generation into the bits above: these are folded onto the highest of the others, so that files stay apart.
+ * An inode or device number as trees store it, below 2^53. Overlays, NTFS and some network file systems put a layer or
+ * a generation into the higher bits. These are folded onto the highest of the lower bits, so that files stay distinct.
  */
 export function storedNumber(number: bigint): number {
   const folded = BigInt.asUintN(64, number);

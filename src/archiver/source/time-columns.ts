@@ -1,4 +1,7 @@
-/** Times in columns, two numbers each: nanoseconds alone would end in 1677 and in 2262, and file systems do not. */
+/**
+ * Times in columns, two numbers each (seconds, nanoseconds): 64 bits of nanoseconds only cover 1677 to 2262, and file
+ * systems have times outside that range.
+ */
 const NS_PER_SECOND = 1_000_000_000n;
 
 export function timeColumns(times: number): BigInt64Array<ArrayBuffer> {

@@ -7,12 +7,12 @@ import { readXattrs, type XattrTarget } from '../../system/xattr.ts';
 
 type Omit = (what: OmittedKind) => void;
 
-/** Names and values of one entry together: an entry stands in one tree chunk, which has 8 MiB at most. */
+/** Limit for the names and values of one entry together: an entry lies in one tree chunk, which has 8 MiB at most. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 /**
  * The extended attributes of an entry as they can be stored; undefined when there are none.
- * @param omit told of each that cannot be read or is too large
+ * @param omit called for each that cannot be read or is too large
  * @throws a system error when they cannot be listed
  */
 function sourceXattrs(target: XattrTarget, omit: Omit): Xattr[] | undefined {
@@ -22,17 +22,17 @@ function sourceXattrs(target: XattrTarget, omit: Omit): Xattr[] | undefined {
   return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
 }
 
-/** What a run that cannot list all there may be lacks of it; undefined when it can. */
+/** The omission to record when this process cannot list all extended attributes; undefined when it can. */
 export function unlistedXattrs(): OmittedKind | undefined {
   return seesTrusted() ? undefined : { code: 'trusted_xattrs' };
 }
 
-/** False of what holds for every run here, and says nothing about a file. */
+/** False for an omission that every run on this machine has, and that says nothing about any one file. */
 export function isNews({ code }: OmittedKind): boolean {
   return code !== 'trusted_xattrs';
 }
 
-/** Whether entries of a snapshot that lacks these may have extended attributes that it does not, and that this run can read. */
+/** Whether files may have extended attributes that this run can read, but that a snapshot with these omissions lacks. */
 export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
   const isTrustedUnlisted = unlistedXattrs() !== undefined;
   return omitted.some(({ code }) =>
@@ -40,7 +40,7 @@ export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
   );
 }
 
-/** All extended attributes of an entry that can be had; what cannot is told to `omit`. */
+/** All readable extended attributes of an entry. `omit` is called for those that cannot be read. */
 export function capturedXattrs(target: XattrTarget, omit: Omit): readonly Xattr[] | undefined {
   try {
     return sourceXattrs(target, omit);
@@ -50,14 +50,14 @@ export function capturedXattrs(target: XattrTarget, omit: Omit): readonly Xattr[
   }
 }
 
-/** What a snapshot lacks of an entry whose attributes cannot be listed. */
+/** The omission to record for an entry whose attributes cannot be listed. */
 export function unreadXattrs(error: unknown): OmittedKind {
   return { code: 'xattrs', reason: errnoOf(error) ?? 'unreadable' };
 }
 
 /**
- * Those of an entry that is as it was, as its ctime tells: what the parent snapshot has of them still stands, whoever
- * could read it; what is seen now is added. The same list when there is nothing to add.
+ * The extended attributes of an entry whose ctime has not changed. Those that the parent snapshot has are kept, whoever
+ * could read them; those that are readable now are added. Returns the same list when there is nothing to add.
  */
 export function completedXattrs(
   known: readonly Xattr[] | undefined,
@@ -75,7 +75,7 @@ export function completedXattrs(
   return storableXattrs(all, omit);
 }
 
-/** Those that fit into an entry; `omit` is told of the others. */
+/** The attributes that fit into an entry. `omit` is called for the others. */
 export function storableXattrs(xattrs: readonly Xattr[], omit: Omit): Xattr[] | undefined {
   let bytes = 0;
   const kept = xattrs.filter(({ name, value }) => {

@@ -16,10 +16,10 @@ import { readTombstones, unsoundPacks, type Tombstones } from '../../repository/
 import { getCopy } from '../../repository/objects/second-copies.ts';
 import type { Parent } from '../before/parent.ts';
 
-/** A pack this run relies on went away before the commit: the run starts again and stores those chunks itself. */
+/** A pack that this run relies on went away before the commit. The run starts again and stores those chunks itself. */
 export class ReliedPackGone extends Error {
   override readonly name = 'ReliedPackGone';
-  /** It is there, and others have found damage in it meanwhile. */
+  /** The pack is still there, but others have found damage in it meanwhile. */
   readonly isDamaged: boolean;
 
   constructor(what: string, { isDamaged = false }: { readonly isDamaged?: boolean } = {}) {
@@ -28,7 +28,7 @@ export class ReliedPackGone extends Error {
   }
 }
 
-/** For when starting again does not help, or cannot be done. */
+/** The error to report when starting again does not help or is not possible. */
 export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
   const [what, first] = cause.isDamaged
     ? (['Damage was found in packs', 'Let the check finish'] as const)
@@ -40,27 +40,27 @@ export function reliedPackGone(cause: ReliedPackGone): RepositoryError {
   });
 }
 
-/** How often a run that is held up looks before it commits all the same, and looks once more afterwards. */
+/** How often a run that keeps being held up looks, before it commits anyway and looks once more afterwards. */
 const LOOKS = 3;
 
-/** What a snapshot relies on, and the session that keeps it from being taken for litter. */
+/** What a snapshot relies on, and the session that keeps its packs from being taken for abandoned ones. */
 export interface Relied {
   readonly index: ChunkIndex;
   /** Length of each pack that this run has stored, by name. */
   readonly stored: ReadonlyMap<string, number>;
   readonly parent: Parent | undefined;
-  /** Of the keys that were known before anything was stored. */
+  /** The key generations that were known before anything was stored. */
   readonly generations: readonly number[];
   readonly session: Pick<Lease, 'assertHeld' | 'storageMs'>;
 }
 
 /**
- * Looks at all that a snapshot relies on, and commits it. A machine may fall asleep at any point of this and wake up
- * when others have pruned: the storage's clock tells how long ago the look was, however long the machine believes it
- * to be. When that is too long it looks again, also after the commit; a snapshot whose packs went before it came is
- * forgotten at once.
+ * Looks at everything a snapshot relies on, and commits it. A machine may fall asleep at any point of this, and wake up
+ * after others have pruned. The storage's clock tells how long ago the look was, whatever the machine's own clock says.
+ * If that is too long ago the run looks again, also after the commit. A snapshot whose packs had gone before it was
+ * stored is forgotten at once.
  *
- * @param make the record, once everything is known to be there
+ * @param make makes the record, once everything is known to be there
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY, REPOSITORY_LOCKED {DestinationError}
  */
 export async function commitRelied(
@@ -83,7 +83,7 @@ export async function commitRelied(
   return snapshot;
 }
 
-/** Returns a time of the storage's clock that was before the look: that of the last heartbeat. */
+/** Returns a time by the storage's clock that is before the look: that of the last heartbeat. */
 async function look(repository: Repository, relied: Relied, signal: AbortSignal): Promise<number> {
   const beforeMs = relied.session.storageMs;
   requireSound(relied, await requireRelied(repository, relied, signal));
@@ -97,7 +97,7 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    // Damage that others found meanwhile is no reason to take back what stands: the next backup makes it good.
+    // Damage that others found meanwhile is no reason to take the snapshot back: the next backup repairs it.
     await requireRelied(repository, relied, signal);
   } catch (error) {
     if (error instanceof ReliedPackGone) await takeBack(repository, snapshot, error, signal);
@@ -127,11 +127,11 @@ async function takeBack(
 }
 
 /**
- * Just before the commit: every pack that this run stored or found chunks in must be there with its length and carry no
- * tombstone, and the parent, whose subtrees were taken over unseen, must still be a live snapshot. Without a parent the
- * keyring must be there: what is stored in a place that was emptied meanwhile could never be opened.
+ * Makes sure that everything relied on is still there. Every pack that this run stored or found chunks in must exist with its
+ * length and carry no tombstone. The parent, whose subtrees were taken over unseen, must still be a live snapshot. Without a
+ * parent the keyring must exist: had the destination been emptied meanwhile, what this run stored could never be opened.
  *
- * @returns the tombstones that it went by
+ * @returns the tombstones that the decision is based on
  * @throws {ReliedPackGone} {RepositoryError} NO_REPOSITORY
  */
 async function requireRelied(
@@ -146,9 +146,9 @@ async function requireRelied(
   }
   repository.lookAnew();
   const requireGenerations = generationsCheck(repository, generations);
-  // Tombstones first: prune takes them away only after the packs that they name.
+  // Tombstones are read before the packs, since prune removes a tombstone only after the pack that it names.
   const tombstones = await readTombstones(repository, signal);
-  // They may have told of newer keys.
+  // Reading tombstones may have brought a newer keyring.
   requireGenerations();
   const [listed, present] = await Promise.all([
     listNamed(repository.destination, 'packs/', signal),
@@ -156,7 +156,7 @@ async function requireRelied(
   ]);
   const unsound = unsoundPacks(tombstones);
   for (const [name, length] of relied) {
-    // A list may lag behind; an object that is asked for by itself is there or not.
+    // A list may lag behind the storage's state; asking for a single object is reliable.
     const size = listed.get(name)?.size ?? (await sizeOf(repository, packKey(name), signal));
     if (size !== length) throw new ReliedPackGone(name);
     if (tombstones.packs.has(name)) throw new ReliedPackGone(name, { isDamaged: unsound.has(name) });
@@ -172,7 +172,8 @@ async function requireRelied(
 }
 
 /**
- * What is damaged no mark keeps, and the parent may have it: what was marked so before was left out of the index.
+ * Makes sure that no pack of the index has been marked as damaged since it was loaded. The parent may need such a pack,
+ * and being needed by a live snapshot does not make it sound.
  * @throws {ReliedPackGone}
  */
 function requireSound({ index, parent }: Relied, tombstones: Tombstones): void {
@@ -182,7 +183,10 @@ function requireSound({ index, parent }: Relied, tombstones: Tombstones): void {
   if (damaged !== undefined) throw new ReliedPackGone(damaged.name, { isDamaged: true });
 }
 
-/** What this run stored under a generation that is gone by the time of the check nobody could open. */
+/**
+ * Returns a check that all key generations of this run still exist: what it stored under one that has gone could not be
+ * opened.
+ */
 function generationsCheck(repository: Repository, before: readonly number[]): () => void {
   const generations = new Set([...before, ...generationsNow(repository)]);
   return () => {
@@ -197,7 +201,7 @@ async function requireKeys(repository: Repository, signal: AbortSignal): Promise
     return (await getCopy(repository.destination, ring, signal)) !== undefined;
   };
   if (await isThere()) return;
-  // Whoever changes the keys may remove the keyrings of before.
+  // A change of keys may have removed earlier keyrings.
   await repository.followRing(signal);
   if (await isThere()) return;
   const { destination } = repository;
@@ -219,17 +223,17 @@ async function sizeOf(
   }
 }
 
-/** The generations of keys that this run may store something under. To be called before it does. */
+/** The key generations that this run may use for storing. To be called before it stores anything. */
 export function generationsNow({ keyring }: Repository): readonly number[] {
   return keyring.generations.map(({ g }) => g);
 }
 
-/** Live snapshots of this writer with the one that is being made; 0 where they cannot be counted. */
+/** The number of live snapshots of this writer, including the one being made; 0 where they cannot be counted. */
 export function liveWithNew(repository: Repository, snapshots: SnapshotList): number {
   return repository.isWriteOnly ? 0 : liveCount(repository, snapshots) + 1;
 }
 
-/** Live snapshots of this writer, for the head. */
+/** The number of live snapshots of this writer, for the head. */
 export function liveCount(repository: Repository, snapshots: SnapshotList): number {
   return snapshots.live.filter((one) => one.chain.writer === repository.writer.memory.writer).length;
 }

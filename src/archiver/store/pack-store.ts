@@ -5,16 +5,16 @@ import type { NotedPack } from '../../repository/ledger.ts';
 import { packKey } from '../../repository/objects/listing.ts';
 import type { Repository } from '../../repository/repository.ts';
 
-/** A finished pack as it arrives for storing. */
+/** A finished pack, ready to be stored. */
 export interface StorablePack {
   readonly name: string;
   readonly bytes: Buffer;
   readonly indexEntry: Uint8Array;
 }
 
-/** An index object is written at least this often, so that a run that is killed leaves little to read again. */
+/** An index object is written at least this often, so that a run that is killed leaves few packs to be read again. */
 const INDEX_EVERY_MS = 180_000;
-/** And once this much of it is pending: writing one holds it in memory four times over. */
+/** Also, an index object is written once this much of it is pending: writing it takes four times its size in memory. */
 const INDEX_EVERY_BYTES = 8 * 1024 * 1024;
 
 function notedPack({ name, bytes, indexEntry }: StorablePack): NotedPack {
@@ -22,7 +22,7 @@ function notedPack({ name, bytes, indexEntry }: StorablePack): NotedPack {
   return { name, kind, length: bytes.length, ids };
 }
 
-/** Stores packs, and index objects for them, in the order that keeps the repository sound. */
+/** Stores packs, and index objects for them, in an order that keeps the repository sound. */
 export class PackStore {
   readonly #repository: Repository;
   readonly #index: IndexWriter;
@@ -36,7 +36,7 @@ export class PackStore {
   #flushing: Promise<unknown> = Promise.resolve();
   /** Bytes that were sent to the destination, padding and index objects included. */
   uploadedBytes = 0;
-  /** Bytes of packs that were sent, or are on their way. */
+  /** Bytes of packs that were sent or are on their way. */
   handedBytes = 0;
 
   constructor(repository: Repository, signal: AbortSignal) {
@@ -51,7 +51,7 @@ export class PackStore {
     return this.#stored;
   }
 
-  /** Aborts with the first failure, for whoever waits for something else. */
+  /** Aborts with the first failure, for callers that are waiting for something else. */
   get broken(): AbortSignal {
     return this.#broken.signal;
   }
@@ -60,7 +60,9 @@ export class PackStore {
     return this.#running.size;
   }
 
-  /** Begins to store a pack; `done` is called when its buffer is free again. Failures surface in `settle` and `throwIfFailed`. */
+  /**
+   * Starts storing a pack; `done` is called when its buffer is free again. Failures surface in `settle` and `throwIfFailed`.
+   */
   store(pack: StorablePack, done: () => void): void {
     const work = this.#put(pack)
       .catch((error: unknown) => {
@@ -75,7 +77,7 @@ export class PackStore {
     this.handedBytes += pack.bytes.length;
   }
 
-  /** Has the next index object name a pack that an earlier run stored but did not index. */
+  /** Adds a pack to the next index object that an earlier run stored but did not index. */
   cover(indexEntry: Uint8Array): void {
     this.#index.add(indexEntry);
   }
@@ -84,19 +86,19 @@ export class PackStore {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Waits until one of the packs that are on their way is stored or has failed. */
+  /** Waits until one of the packs on their way is stored or has failed. */
   async oneStored(): Promise<void> {
     await Promise.race(this.#running);
   }
 
-  /** Waits until every pack so far is stored, or the first has failed: what is still under way then is broken off at the end. */
+  /** Waits until every pack so far is stored, or the first has failed; disposing then cancels the others. */
   async settle(): Promise<void> {
     while (this.#running.size > 0 && this.#failure === undefined) await Promise.race(this.#running);
     this.throwIfFailed();
     await this.#flushing;
   }
 
-  /** Breaks off what a failed run left under way; nothing is on its way any more when this resolves. */
+  /** Cancels what a failed run left under way. When this resolves, nothing is on its way. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     while (this.#running.size > 0) await Promise.all(this.#running);
@@ -115,7 +117,8 @@ export class PackStore {
     this.#stored.set(pack.name, pack.bytes.length);
     const { isWriteOnly, ledger } = this.#repository;
     if (isWriteOnly) {
-      // It writes no index objects: they would say of any pack what they like, and be believed.
+      // A holder of a write-only key writes no index objects: they could claim anything about any pack, and would be
+      // believed.
       ledger.notePack(notedPack(pack));
       return;
     }
@@ -134,8 +137,8 @@ export class PackStore {
       if (size !== bytes.length) throw notKept(key, `${size} of the ${bytes.length} bytes`);
     } catch (error) {
       if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-      // An earlier try of ours got through, since the name says what the bytes are. What it left must be these bytes: it
-      // stays otherwise, as nobody can tell whether others are about to put it right.
+      // The name is a digest of the content, so an earlier attempt of this run got through. The object must hold these
+      // very bytes. If it does not it stays, as there is no telling whether someone else is about to repair it.
       if (!(await holds(destination, key, bytes, this.#signal)))
         throw notKept(key, 'other bytes than those', error);
     }

@@ -7,21 +7,21 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 export interface StoredDirectory {
   readonly id: Buffer;
   readonly totals: DirectoryTotals;
-  /** As it was when it was opened; undefined where that was not needed. */
+  /** The directory as it was when it was opened; undefined where that was not needed. */
   readonly opened?: EntryStat | undefined;
 }
 
-/** Where an entry goes of which it is found out what it is. */
+/** Receives the outcome of looking at an entry. */
 export interface EntryPlace {
-  /** It is known already; `same` when it equals the parent's. */
+  /** The entry is known already; `same` when it equals the parent's. */
   add(entry: Entry, same: boolean): void;
-  /** It comes later. */
+  /** The entry will be settled later. */
   expect(): PendingEntry;
-  /** There is none to store. `differs` where the parent may have one. */
+  /** There is no entry to store. `differs` when the parent may have one. */
   nothing(differs: boolean): void;
 }
 
-/** The place of an entry that was expected and is looked at again. */
+/** An `EntryPlace` that settles an entry which was expected and is looked at again. */
 export function placeExpected(done: PendingEntry): EntryPlace {
   return {
     add: (entry) => done(entry, false),
@@ -31,8 +31,8 @@ export function placeExpected(done: PendingEntry): EntryPlace {
 }
 
 /**
- * A directory whose entries come in as files are read and subdirectories completed, in any order. When the last one
- * is there the directory is stored and its parent told.
+ * A directory whose entries arrive in any order, as files are read and subdirectories completed. Once all have arrived
+ * the directory is stored and `completed` is called.
  */
 export class PendingDirectory implements EntryPlace {
   readonly #store: (chunk: Buffer) => Buffer;
@@ -79,7 +79,7 @@ export class PendingDirectory implements EntryPlace {
     if (differs) this.#same = false;
   }
 
-  /** The parent had an entry that is gone, or the listing is not complete: the directory is not the same. */
+  /** The directory is not the same as the parent's, because an entry is gone or the listing is incomplete. */
   differs(): void {
     this.#same = false;
   }
@@ -105,7 +105,9 @@ export class PendingDirectory implements EntryPlace {
 
 let turns: (() => void)[] | undefined;
 
-/** One completed directory may complete thousands above it: one after the other, not each inside the one below. */
+/**
+ * One completed directory may complete thousands above it. They are completed one after the other, to avoid deep recursion.
+ */
 function completeInTurn(complete: () => void): void {
   if (turns !== undefined) {
     turns.push(complete);

@@ -67,7 +67,7 @@ export class TreeStore {
       this.#writer.append(id, chunk);
       this.newBytes += chunk.length;
     }
-    // The next backup reads it, whoever had stored it first.
+    // The next backup reads this chunk, whether or not it was new to the repository.
     if (this.#cache !== NO_CACHE) this.#cache.keep(treeName(id), chunk);
     return id;
   };

@@ -13,7 +13,7 @@ import { namesWithSources, sourcesFrom, type SourceNode } from '../source/source
 import type { Descent, Visit, WalkParts } from './walk-parts.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** Looks at the entries of one directory. */
+/** Looks at the entries of one directory, and decides which of its subdirectories are walked. */
 export class DirectoryStep {
   readonly #visit: Visit;
   readonly #parts: WalkParts;
@@ -29,17 +29,17 @@ export class DirectoryStep {
     this.#taking = new EntryTaking(visit, parts, this.#place);
   }
 
-  /** The directory as it was when its names were read; undefined where they were not. */
+  /** The directory as it was when its names were read; undefined if they were not read. */
   get opened(): EntryStat | undefined {
     return this.#taking.opened;
   }
 
-  /** No more entries are looked at. */
+  /** Closes the directory: no entry can be looked at afterwards. */
   close(): void {
     this.#place[Symbol.dispose]();
   }
 
-  /** Directories to go on with, once all entries were looked at; those that are clean are settled here. */
+  /** Subdirectories to walk, once all entries have been looked at. Clean ones are completed here instead. */
   descents(): readonly Descent[] {
     const left: Descent[] = [];
     for (const descent of this.#taking.below.splice(0)) {
@@ -53,14 +53,14 @@ export class DirectoryStep {
     return left;
   }
 
-  /** The parent's directories that are not there any more, or not walked. */
+  /** Directories of the parent that are gone or are not walked. */
   gone(oldEntries: readonly Entry[]): readonly DirectoryEntry[] {
     return oldEntries.filter((old) => old.type === 'directory').filter((old) => !this.#taking.met.has(old));
   }
 
   /**
-   * The directory stands as it was: one stat each is for its subdirectories, and for what has other names, through which
-   * it may have changed with nothing told of this one.
+   * Takes over the parent's entries of an unchanged directory. Only subdirectories that are not clean and entries with
+   * several names are looked at, one stat each: these may have changed without changing this directory.
    * @throws {NotAsMet}
    */
   reuseListing(oldEntries: readonly Entry[]): void {
@@ -87,7 +87,7 @@ export class DirectoryStep {
   }
 
   /**
-   * Whether entries can be looked at by their names; that they cannot is told once.
+   * Whether entries can be looked at by name. If not, the directory is reported once.
    * @throws {NotAsMet}
    */
   #canLook(): boolean {
@@ -101,7 +101,7 @@ export class DirectoryStep {
     }
   }
 
-  /** @throws {NotAsMet} where there is one above it to look from */
+  /** @throws {NotAsMet} if the directory was met from one above it, where it can be looked up again */
   #requireAsMet(error: unknown): void {
     if (isNotAsMet(error) && this.#visit.stat !== undefined && this.#visit.depth > 0)
       throw new NotAsMet(error);
@@ -131,7 +131,7 @@ export class DirectoryStep {
       this.#requireAsMet(error);
       tellError(path, error, 'the directory cannot be read', this.#parts.tally);
       this.#pending.differs();
-      // Where no names are to be had, those that were given may still lead on.
+      // The directory cannot be listed, but the sources named below it may still be reachable.
       this.#listTowardsSources(oldEntries, true);
       return;
     }
@@ -172,7 +172,7 @@ export class DirectoryStep {
     }
   }
 
-  /** What was seen at the path earlier, if that was this directory and it has stood so since. */
+  /** The scout's listing of this directory, if it is of the same directory, unchanged since. */
   #scouted(): ListedDirectory | undefined {
     const { path, stat } = this.#visit;
     const seen = this.#parts.seen(path);
@@ -180,7 +180,7 @@ export class DirectoryStep {
     return standsAs(seen.itself, this.#place.itself()) ? seen : undefined;
   }
 
-  /** Where the names end at a bad place of the disk, those that the parent has may lead on. */
+  /** Lists the directory. If a bad place on the disk cuts the names short, those that the parent knows are tried as well. */
   #open(path: ByteString, oldEntries: readonly Entry[]): ListedDirectory {
     let isWhole = true;
     const cutShort = (error: Error): void => {
@@ -194,8 +194,8 @@ export class DirectoryStep {
   }
 
   /**
-   * Outside of the sources, and in what they leave out, only what leads to one is stored.
-   * @param isTold that the directory cannot be read
+   * Outside the sources, and in directories that the rules leave out, only the way to the sources is stored.
+   * @param isTold the directory has already been reported as unreadable
    */
   #listTowardsSources(oldEntries: readonly Entry[], isTold = false): void {
     const children = this.#visit.inside.node?.children ?? new Map<ByteString, SourceNode>();
@@ -210,7 +210,7 @@ export class DirectoryStep {
   }
 
   /**
-   * As `canLook`; told is it of each source that is not to be had, unless the directory was.
+   * As `canLook`, but reports each source below that cannot be reached, unless the directory itself was reported.
    * @throws {NotAsMet}
    */
   #canLookFor(nodes: readonly SourceNode[], isTold: boolean): boolean {
@@ -230,7 +230,7 @@ export class DirectoryStep {
     const { inside, path } = this.#visit;
     const { excluder, scope } = inside;
     const opened = excluder?.enterDirectory(scope, path, names);
-    // Of a source it is to be told.
+    // A source that the rules leave out as a whole is reported, since it was named.
     if (scope === undefined && opened?.leavesOut !== undefined)
       this.#parts.outcomes.sourceLeftOut(path, opened.leavesOut);
     return opened;

@@ -1,4 +1,4 @@
-/** Looking at the entries of a source: what cannot be looked at is told, unless the rules leave it out in any case. */
+/** Looks at the entries of a source. An entry that cannot be looked at is reported, unless the rules leave it out anyway. */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf, isAbort } from '../../base/errors.ts';
 import { isMountPoint } from '../../system/mount-table.ts';
@@ -12,13 +12,13 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 export interface EntryToLookAt {
   readonly path: ByteString;
   readonly look: () => EntryStat | undefined;
-  /** The rules of its directory; undefined where it is looked for whatever they say. */
+  /** The rules of its directory; undefined for an entry that is looked for whatever the rules say. */
   readonly scope?: DirectoryScope | undefined;
-  /** Set where it is or leads to sources, which are looked for whether or not the directory has them. */
+  /** Set for an entry that is or leads to sources: these are looked for even if the directory does not list them. */
   readonly node?: SourceNode | undefined;
 }
 
-/** Undefined when it is gone, or cannot be looked at. */
+/** Undefined when the entry is gone or cannot be looked at; either is reported. */
 export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally): EntryStat | undefined {
   try {
     const stat = look();
@@ -45,9 +45,9 @@ function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally):
 }
 
 /**
- * Whether the rules leave out an entry that nobody could look at, as the mount of a program of somebody else or of a server
- * that is away: then nobody misses it. What is mounted there is a directory, on another device than the source's; of
- * anything else the kind is not known.
+ * Whether the rules leave out an entry that cannot be looked at, so that it is no loss: another user's FUSE mount, say,
+ * or a mount from a server that is away. A mount point is known to be a directory, on another device than the source.
+ * The kind of anything else is unknown, so the rules have to leave it out as every kind.
  */
 export function isLeftOutUnseen(path: ByteString, scope: DirectoryScope | undefined): boolean {
   if (scope === undefined) return false;

@@ -1,7 +1,7 @@
 /**
- * By which rules an entry is taken. A source that lies inside another one begins anew: its own device, its own anchor
- * for patterns, and none of the rules above it. Where these leave out what leads to it, that is stored all the same,
- * empty but for the way.
+ * Decides by which rules an entry is taken. A source inside another source starts afresh: it has its own device and its
+ * own anchor for patterns, and ignores the rules above it. If those leave out a directory on the way to it, that
+ * directory is stored with nothing but the way.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Decision } from '../../exclude/decision.ts';
@@ -10,18 +10,18 @@ import type { SourceKind } from '../source/stat.ts';
 import type { SourceNode } from '../source/source-tree.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
-/** What holds for the entries of a directory. */
+/** The rules for the entries of a directory. */
 export interface RulesInside {
-  /** Undefined where nothing is taken but what leads to the sources of `node`. */
+  /** Undefined where only the way to the sources of `node` is taken. */
   readonly excluder: Excluder | undefined;
   /** The rules of the directory that holds this one; undefined at a source. */
   readonly scope: DirectoryScope | undefined;
-  /** The sources that lie below; undefined when there are none. */
+  /** The sources below the directory; undefined when there are none. */
   readonly node: SourceNode | undefined;
 }
 
 export interface TakenEntry {
-  /** False for a directory that is stored without what is in it. */
+  /** False for a directory that is stored without its content. */
   readonly descend: boolean;
   readonly inside: RulesInside;
 }
@@ -39,8 +39,8 @@ export interface FoundEntry {
 export type ExcluderFor = (root: ByteString, kind: SourceKind, device: number) => Excluder;
 
 /**
- * @param scope the rules of the directory that the entry lies in
- * @returns undefined when it is left out
+ * @param scope the rules of the directory that contains the entry
+ * @returns undefined when the entry is left out
  */
 export function takeEntry(
   { name, path, kind, stat, node }: FoundEntry,

@@ -31,18 +31,18 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import type { Replacement } from '../read/file-saver.ts';
 
 /**
- * What becomes of the entries of one directory: taken over from the parent, handed to the readers, to be walked, or stored as
- * they are. What is not as it was met by the time that it is opened is looked at again.
+ * Handles the entries of one directory: takes each over from the parent, hands it to the readers, queues it to be
+ * walked, or stores it as it is. An entry that was replaced before it was opened is looked at again.
  */
 export class EntryTaking {
   readonly #visit: Visit;
   readonly #parts: WalkParts;
   readonly #place: SourcePlace;
-  /** To be walked. */
+  /** Subdirectories to be walked. */
   readonly below: Descent[] = [];
-  /** Directories of the parent that are gone on with, or passed over. */
+  /** Directories of the parent that are walked or passed over. */
   readonly met = new Set<Entry>();
-  /** The directory as it was when its names were read; undefined where they were not. */
+  /** The directory as it was when its names were read; undefined if they were not read. */
   opened: EntryStat | undefined;
   rulesChanged: boolean;
 
@@ -59,14 +59,17 @@ export class EntryTaking {
     look = (): EntryStat | undefined => this.#place.stat(met.name),
   ): void {
     const { path, node } = met;
-    // A source is looked for whatever the rules say.
+    // The rules do not apply to the way to a source.
     const scope = node === undefined ? met.scope : undefined;
     const stat = lookAt({ path, look, scope, node }, this.#parts.tally);
     if (stat === undefined) to.nothing(true);
     else this.#take(met, stat, to);
   }
 
-  /** What is there by the name when what had been met there is not any more. Returns what of it is to be walked. */
+  /**
+   * Looks again at a name whose directory was replaced before it was walked. Returns what is to be walked instead, if
+   * anything.
+   */
   #lookAgain(met: MetName, before: EntryStat, done: PendingEntry): Descent | undefined {
     try {
       this.#lookOnceMore(met, before, placeExpected(done));
@@ -76,7 +79,10 @@ export class EntryTaking {
     }
   }
 
-  /** That a disk was taken away is told: what is there instead of it has mostly nothing in it. */
+  /**
+   * Reports a mount that has gone in addition to looking again: the directory below the mount point is mostly empty,
+   * and would be stored without a problem.
+   */
   #lookOnceMore(met: MetName, before: EntryStat, to: EntryPlace): void {
     const look = (): EntryStat | undefined => {
       const stat = this.#place.stat(met.name);
@@ -137,10 +143,10 @@ export class EntryTaking {
     files.save({ path, name, stat, directory, old: before, looks, became }, to.expect());
   }
 
-  /** Something that is no file took the place of one by the time that it was read. */
+  /** By the time a file was read, something that is not a file had replaced it. */
   #fileBecame(met: MetName, { stat, looks }: Replacement, done: PendingEntry): void {
     const { old } = met;
-    // While a file stood there, the walk took the parent's directory for gone, with its counts.
+    // While a file was there, the walk counted the parent's directory of that name as gone.
     const now = old?.type === 'directory' ? { ...met, old: undefined, gone: old, looks } : { ...met, looks };
     try {
       this.#take(now, stat, placeExpected(done));
@@ -237,7 +243,10 @@ export class EntryTaking {
     to.add(entry, before !== undefined && sameMetadata(before, metadata) && sameSpecial(before, entry));
   }
 
-  /** @param device where it was found, when it was looked at: devices may have other numbers since the last start */
+  /**
+   * @param device of the entry as it was seen just now, if it was looked at: device numbers may change when the machine
+   * restarts
+   */
   keep(old: Entry, to: EntryPlace, device = old.links?.device, xattrs = old.xattrs): void {
     const { tally, files } = this.#parts;
     const links = old.links && { device: device ?? old.links.device, count: old.links.count };
@@ -253,7 +262,7 @@ export class EntryTaking {
     to.add(entry, same);
   }
 
-  /** Undefined where something else stands there by now, which is worth another look. */
+  /** Undefined when something else has taken the entry's place, which is worth another look. */
   #steadyMetadata(
     { name, path, looks }: MetName,
     stat: EntryStat,

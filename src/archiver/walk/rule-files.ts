@@ -11,8 +11,8 @@ import type { ListedDirectory } from '../source/stat.ts';
 const ABSENT = new Set(['ENOENT', 'ELOOP', 'EISDIR', 'ENXIO', 'ENOTDIR']);
 
 /**
- * The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or something else. No link is
- * followed on the way to it: one that somebody has just put there would lead to rules, and tags, that are closed to them.
+ * The first `limit` bytes of a regular file that holds exclude rules; undefined when it is gone or is something else.
+ * No link is followed on the way: a user could have just put one there to have files read that are closed to them.
  */
 export function readRuleFile(path: ByteString, limit: number): Uint8Array | undefined {
   let fd: number;
@@ -38,8 +38,8 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
 }
 
 /**
- * Names of the files with exclude rules that lie in a directory and that its snapshot does not have, because they are left
- * out themselves: their rules hold all the same.
+ * Names of the rule files in a directory that are not stored in its snapshot because they are left out themselves.
+ * Their rules apply all the same.
  */
 export function unstoredRules(
   names: ReadonlySet<ByteString>,
@@ -49,7 +49,7 @@ export function unstoredRules(
   return [...names].filter((name) => !stored.includes(name) && isThere(directory, name));
 }
 
-/** What cannot be looked at counts as there: whoever reads it reports it. */
+/** A file that cannot be looked at counts as present: reading it will report the error. */
 function isThere(directory: Pick<SourcePlace, 'stat'>, name: ByteString): boolean {
   try {
     return directory.stat(name) !== undefined;
@@ -60,8 +60,8 @@ function isThere(directory: Pick<SourcePlace, 'stat'>, name: ByteString): boolea
 }
 
 /**
- * Whether files with exclude rules came, went or changed in a directory since the parent snapshot.
- * @param hidden one may have been there that the parent's tree does not have
+ * Whether files with exclude rules were added, removed or changed in a directory since the parent snapshot.
+ * @param hidden the parent's run may have used a rule file that is not in its tree
  */
 export function rulesDiffer(
   names: ReadonlySet<ByteString>,

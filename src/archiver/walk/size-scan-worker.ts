@@ -40,7 +40,7 @@ function scanSource(root: ByteString): void {
       try {
         const scope = excluder.enterDirectory(parent, path, listed.names);
         for (const name of listed.names) {
-          // A source inside this one is counted by itself, by rules of its own.
+          // A source inside this one is counted separately, by its own rules.
           if (named.size > 1 && named.has(joinBytes(path, name))) continue;
           const entry = orNothing(() => listed.stat(name));
           if (entry === undefined) continue;
@@ -68,7 +68,7 @@ function plainKind(stat: EntryStat): 'file' | 'directory' | 'other' {
   return kind === 'file' || kind === 'directory' ? kind : 'other';
 }
 
-/** The backup meets the same error and reports it. */
+/** Undefined on a system error: the backup meets the same one and reports it. */
 function orNothing<T>(look: () => T): T | undefined {
   try {
     return look();

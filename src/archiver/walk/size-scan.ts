@@ -1,11 +1,11 @@
-/** How much there is to back up, found out beside the backup itself so that its progress can name a time. */
+/** Counts how much there is to back up while the backup runs, so that its progress can give a remaining time. */
 import { Worker } from 'node:worker_threads';
 import type { ExcludeOptions } from '../../exclude/excluder.ts';
 import { hungMounts } from '../source/hung-mounts.ts';
 import type { ByteString } from '../../base/byte-path.ts';
 import { endWorkers } from '../../base/end-workers.ts';
 
-/** What is known beforehand of the size of the sources. */
+/** The expected size of the sources. */
 export interface ExpectedTotals {
   readonly files: number;
   readonly bytes: number;
@@ -16,10 +16,10 @@ export interface ScanRequest {
   readonly exclude: ExcludeOptions;
 }
 
-/** What its thread is started with. */
+/** Passed to the counting thread when it starts. */
 export interface ScanSetup extends ScanRequest {
   readonly hung: readonly ByteString[];
-  /** [0] becomes 1 when nobody wants to know any more. */
+  /** [0] becomes 1 when the count is no longer wanted. */
   readonly stop: SharedArrayBuffer;
 }
 
@@ -29,7 +29,7 @@ export interface SizeScan {
   stop(): Promise<void>;
 }
 
-/** Counts in a thread of its own. What it cannot read is left to the backup, which reports it. */
+/** Counts in a separate thread. Entries it cannot read are left to the backup, which reports them. */
 export function startSizeScan(request: ScanRequest): SizeScan {
   const file = import.meta.url.endsWith('.ts') ? './size-scan-worker.ts' : './size-scan-worker.js';
   const stop = new SharedArrayBuffer(4);
@@ -39,7 +39,7 @@ export function startSizeScan(request: ScanRequest): SizeScan {
   worker.once('message', (counted: ExpectedTotals) => {
     totals = counted;
   });
-  // Without a count the progress goes without percentage.
+  // Without a count the progress simply has no percentage.
   worker.on('error', () => {});
   worker.unref();
   return {

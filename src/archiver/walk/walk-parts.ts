@@ -1,4 +1,4 @@
-/** What a walk works with, and how it goes from one directory to the next. */
+/** The tools and state of a walk, and the steps from one directory to the next. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { DirectoryEntry, Entry } from '../../format/tree.ts';
 import type { ChangeSet } from '../before/change-set.ts';
@@ -18,22 +18,25 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 export interface WalkParts {
   readonly parent: Parent | undefined;
   readonly changes: ChangeSet | undefined;
-  /** When set, the tally begins with the parent's counts. */
+  /**
+   * Tells which directories are clean; undefined when none may be passed over. When set, the tally begins with the
+   * parent's counts.
+   */
   readonly clean: CleanTest | undefined;
   /** Gathers what the next run needs to know. */
   readonly notes: TreeNotes | undefined;
   /** Names of files in the tree that hold exclude rules for everything below their directory. */
   readonly ruleFiles: ReadonlySet<ByteString>;
   readonly files: Pick<FileSaver, 'save' | 'keep'>;
-  /** Where there is no parent: the content of a file that has not changed since it was noted. */
+  /** Without a parent: the content of a file that has not changed since this machine noted it. */
   readonly unchanged?: (path: ByteString, stat: EntryStat) => UnchangedContent | undefined;
   readonly tally: Tally;
   readonly outcomes: SourceOutcomes;
-  /** A look at the directory that was taken earlier in this run, if any. */
+  /** The scout's listing of the directory, if there is one. */
   readonly seen: (path: ByteString) => ListedDirectory | undefined;
-  /** The directory, with these names in it, is the repository that the run stores in, wherever it is seen. */
+  /** Whether the directory, which has these names, is the repository of this run, by whatever path it is reached. */
   readonly isOwnRepository: (directory: ByteString, names: readonly ByteString[]) => boolean;
-  /** Directories that came in the place of files by the time that these were read: to be walked when all others were. */
+  /** Directories that replaced files before these were read: walked after all others. */
   readonly later: Descent[];
   readonly storeChunk: (chunk: Buffer) => Buffer;
   readonly excluderFor: ExcluderFor;
@@ -42,7 +45,7 @@ export interface WalkParts {
   readonly signal: AbortSignal;
 }
 
-/** A directory on the walker's way: what is above it has been seen. */
+/** A directory to visit. Its parent directories have been looked at already. */
 export interface Visit {
   readonly path: ByteString;
   readonly depth: number;
@@ -50,7 +53,7 @@ export interface Visit {
   readonly oldRoot: Buffer | undefined;
   readonly stat: EntryStat | undefined;
   readonly inside: RulesInside;
-  /** A file with exclude rules has changed further up: other entries than before may be left out here. */
+  /** A rule file has changed further up, so other entries than before may be left out here. */
   readonly rulesChanged: boolean;
 }
 
@@ -58,31 +61,31 @@ export interface Visit {
 export interface MetName {
   readonly name: ByteString;
   readonly path: ByteString;
-  /** What the parent has by that name. */
+  /** The parent's entry of that name. */
   readonly old: Entry | undefined;
-  /** Set where it is or leads to sources. */
+  /** Set if the entry is or leads to sources. */
   readonly node: SourceNode | undefined;
-  /** The rules of its directory. */
+  /** The rules of the directory that contains it. */
   readonly scope: DirectoryScope | undefined;
-  /** The parent's directory by that name, once it counts as gone: what is there by now is new. */
+  /** The parent's directory of that name, once it has been counted as gone: whatever is there now is new. */
   readonly gone?: DirectoryEntry;
-  /** How often something else has been found in its place, whatever that was: up to `MOST_LOOKS` in all. */
+  /** How often the entry has been found replaced, by whatever: `MOST_LOOKS` at most. */
   readonly looks: number;
 }
 
-/** A directory that is to be walked next, and whom to tell of it. */
+/** A directory to walk next, and whom to notify about it. */
 export interface Descent {
   readonly visit: Visit;
   readonly completed: (stored: StoredDirectory) => void;
-  /** As of its name. */
+  /** As in `MetName`. */
   readonly looks: number;
   /**
-   * Looks once more, in the directory that was listed, at what is there by its name: what was met was not when it was to be
-   * walked. Undefined when that is no directory to walk, which then is settled.
+   * Called when the directory was replaced before it was walked. Looks again, in the directory that was listed, at what
+   * has its name now. Undefined if that is not a directory to walk; the entry is then completed.
    */
   readonly lookAgain: () => Descent | undefined;
-  /** Tells that nothing of it can be stored: it is another one each time. */
+  /** Gives up on a directory that is replaced at each look: reports it and stores nothing for it. */
   readonly giveUp: (failure: unknown) => void;
-  /** Set when it stands as it was and may be passed over, unless a file with exclude rules has changed. */
+  /** The parent's entry when the directory is unchanged and may be passed over, unless a rule file has changed. */
   readonly clean: DirectoryEntry | undefined;
 }

@@ -6,15 +6,18 @@ import { PendingDirectory, type StoredDirectory } from '../store/pending-directo
 import type { SourceNode } from '../source/source-tree.ts';
 import type { Descent, Visit, WalkParts } from './walk-parts.ts';
 
-/** The parent's tree cannot be read although it was known to be whole: the run starts again and trusts nothing. */
+/**
+ * The parent's tree cannot be read although it was known to be whole. The run starts again without trusting what the
+ * last run learned.
+ */
 export class TreeNotAsKnown extends Error {
   override readonly name = 'TreeNotAsKnown';
 }
 
 /**
- * Walks the sources depth first in byte order, beside the parent snapshot's tree, and stores every directory as soon
- * as its last entry is known. Resolves with the root when everything has been handed to the readers; `root` is
- * called once the tree is complete.
+ * Walks the sources depth first in byte order, alongside the parent snapshot's tree, and stores every directory as soon
+ * as its last entry is known. Resolves when everything has been handed to the readers; `root` is called once the tree
+ * is complete.
  */
 export async function walk(
   sources: SourceNode,
@@ -43,13 +46,13 @@ export async function walk(
   });
 }
 
-/** The directories that came in the place of files while these waited to be read. */
+/** Walks the directories that replaced files while those waited to be read. */
 export async function walkLater(parts: WalkParts): Promise<void> {
   for (let next = parts.later.shift(); next !== undefined; next = parts.later.shift())
     await descend(next, parts);
 }
 
-/** A directory that was replaced since it was met is met anew, by its name in the one that was listed. */
+/** Walks a directory. If it was replaced since it was met, it is looked up again by name in the directory that was listed. */
 async function descend(first: Descent, parts: WalkParts): Promise<void> {
   let descent: Descent | undefined = first;
   while (descent !== undefined) {
@@ -69,7 +72,7 @@ async function descend(first: Descent, parts: WalkParts): Promise<void> {
     await uncountBelow(parent, old, tally, signal);
 }
 
-/** @throws {NotAsMet} before anything of it is taken */
+/** @throws {NotAsMet} before any of its entries is taken */
 async function walkDirectory(
   visit: Visit,
   parts: WalkParts,
@@ -97,7 +100,10 @@ async function walkDirectory(
   pending.listed();
 }
 
-/** Takes what the parent counted of a directory that was visited, or is gone, out of the tally. */
+/**
+ * Takes the parent's counts for a directory that is visited, and for its subdirectories that are gone, out of the tally.
+ * @throws {TreeNotAsKnown}
+ */
 async function countAnew(
   step: DirectoryStep,
   visit: Visit,
@@ -110,13 +116,13 @@ async function countAnew(
   for (const gone of step.gone(known.entries)) await uncountBelow(parent, gone, tally, signal);
 }
 
-/** With a change set, a directory whose own times stand and that nothing dirty lies in needs no listing. */
+/** With a change set, a directory needs no listing if its own times are unchanged and nothing in it is reported as changed. */
 function canSkipListing({ path, old, stat, inside, rulesChanged }: Visit, { changes }: WalkParts): boolean {
   if (changes === undefined || old === undefined || stat === undefined) return false;
-  // What leads to a source is looked at each time: it may have been something else, or nothing, before.
+  // A directory on the way to a source is always listed: the way may have been something else before, or missing.
   if (inside.node !== undefined) return false;
   if (rulesChanged) return false;
-  // Two directories that were made at the same moment have the same times, and may have taken each other's place.
+  // Directories made at the same moment have the same times, and may have been swapped.
   if (storedNumber(stat.ino) !== old.inode) return false;
   return stat.mtimeNs === old.mtimeNs && stat.ctimeNs === old.ctimeNs && !changes.directories.has(path);
 }

@@ -1,7 +1,7 @@
 import type { ContentPlan } from './content-plan.ts';
 import { RECORD, type EntryRecord, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
 
-/** Plans what the comparison found missing from files that stand in the target. */
+/** Plans the pieces that the comparison found missing from existing files. */
 export function assignCompared(
   files: readonly RecordHandle[],
   {

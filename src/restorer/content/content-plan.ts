@@ -5,12 +5,12 @@ import { packKey } from '../../repository/objects/listing.ts';
 import type { RecordHandle } from '../target/entry-records.ts';
 import type { SegmentTask } from './messages.ts';
 
-/** How much is fetched at once, and read over rather than fetched twice. */
+/** The most bytes to fetch in one request, and the largest gap to read over instead of making another request. */
 const RUN = { local: 2 * 1024 * 1024, remote: 8 * 1024 * 1024, gap: 262_144 } as const;
-/** Range reads from remote stores are widened to multiples of this, so that their sizes tell nothing. */
+/** Range reads from remote stores are widened to multiples of this, so that their sizes reveal nothing. */
 const REMOTE_STEP = 262_144;
 
-/** Neighbouring segments of one pack that are fetched with one request and written by one thread. */
+/** Neighbouring segments of one pack that are fetched by one request and written by one thread. */
 export interface SegmentRun {
   readonly pack: KnownPack;
   readonly segments: readonly SegmentTask[];
@@ -19,10 +19,10 @@ export interface SegmentRun {
   readonly length: number;
 }
 
-/** Which files need which segments: so that each segment is fetched, opened and checked once. */
+/** Records which files need which segments, so that each segment is fetched, opened and checked once. */
 export class ContentPlan {
   readonly #index: ChunkIndex;
-  /** Number over all packs of the first segment of each. */
+  /** For each pack, the number of its first segment, counted over all packs. */
   readonly #firstSegment: Float64Array;
   readonly #whole: (RecordHandle[] | undefined)[] = [];
   readonly #parts: (number[] | undefined)[] = [];
@@ -38,7 +38,10 @@ export class ContentPlan {
     }
   }
 
-  /** @throws {RepositoryError} CORRUPT_DATA when the index points nowhere */
+  /**
+   * The number of a segment, counted over all packs.
+   * @throws {RepositoryError} CORRUPT_DATA when the index points to a segment that does not exist
+   */
   segmentNumber(pack: number, segment: number): number {
     const first = this.#firstSegment[pack];
     const next = this.#firstSegment[pack + 1];
@@ -68,7 +71,7 @@ export class ContentPlan {
       yield Uint32Array.from(this.#plain.slice(at, at + size));
   }
 
-  /** All runs, in the order in which they lie in the packs. Each can be taken once. */
+  /** All runs, in the order in which they lie in the packs. Taking a run removes it from the plan. */
   *runs(destination: Destination): Generator<SegmentRun> {
     const { remote } = destination.properties;
     const most = remote ? RUN.remote : RUN.local;
@@ -114,7 +117,7 @@ function rangeOf(
   return { offset, length: Math.min(pack.length, Math.ceil(end / REMOTE_STEP) * REMOTE_STEP) - offset };
 }
 
-/** The segments of a run, each by itself. */
+/** Splits a run into runs of one segment each. */
 export function* eachSegment(
   { pack, segments }: SegmentRun,
   destination: Destination,

@@ -8,10 +8,10 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import { isRegular } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
-/** The file is there but may not be opened for writing: it can still be replaced. */
+/** Errors that say that an existing file may not be opened for writing: it can still be replaced. */
 const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ETXTBSY', 'ELOOP', 'EISDIR', 'ENXIO']);
 
-/** Finds out which pieces of a file the target has already. */
+/** Finds out which pieces of a file already exist in the target. */
 export class FileComparer {
   readonly #hasher: ChunkHasher;
   readonly #policy: MetadataPolicy;
@@ -23,9 +23,9 @@ export class FileComparer {
   }
 
   /**
-   * Marks the pieces that are present, or, when nothing but the metadata differs, the whole record. A file that cannot
-   * be changed in place is marked to be replaced, and so is one of which all is fetched in any case: made beside it, a
-   * new one takes its place at a stroke.
+   * Marks the pieces that are present, or, when only the metadata differs, the whole record. A file that cannot be
+   * changed in place is marked to be replaced. So is one whose content is all fetched in any case, because a rename
+   * replaces it atomically.
    */
   compare(directory: TargetDirectory, record: EntryRecord): void {
     let fd: number;
@@ -52,10 +52,10 @@ export class FileComparer {
     }
   }
 
-  /** Whether a new file can take the place of one that stands without anybody losing it. */
+  /** Whether a new file can replace the existing one: its directory has to allow that, and the owner must stay the same. */
   #mayBeReplaced(directory: TargetDirectory, { uid, gid, dev }: EntryStat): boolean {
     const policy = this.#policy;
-    // a file may be a mount of its own, which nothing can replace
+    // a file may itself be a mount point, which cannot be replaced
     if (dev !== directory.stat().dev) return false;
     if (policy.uid === 0) return true;
     return uid === policy.uid && gid === policy.gid && directory.takesEntries();
@@ -114,7 +114,7 @@ export class FileComparer {
   }
 }
 
-/** Whether nothing of a file is there, or all of it lies in the one segment that is fetched. */
+/** Whether no piece of a file is present, or all of them lie in one segment, which is fetched in any case. */
 function isFetchedWhole(record: EntryRecord): boolean {
   let anyPresent = false;
   let oneSegment = true;

@@ -13,12 +13,12 @@ import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-director
 import { STATE, removeQuietly, unmark, workingName } from '../target/unfinished-files.ts';
 
 /**
- * Up to so many files are asked for one by one: for more, one call that covers the whole file system is cheaper, although
- * it also waits for what other programs have written there.
+ * Up to this many files are synced one by one. For more, one call for the whole file system is cheaper, although it
+ * also waits for what other programs have written there.
  */
 export const SYNCED_ONE_BY_ONE = 64;
 
-/** What says that a file may not be opened in this way, but may in another. */
+/** Errors that say that a file may not be opened in one way, but may be in another. */
 const REFUSED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ETXTBSY']);
 
 export interface CompleterParts {
@@ -26,14 +26,13 @@ export interface CompleterParts {
   readonly directories: OpenDirectories;
   readonly metadata: MetadataWriter;
   readonly run: string;
-  /** Told of a file that is given up; a system error that ends the whole restore is thrown instead. */
+  /** Called for each file that fails. A system error that ends the whole restore is thrown instead. */
   readonly failed: (file: RecordHandle, error: unknown) => void;
 }
 
 /**
- * The last step of each file. Once its content is on disk, and not before, it gets its owner, attributes, times,
- * permissions and, when it was made beside what stands there, its name: whatever happens to the machine, what looks like a
- * finished file has its content.
+ * The last step for each file. Only once its content is on disk does it get its owner, attributes, times and permissions, and
+ * its name if it was written under another. So whatever happens to the machine, a file that looks finished has its content.
  */
 export class FileCompleter {
   readonly #parts: CompleterParts;
@@ -56,7 +55,7 @@ export class FileCompleter {
     }
   }
 
-  /** The file systems of which everything is on disk now. */
+  /** Syncs the file systems of these files. Returns those on which everything is on disk. */
   #syncFileSystems(files: Uint32Array): ReadonlySet<bigint> {
     const { records, directories } = this.#parts;
     const synced = new Set<bigint>();
@@ -67,10 +66,10 @@ export class FileCompleter {
       asked.add(created.dev);
       try {
         const directory = directories.at(parent);
-        // a file may be a mount of its own
+        // a file may itself be a mount point
         if (directory.stat().dev === created.dev && directory.syncFileSystem()) synced.add(created.dev);
       } catch (error) {
-        // each file is asked for by itself then, and says what is wrong with it
+        // each file is then synced separately, and reports what is wrong with it
         if (errnoOf(error) === undefined) throw error;
       }
     }
@@ -110,8 +109,8 @@ export class FileCompleter {
 }
 
 /**
- * Opens the file that this restore has written. Where that cannot be looked at, only a temporary name is known to be its
- * own; it must be gone before the directory gets its times.
+ * Opens the file that this restore has written. If that fails with a system error, the file is removed if its name is a
+ * temporary one, since only then is it certain to be this run's. That has to happen before the directory gets its times.
  */
 function openOwn(directory: TargetDirectory, name: ByteString, record: EntryRecord): number {
   try {
@@ -130,7 +129,7 @@ function openOwn(directory: TargetDirectory, name: ByteString, record: EntryReco
   }
 }
 
-/** Opens a file for what is still to be done with it, however it may be opened. */
+/** Opens a file for its last step, for writing if possible, else for reading. */
 function openWritten(directory: TargetDirectory, name: ByteString, record: EntryRecord): number {
   try {
     return directory.openFile(name, 'read-write');
@@ -141,13 +140,13 @@ function openWritten(directory: TargetDirectory, name: ByteString, record: Entry
     return directory.openFile(name, 'read');
   } catch (error) {
     if (errnoOf(error) !== 'EACCES' || directory.find(name)?.ino !== record.created.ino) throw error;
-    // its owner has no right to it, but may take it
+    // this process is the owner and may give itself the permission it lacks
     directory.setMode(name, UNFINISHED_FILE);
     return directory.openFile(name, 'read-write');
   }
 }
 
-/** Nobody else's file gets the metadata of this one, or its name. */
+/** Makes sure that no other file gets the metadata or the name of this one. */
 function requireWritten({ created }: EntryRecord, directory: TargetDirectory, fd: number): void {
   const stat = directory.fstat(fd);
   if (isRegular(stat) && stat.ino === created.ino && stat.dev === created.dev && stat.nlink === 1) return;

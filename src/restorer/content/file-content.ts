@@ -7,8 +7,8 @@ import type { ContentPlan } from './content-plan.ts';
 import type { EntryRecord, Piece } from '../target/entry-records.ts';
 
 /**
- * Where the bytes of one file come from, worked out and checked before anything is made of it. One object serves file
- * after file.
+ * Works out where the content of a file comes from, and checks that before anything is made. One object serves many
+ * files in turn.
  */
 export class FileContent {
   readonly #index: ChunkIndex;
@@ -31,7 +31,7 @@ export class FileContent {
   get onlySegment(): number | undefined {
     return this.#sameSegment ? this.#pieces[0]?.segment : undefined;
   }
-  /** The length has to be set: it does not come from the pieces. */
+  /** The length of the file has to be set, as it does not follow from the pieces. */
   get endsInHole(): boolean {
     return this.#endsInHole;
   }
@@ -41,7 +41,7 @@ export class FileContent {
     for (const [i, piece] of this.#pieces.entries()) record.setPiece(i, this.#ids, this.#idAt[i] ?? 0, piece);
   }
 
-  /** Hands every piece to the plan by itself: several threads will have a part in the file. */
+  /** Plans every piece separately: several threads will write parts of the file. */
   spread(record: EntryRecord, plan: ContentPlan): void {
     const { words, index } = record.remaining;
     words[index] = this.#pieces.length;
@@ -49,7 +49,7 @@ export class FileContent {
   }
 
   /**
-   * @param largest tells how many bytes of data a file can have where this one goes
+   * @param largest the most bytes of data that a file can have in its directory
    * @throws {RepositoryError} CORRUPT_DATA, LIMIT_EXCEEDED
    */
   async resolve(
@@ -75,7 +75,7 @@ export class FileContent {
     this.#end(placing);
   }
 
-  /** The same for the nearly always case that nothing has to be waited for. */
+  /** As `resolve`, for a file with its ids in the entry: nearly always the case, and nothing has to be read for it. */
   resolveDirect(file: FileEntry, largest: () => number): void {
     const placing = this.#begin(file, largest);
     this.#ids = file.content;
@@ -116,7 +116,7 @@ export class FileContent {
       placing.chunks += 1;
       placing.data += length;
       if (length === 0 || placing.data > placing.dataSize) throw doesNotAddUp();
-      // many small chunks are made to tire a reader out
+      // too many small chunks would be an attempt to exhaust the reader
       if (placing.chunks > mostChunks(placing.data, placing.holes.length)) {
         throw new RepositoryError(
           'LIMIT_EXCEEDED',
@@ -129,7 +129,7 @@ export class FileContent {
     }
   }
 
-  /** Lays a chunk into the file, holes left out; a hole in the middle of it makes two pieces. */
+  /** Lays a chunk into the file, skipping holes. A hole in the middle of a chunk splits it into two pieces. */
   #place(chunk: { segment: number; offset: number; length: number }, idAt: number, placing: Placing): void {
     for (let skip = 0; skip < chunk.length;) {
       skipHoles(placing);
@@ -153,16 +153,16 @@ export class FileContent {
 }
 
 const ID = 24;
-/** Files up to this size are not worth asking how much room there is at all. */
+/** For files up to this size the file system is not asked how much it can hold. */
 const WORTH_ASKING = 64 * 1024 ** 3;
 
-/** How far a file is laid out. */
+/** The progress of laying out a file. */
 interface Placing {
   readonly size: number;
   readonly holes: readonly Hole[];
   nextHole: number;
   position: number;
-  /** Bytes of chunks so far, and as they have to be in the end. */
+  /** Bytes of chunks so far; in the end they must equal `dataSize`. */
   data: number;
   readonly dataSize: number;
   chunks: number;

@@ -18,16 +18,16 @@ const STRETCH = 1024 * 1024;
 export interface UpdaterParts {
   readonly run: string;
   readonly hasher: ChunkHasher;
-  /** Read what was changed once more. */
+  /** Whether to read changed files again. */
   readonly verify: boolean;
-  /** A hole of this file became zeros. */
+  /** Called when a hole of the snapshot's version was filled with zeros instead. */
   readonly filledHole: (record: EntryRecord) => void;
 }
 
 /**
- * Changes files that stand in the target, in place. Nothing of one is touched before all that it lacks is at hand, so
- * that damage in the repository costs no file that stands; and none is touched before a mark beside it and its mode say on disk that it
- * is unfinished, so that after a power loss no mixture of old and new looks like a file.
+ * Changes existing files in place. No file is touched before everything it lacks is at hand, so that damage in the
+ * repository costs no existing file. Nor is it touched before a mark next to it and its mode say on disk that it is
+ * unfinished, so that after a power loss no mixture of old and new content looks like a finished file.
  */
 export class FileUpdater {
   readonly #parts: UpdaterParts;
@@ -37,7 +37,7 @@ export class FileUpdater {
     this.#parts = parts;
   }
 
-  /** @param write puts the pieces that the file lacks into it; they are known to be right */
+  /** @param write writes the pieces that the file lacks; they have been checked */
   update(directory: TargetDirectory, record: EntryRecord, write: (fd: number) => void): void {
     const fd = directory.openFile(record.name, 'read-write');
     try {
@@ -53,7 +53,7 @@ export class FileUpdater {
     }
   }
 
-  /** Takes the pieces that the file lacks from another one, where they stand in the same places. */
+  /** Copies the missing pieces from another file, where they are at the same offsets. */
   copyMissing(from: number, to: number, record: EntryRecord): void {
     const count = record.pieceCount;
     for (let i = 0; i < count; i += 1) {
@@ -68,7 +68,7 @@ export class FileUpdater {
     }
   }
 
-  /** Overwrites with zeros what stands where the snapshot's version has holes. */
+  /** Overwrites with zeros any data that is where the snapshot's version has holes. */
   #emptyHoles(fd: number, record: EntryRecord): void {
     let filled = false;
     let end = 0;
@@ -102,7 +102,7 @@ export class FileUpdater {
   }
 }
 
-/** @throws {EntryFailure} when it is not, or no longer only, the file that was looked at before */
+/** @throws {EntryFailure} CHANGED when it is not the file that was compared, or has got another name */
 export function requireCompared(record: EntryRecord, stat: EntryStat): void {
   const { ino, dev } = record.created;
   if (isRegular(stat) && stat.nlink === 1 && stat.ino === ino && stat.dev === dev) return;
@@ -113,14 +113,14 @@ function giveUnfinishedMode(fd: number): void {
   try {
     fchmodSync(fd, UNFINISHED_FILE);
   } catch (error) {
-    // somebody else's file that may be written all the same
+    // another user's file, which may be written even so
     if (errnoOf(error) !== 'EPERM') throw error;
     return;
   }
   syncToDisk(fd);
 }
 
-/** True when there was anything. */
+/** Overwrites the data in a range with zeros. True if there was any. */
 function emptyRange(fd: number, start: number, end: number): boolean {
   let any = false;
   for (const extent of dataExtents(fd, end)) {

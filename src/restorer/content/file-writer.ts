@@ -24,19 +24,19 @@ export interface WriterParts {
   readonly updater: FileUpdater;
   readonly hasher: ChunkHasher;
   readonly run: string;
-  /** Told of a file that is given up; a system error that ends the whole restore is thrown instead. */
+  /** Called for each file that fails. A system error that ends the whole restore is thrown instead. */
   readonly failed: (file: RecordHandle, error: unknown) => void;
-  /** A file has its content; it is not complete before that is on disk. */
+  /** Called when a file has its content. It is complete only once that is on disk. */
   readonly written: (record: EntryRecord) => void;
-  /** A file that stands is as in the snapshot. */
+  /** Called for an existing file that is as in the snapshot. */
   readonly unchanged: (record: EntryRecord) => void;
   readonly wrote: (bytes: number) => void;
 }
 
 /**
- * Writes the content of files. One whose content lies in one segment is written in one go; of others each thread writes
- * the pieces it has, and whoever writes the last one ends the file. What several threads change of a file that stands is
- * put together beside it first, since any of the pieces may turn out to be damaged.
+ * Writes the content of files. A file whose content lies in one segment is written in one go. Of others each thread
+ * writes the pieces it has, and the thread that writes the last piece finishes the file. When several threads change an
+ * existing file, the pieces are first put together in a temporary file, since any of them may turn out to be damaged.
  */
 export class FileWriter {
   readonly #parts: WriterParts;
@@ -46,7 +46,7 @@ export class FileWriter {
     this.#parts = parts;
   }
 
-  /** A file with all the pieces that it lacks in this segment. */
+  /** Writes a file that lacks only pieces of this segment. */
   whole(handle: RecordHandle, raw: Buffer): void {
     const record = this.#parts.records.at(handle);
     try {
@@ -61,7 +61,7 @@ export class FileWriter {
     }
   }
 
-  /** A file without content to write: empty, nothing but holes, or only metadata to set. */
+  /** Handles a file without content to write: empty, nothing but holes, or only metadata to set. */
   plain(handle: RecordHandle): void {
     const record = this.#parts.records.at(handle);
     try {
@@ -76,7 +76,7 @@ export class FileWriter {
     }
   }
 
-  /** One piece of a file that has others elsewhere. */
+  /** Writes one piece of a file whose other pieces lie in other segments. */
   part(handle: RecordHandle, number: number, raw: Buffer): void {
     this.#share(handle, (record) => {
       const piece = record.piece(number);
@@ -91,14 +91,14 @@ export class FileWriter {
     });
   }
 
-  /** A piece that cannot be had. */
+  /** Fails a file because one of its pieces cannot be read. */
   partMissing(handle: RecordHandle, reason: unknown): void {
     this.#share(handle, () => {
       throw reason;
     });
   }
 
-  /** Does one thread's share of a file; the last share ends it, or cleans up when any failed. */
+  /** Does one thread's share of a file. The last share finishes the file, or cleans up if any share failed. */
   #share(handle: RecordHandle, act: (record: EntryRecord) => void): void {
     const record = this.#parts.records.at(handle);
     const { words, index } = record.state;
@@ -118,12 +118,13 @@ export class FileWriter {
     } catch (error) {
       this.#fail(record, error);
     }
-    // It may have been made after the failure was told of; no other name is made of it.
+    // Another thread may have created the file after the failure was reported. With `created` reset, no other name is
+    // linked to it.
     record.created = { ino: 0n, dev: 0n };
     removeQuietly(() => this.#directoryOf(record), nameOfParts(record, this.#parts.run));
   }
 
-  /** The first failure of a file is the one that is told. */
+  /** Marks a file as failed. Only its first failure is reported. */
   #fail(record: EntryRecord, error: unknown): void {
     const { words, index } = record.state;
     const before = Atomics.exchange(words, index, STATE.failed);
@@ -131,7 +132,7 @@ export class FileWriter {
     if (before !== STATE.failed) this.#parts.failed(record.handle, error);
   }
 
-  /** Opens what several threads write; the first one to come makes it while the others wait. */
+  /** Opens the file that several threads write. The first thread creates it while the others wait. */
   #openShared(record: EntryRecord): number {
     const { words, index } = record.state;
     if (Atomics.compareExchange(words, index, STATE.untouched, STATE.preparing) === STATE.untouched) {
@@ -146,7 +147,7 @@ export class FileWriter {
     return this.#directoryOf(record).openFile(nameOfParts(record, this.#parts.run), 'read-write');
   }
 
-  /** Makes what several threads write ready for its pieces: its length set, the rest a hole. */
+  /** Creates the file that several threads write, at its full length as one hole. */
   #prepare(record: EntryRecord): void {
     const directory = this.#directoryOf(record);
     const fd = this.#createParts(directory, record);
@@ -169,7 +170,7 @@ export class FileWriter {
     }
   }
 
-  /** Puts the pieces that were put together beside a file into it. */
+  /** Copies the pieces that were put together in the temporary file into the existing file. */
   #takeOver(record: EntryRecord): void {
     const { updater, run } = this.#parts;
     const directory = this.#directoryOf(record);
@@ -183,7 +184,7 @@ export class FileWriter {
     directory.removeFile(parts);
   }
 
-  /** Makes a file, or changes the one that stands, in one go. Of a new one nothing stays when anything fails. */
+  /** Creates a file, or changes the existing one, in one go. If anything fails, a new file is removed. */
   #fill(record: EntryRecord, write: (fd: number) => void): void {
     const directory = this.#directoryOf(record);
     if (record.has(RECORD.update)) {
@@ -206,7 +207,7 @@ export class FileWriter {
     }
   }
 
-  /** Whether a file of the right content has the right metadata, too. */
+  /** Whether a file with the right content has the right metadata, too. */
   #hasMetadata(record: EntryRecord): boolean {
     const { policy } = this.#parts;
     const directory = this.#directoryOf(record);
@@ -215,7 +216,7 @@ export class FileWriter {
       fd = directory.openFile(record.name, 'read');
     } catch (error) {
       if (errnoOf(error) !== 'EACCES') throw error;
-      // its owner could read it otherwise
+      // its owner may not read it, so the metadata is taken to differ and is set
       return false;
     }
     try {
@@ -227,7 +228,10 @@ export class FileWriter {
     }
   }
 
-  /** The chunk must have the id that the tree says; files that share it come one after the other. */
+  /**
+   * Checks that a chunk has the id that the tree gives. Files that share a chunk come one after the other, so the last
+   * is cached.
+   */
   #check(piece: Piece, raw: Buffer): void {
     const last = this.#verified;
     if (

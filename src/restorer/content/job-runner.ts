@@ -79,14 +79,14 @@ export class JobRunner {
     });
   }
 
-  /** Record pages that it has. */
+  /** Number of record pages it has received. */
   get pages(): number {
     return this.#records.pages;
   }
 
   /**
-   * @returns what was done; on a full target, what had been done by then
-   * @throws what else ends the whole restore; a file that fails is in the result
+   * @returns what was done; if the target became full, what had been done by then
+   * @throws errors that end the whole restore; a file that fails is listed in the result
    */
   run(job: Job): JobResult {
     this.#records.addPages(job.pages);
@@ -127,7 +127,7 @@ export class JobRunner {
     }
   }
 
-  /** Closes what is open; the root belongs to the thread that opened it. */
+  /** Closes the directories that are open. The root belongs to the thread that opened it. */
   close(): void {
     this.#directories.closeOpened();
   }
@@ -151,7 +151,7 @@ export class JobRunner {
       for (let i = 0; i < parts.length; i += 2)
         this.#writer.part(parts[i] ?? NO_RECORD, parts[i + 1] ?? 0, content);
     }
-    // handed back now and not when the collector comes by
+    // frees the memory at once instead of waiting for garbage collection
     if ('bytes' in sealed) sealed.bytes.transfer(0);
   }
 
@@ -172,7 +172,7 @@ export class JobRunner {
   /** Lists a file that could not be restored. */
   #failed(file: RecordHandle, error: unknown, counted = false): void {
     this.#counts.failures.push({ file, counted, ...entryFailure(error) });
-    // no other name is made of what failed
+    // prevents links to a file that failed
     this.#records.at(file).created = { ino: 0n, dev: 0n };
   }
 }

@@ -15,9 +15,9 @@ export interface WorkerSetup {
   readonly root: RecordHandle;
   readonly policy: MetadataPolicy;
   readonly verify: boolean;
-  /** Part of the temporary names of this run. */
+  /** The run's part of all temporary names. */
   readonly run: string;
-  /** [0] becomes 1 when the restore has ended before its time: jobs that wait are left. */
+  /** [0] becomes 1 when the restore has ended early: queued jobs are then dropped. */
   readonly stop: SharedArrayBuffer;
 }
 
@@ -25,23 +25,23 @@ interface JobBase {
   readonly job: number;
   /** Record pages that this worker does not have yet. */
   readonly pages: readonly SharedArrayBuffer[];
-  /** Created directories inherit access lists that their snapshot versions do not have. */
+  /** Created entries inherit access lists that their snapshot versions do not have. */
   readonly clearAcls: boolean;
 }
 
-/** What is needed of one segment. */
+/** The files that need a segment. */
 export interface SegmentTask {
   readonly number: number;
-  /** Files that need nothing else. */
+  /** Files whose missing content lies in this segment alone. */
   readonly whole: Uint32Array;
-  /** Pairs of record and number of the piece. */
+  /** Pairs of record handle and piece number. */
   readonly parts: Uint32Array;
 }
 
 export interface SegmentsJob extends JobBase {
   readonly kind: 'segments';
   readonly pack: KnownPack;
-  /** Stored bytes of the pack from `offset` on; or why there are none. */
+  /** Stored bytes of the pack from `offset` on, or the reason why they could not be read. */
   readonly sealed:
     | { readonly bytes: ArrayBuffer; readonly start: number; readonly offset: number }
     | { readonly missing: string };
@@ -54,19 +54,19 @@ export interface PlainJob extends JobBase {
   readonly files: Uint32Array;
 }
 
-/** Files that stand in the target: which of their pieces differ. */
+/** Existing files, to find out which of their pieces differ. */
 export interface CompareJob extends JobBase {
   readonly kind: 'compare';
   readonly files: Uint32Array;
 }
 
-/** Files with all their content: it is to be on disk, and then they get their metadata and their names. */
+/** Files with all their content: it has to be synced to disk, and then they get their metadata and names. */
 export interface CompleteJob extends JobBase {
   readonly kind: 'complete';
   readonly files: Uint32Array;
 }
 
-/** File systems of which everything is to be on disk, by the descriptor of a directory in each. */
+/** File systems to sync to disk, each by the descriptor of a directory in it. */
 export interface SyncJob extends JobBase {
   readonly kind: 'sync';
   readonly fileSystems: readonly number[];
@@ -77,7 +77,7 @@ export type ToWorker = Job | { readonly kind: 'close' };
 
 export interface FileFailure {
   readonly file: RecordHandle;
-  /** It had its content, and an earlier result counts it. */
+  /** The file had its content, and an earlier result counts it as written. */
   readonly counted: boolean;
   readonly code: string;
   readonly message: string;
@@ -88,22 +88,22 @@ export interface JobResult {
   readonly job: number;
   /** Files with all their content, which are still to be completed. */
   readonly written: Uint32Array;
-  /** Files that were as they should be. */
+  /** Number of files that were as they should be. */
   readonly unchanged: number;
-  /** Sizes of these and of those that were written. */
+  /** Total size of the unchanged and the written files. */
   readonly fileBytes: number;
   /** Bytes written. */
   readonly bytes: number;
   readonly failures: readonly FileFailure[];
   readonly omissions: readonly Omission[];
-  /** Why not everything on the file systems of a `SyncJob` is on disk. */
+  /** For a `SyncJob`: why not everything is on disk. */
   readonly unsynced: FailureFacts | undefined;
-  /** The job ended before its time, since the target cannot take any more: what the system said. */
+  /** Set when the job ended early because the target is full: the system's error message. */
   readonly full: string | undefined;
   readonly lastFile: RecordHandle;
 }
 
-/** The program is wrong: the restore ends. */
+/** A bug was found: the restore ends. */
 export interface FatalMessage {
   readonly kind: 'fatal';
   readonly message: string;

@@ -13,16 +13,16 @@ import { LostPacks } from './lost-packs.ts';
 import type { FromWorker, Job, JobResult, ToWorker, WorkerSetup } from './messages.ts';
 import { WrittenFiles } from './written-files.ts';
 
-/** More threads than this only wait for each other in the file system. */
+/** More threads than this would only wait for each other in the file system. */
 const MAX_WORKERS = 4;
 /**
- * Sealed bytes that may be on their way from the destination or wait at the workers. A far and fast line carries a good
- * part of them at any moment (docs/performance.md).
+ * Stored bytes that may be on their way from the destination or wait at the workers. A far and fast connection carries
+ * a good part of them at any moment (docs/performance.md).
  */
 const BYTES_IN_FLIGHT = { local: 24 * 1024 * 1024, remote: 64 * 1024 * 1024 } as const;
-/** Jobs that wait at each worker: enough that it never idles while the next one is fetched. */
+/** Jobs queued at each worker: enough that it never idles while the next one is fetched. */
 const QUEUED = 2;
-/** Files of one job without content. */
+/** Files per job that needs no stored content. */
 const GROUP = 256;
 
 /** `Omit` that keeps the alternatives of a union apart. */
@@ -32,22 +32,22 @@ type NewJob = Job extends infer One
     : never
   : never;
 
-/** Up to this much is done without threads: one takes 0.1 s to start. */
+/** Up to this much is done on the main thread: a thread takes 0.1 s to start. */
 const FEW = { files: 64, bytes: 8 * 1024 * 1024 } as const;
-/** A thread ends within the job it is at; one that does not is stopped. */
+/** A thread ends after its current job; one that takes longer than this is terminated. */
 const END_WITHIN_MS = 5_000;
 
 interface WorkerSlot {
   readonly worker: Worker;
   readonly ended: Promise<void>;
-  /** Record pages that it has. */
+  /** Number of record pages it has been sent. */
   pages: number;
   outstanding: number;
 }
 
 /**
- * Carries out the jobs of a restore: on worker threads, which start while the plan is still being made, or, when there
- * is too little to do for a thread to be worth its start, right here.
+ * Carries out the jobs of a restore. They run on worker threads, which start while the plan is still being made, or,
+ * when there is too little to do to justify starting threads, on the main thread.
  */
 export class WorkerPool {
   readonly #setup: WorkerSetup;
@@ -66,9 +66,9 @@ export class WorkerPool {
   #bytesInFlight = 0;
   #clearAcls = false;
   #failure: unknown;
-  /** A thread has ended, or cannot go on. */
+  /** A thread has ended unexpectedly, or reported a bug. */
   #broken = false;
-  /** Nothing more is to be written. */
+  /** Nothing more is to be written, because the restore failed. */
   #ending = false;
   #unsynced: FailureFacts | undefined;
   #wake: (() => void) | undefined;
@@ -85,7 +85,7 @@ export class WorkerPool {
     this.#threads = workers ?? threadCount(MAX_WORKERS);
   }
 
-  /** One more file will have to be written or compared. */
+  /** Announces another file that will have to be written or compared. */
   expect(bytes: number): void {
     if (this.#slots.length > 0) return;
     this.#expected.files += 1;
@@ -94,12 +94,12 @@ export class WorkerPool {
     for (let i = 0; i < this.#threads; i += 1) this.#slots.push(this.#start());
   }
 
-  /** From now on created entries lose access lists that they inherit. */
+  /** Makes created entries lose access lists that they inherit. */
   clearInheritedAcls(): void {
     this.#clearAcls = true;
   }
 
-  /** Compares files that stand in the target with their records; resolves when all results are in. */
+  /** Compares existing files with their records; resolves when all results are in. */
   async compare(files: readonly number[], signal: AbortSignal): Promise<void> {
     for (let at = 0; at < files.length; at += GROUP) {
       await this.#room(signal);
@@ -108,7 +108,7 @@ export class WorkerPool {
     await this.#idle(signal);
   }
 
-  /** Writes everything in the plan; resolves when all files are complete or given up. */
+  /** Writes everything in the plan; resolves when all files are complete or have failed. */
   async write(content: ContentPlan, destination: Destination, signal: AbortSignal): Promise<void> {
     try {
       await this.#writeAll(content, destination, signal);
@@ -120,7 +120,7 @@ export class WorkerPool {
     }
   }
 
-  /** Files that have their content and are not known to be complete: what is left of a restore that ends too soon. */
+  /** Files that have their content but are not known to be complete, for cleaning up after a restore that ends early. */
   get incomplete(): Iterable<number> {
     return this.#written;
   }
@@ -128,7 +128,7 @@ export class WorkerPool {
   /**
    * Resolves when everything on these file systems is on disk.
    * @param fileSystems descriptors of directories
-   * @returns why it is not, when it is not
+   * @returns the failure, if not everything is on disk
    */
   async sync(fileSystems: readonly number[], signal: AbortSignal): Promise<FailureFacts | undefined> {
     if (fileSystems.length > 0) this.#post({ kind: 'sync', fileSystems }, 0, []);
@@ -159,7 +159,7 @@ export class WorkerPool {
     await this.#idle(signal);
   }
 
-  /** Lets the threads end by themselves, so that they close what they have open. */
+  /** Lets the threads end on their own first, so that they close what they have open. */
   async [Symbol.asyncDispose](): Promise<void> {
     Atomics.store(new Int32Array(this.#stop), 0, 1);
     const close: ToWorker = { kind: 'close' };
@@ -177,7 +177,7 @@ export class WorkerPool {
     if (files.length > 0) this.#post({ kind: 'complete', files }, 0, []);
   }
 
-  /** A restore that ends before its time: what has been written is worth no less. */
+  /** Completes the files that were written before the restore failed: they are worth no less for that. */
   async #completeAfterAll(): Promise<void> {
     this.#ending = true;
     const patience = AbortSignal.timeout(END_WITHIN_MS);
@@ -209,7 +209,10 @@ export class WorkerPool {
     }
   }
 
-  /** What cannot be read costs its files, and of a run that cannot be read as a whole only the segments that cannot. */
+  /**
+   * Fetches a run. If it cannot be read as a whole, its segments are fetched one by one, and only the files of those
+   * that cannot be read are lost.
+   */
   async #fetchOrGiveUp(run: SegmentRun, destination: Destination, signal: AbortSignal): Promise<void> {
     const { pack, segments, length } = run;
     let bytes: Buffer;

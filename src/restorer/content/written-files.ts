@@ -2,21 +2,21 @@ import type { RecordHandle } from '../target/entry-records.ts';
 import type { JobResult } from './messages.ts';
 
 /**
- * As many files are completed together: seldom enough that waiting for the disk costs little, and often enough that it
- * has something to do meanwhile and that a restore which is killed leaves few files to go on with.
+ * This many files are completed together. That is rare enough that waiting for the disk costs little, and often enough
+ * that the disk is kept busy meanwhile and a restore that is killed leaves few unfinished files.
  */
 const ENOUGH = { files: 8_192, bytes: 256 * 1024 * 1024 } as const;
 
-/** Files that have their content and are not complete yet. */
+/** Keeps the files that have their content but are not complete yet. */
 export class WrittenFiles {
   #waiting: RecordHandle[] = [];
   #bytes = 0;
-  /** By job. */
+  /** Files that are being completed, by job. */
   readonly #underWay = new Map<number, Uint32Array>();
-  /** There was no room to complete all of these. */
+  /** Files of jobs that found the target full, so that not all of them may be complete. */
   readonly #left: Uint32Array[] = [];
 
-  /** Takes over what a job did. */
+  /** Takes in the result of a job. */
   settle({ job, written, bytes, full }: JobResult): void {
     const asked = this.#underWay.get(job);
     this.#underWay.delete(job);
@@ -33,7 +33,7 @@ export class WrittenFiles {
     return this.#underWay.size > 0;
   }
 
-  /** All that wait, for this job. */
+  /** Hands out all waiting files, to be completed by this job. */
   take(job: number): Uint32Array {
     const files = Uint32Array.from(this.#waiting);
     this.#waiting = [];

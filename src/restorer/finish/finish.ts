@@ -17,7 +17,7 @@ import { stayText, type StayReason } from '../plan/stay-reason.ts';
 import { isAbandoned, isOfRun } from '../target/temporary-names.ts';
 import { STATE, removeQuietly } from '../target/unfinished-files.ts';
 
-/** For a dry run: what `finishRestore` would do. */
+/** For a dry run: reports what `finishRestore` would do. */
 export function reportPlan({
   plan,
   directories,
@@ -47,7 +47,7 @@ export function reportPlan({
 
 export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
-  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined when it may be. */
+  /** Why nothing at or below a path is removed although the snapshot lacks it; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
   /** Directories in which something was made or changed. */
   readonly touched: ReadonlySet<RecordHandle>;
@@ -56,7 +56,7 @@ export interface FinishParts extends HardLinkParts {
   readonly signal: AbortSignal;
 }
 
-/** The directories that this plan touches beside those in which files were written. */
+/** All directories that the restore changes: those in which files were written, and those that the plan changes otherwise. */
 export function touchedBy(
   plan: RestorePlan,
   withFiles: ReadonlySet<RecordHandle>,
@@ -73,15 +73,17 @@ function linksOf({ groups }: RestorePlan): readonly HardLink[] {
   return groups.flatMap(({ links }) => links);
 }
 
-/** Entries between two looks at what else there is to do: an interrupt, a progress display. */
+/** Entries between two turns of the event loop, for an interrupt or a progress display. */
 const STRETCH = 256;
 
-/** After the files: links and special files, extra entries, and last the directories' own metadata, deepest first. */
+/**
+ * The steps after the files: links and special files, extra entries, and last the directories' own metadata, deepest first.
+ */
 export async function finishRestore(parts: FinishParts): Promise<void> {
   const { plan, records, tally, directories } = parts;
   for (const handle of plan.clearing) {
     const { words, index } = records.at(handle).state;
-    // the directory stays where its file has failed
+    // the directory stays if the file that replaces it has failed
     if (words[index] === STATE.complete) tally.deleted(directories.pathOfEntry(handle));
   }
   await forEach(parts, plan.named, {
@@ -118,7 +120,7 @@ function isFinishedFile({ records, plan }: FinishParts, handle: RecordHandle): b
   return plan.markedFiles.has(handle) && words[index] !== STATE.failed;
 }
 
-/** What it says is not so any more. The mark of a restore that is alive is its own. */
+/** Removes a mark that no longer applies. A mark of another restore that is still alive is left to that one. */
 function removeMark(
   { directories, records, run }: FinishParts,
   handle: RecordHandle,
@@ -128,7 +130,7 @@ function removeMark(
     removeQuietly(() => directories.at(records.at(handle).parent), mark);
 }
 
-/** Directories that keep their own metadata have new entries. */
+/** Syncs directories that keep their own metadata but have new entries. */
 async function syncStanding({
   plan,
   touched,
@@ -154,13 +156,15 @@ async function syncStanding({
 }
 
 interface Step<T> {
-  /** Where it is, for the list of what went wrong. */
+  /** The place of an item, for the list of problems. */
   readonly place: (item: T) => readonly [parent: RecordHandle, name: ByteString];
   readonly act: (item: T) => void;
   readonly failed: (item: T) => void;
 }
 
-/** Lists what goes wrong with one entry and goes on; what ends the whole restore is thrown. */
+/**
+ * Handles each item. An error with one entry is listed, and the others go on; an error that ends the whole restore is thrown.
+ */
 async function forEach<T>(
   { tally, directories, signal }: FinishParts,
   items: readonly T[],
@@ -179,7 +183,7 @@ async function forEach<T>(
   }
 }
 
-/** True for an extra entry that is not removed; it is noted why. */
+/** Whether an extra entry is not to be removed; the reason is noted. */
 function stays(
   { directories, tally, keep }: Pick<FinishParts, 'directories' | 'tally' | 'keep'>,
   { parent, name, selection }: ExtraEntry,

@@ -8,19 +8,21 @@ import type { TargetDirectory } from '../target/target-directory.ts';
 const ITSELF = asByteString('.');
 
 /**
- * What a restore does last: names, links and the metadata of directories get to the disk before anybody is told that
- * it is done. When there is little of it the directories are asked for one by one, otherwise the file systems.
+ * Makes sure, as the last step of a restore, that names, links and the metadata of directories are on disk before it is
+ * reported as done. If there are few changes the directories are synced one by one, otherwise the file systems.
  */
 export class LastSync implements Disposable {
   readonly #oneByOne: boolean;
   readonly #fileSystems = new Map<bigint, DescriptorDirectory>();
 
-  /** @param entries how many files were written, and directories changed; of few, each file has been asked for */
+  /**
+   * @param entries how many files were written and directories changed; when these are few, each file has been synced already
+   */
   constructor(entries: number) {
     this.#oneByOne = entries <= SYNCED_ONE_BY_ONE || native?.syncFileSystem === undefined;
   }
 
-  /** Notes where a directory lies, as long as it may be opened. */
+  /** Notes the file system of a directory. To be called before its final metadata may keep it from being opened. */
   note(directory: TargetDirectory): void {
     if (this.#oneByOne) return;
     const { dev } = directory.stat();
@@ -29,7 +31,7 @@ export class LastSync implements Disposable {
     if (again instanceof DescriptorDirectory) this.#fileSystems.set(dev, again);
   }
 
-  /** After the last change to a directory that was noted. */
+  /** To be called after the last change to a noted directory. */
   sync(directory: TargetDirectory): void {
     if (!this.#oneByOne) return;
     try {
@@ -42,7 +44,7 @@ export class LastSync implements Disposable {
     }
   }
 
-  /** A descriptor in each file system that is still to be asked for. */
+  /** A descriptor in each file system that is still to be synced. */
   get fileSystems(): readonly number[] {
     return [...this.#fileSystems.values()].map(({ fd }) => fd);
   }

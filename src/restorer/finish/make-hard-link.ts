@@ -16,7 +16,7 @@ export interface HardLinkParts extends NamedParts {
 }
 
 /**
- * Makes another name of a file that this run wrote, or found to be right. Where that cannot be, a copy.
+ * Makes another name of a file that this run wrote or found to be right. Where the file system does not allow a link, a copy.
  * @throws a system error, or LINK_FAILED
  */
 export function makeHardLink(parts: HardLinkParts, link: HardLink): void {
@@ -44,7 +44,7 @@ export function makeHardLink(parts: HardLinkParts, link: HardLink): void {
       copyLeader(parts, leader, { first, directory, working, link });
       return;
     }
-    // nothing put in the first name's place meanwhile gets another name by us
+    // if another file has meanwhile been put in the first name's place, it must not get another name
     if (isLeader(leader, directory.find(working))) return;
     directory.removeFile(working);
     throw leaderFailed();

@@ -29,7 +29,7 @@ export interface NamedParts {
 
 const LARGEST_DEVICE_NUMBER = 0xffff_ffff;
 
-/** What systems and file systems without sockets say. */
+/** Errors of systems and file systems without sockets. */
 const NO_SOCKETS: ReadonlySet<string> = new Set(['EPERM', 'EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
 export function countNamed(tally: RestoreTally, entry: NamedKind): void {
@@ -38,7 +38,7 @@ export function countNamed(tally: RestoreTally, entry: NamedKind): void {
 }
 
 /**
- * Makes a link, FIFO, socket or device, beside what has its name and then in its place.
+ * Makes a link, FIFO, socket or device under a temporary name, and then renames it to its own.
  * @throws a system error
  */
 export function makeNamed(parts: NamedParts, named: NamedEntry): void {
@@ -87,7 +87,10 @@ export function makeNamed(parts: NamedParts, named: NamedEntry): void {
   countNamed(tally, entry);
 }
 
-/** @returns false where it has to be made by itself */
+/**
+ * Makes the entry as a hard link to one that was made before.
+ * @returns false if it has to be made separately
+ */
 function linkNamed(
   { directories }: NamedParts,
   directory: TargetDirectory,
@@ -108,7 +111,7 @@ function linkNamed(
   }
 }
 
-/** What file systems without hard links say, and one where an inode has as many names as it can. */
+/** Errors of file systems without hard links, and for an inode that has as many names as it can. */
 export const NO_MORE_LINKS: ReadonlySet<string> = new Set([
   'EPERM',
   'EMLINK',
@@ -123,17 +126,17 @@ export interface Place {
   /** `create`: the name is free. */
   readonly standing: Standing;
   readonly run: string;
-  /** Told when a directory had the name, and is gone. */
+  /** Called when a directory had the name and was removed. */
   readonly cleared: () => void;
 }
 
-/** Makes an entry under another name, and gives it its own when it is complete. */
+/** Makes an entry under a temporary name, and renames it to its own when it is complete. */
 export function inPlace(
   directory: TargetDirectory,
   { name, standing, run, cleared }: Place,
   make: (working: ByteString) => void,
 ): void {
-  // one at a time is made in this way, so they can all have the same number
+  // entries are made one at a time, so they can all use the same number
   const working = temporaryName(run, NO_RECORD);
   try {
     make(working);
@@ -166,7 +169,7 @@ function create(directory: TargetDirectory, name: ByteString, entry: NamedKind):
   }
 }
 
-/** Devices need privileges, and to have been asked for. */
+/** Whether a device is left out: making one takes privileges, and has to be asked for. */
 function isLeftOut({ metadata, tally }: NamedParts, entry: NamedKind, path: () => ByteString): boolean {
   if (entry.type !== 'char-device' && entry.type !== 'block-device') return false;
   if (!metadata.privileged) {

@@ -15,7 +15,7 @@ import type { TargetDirectory } from '../target/target-directory.ts';
 
 const PERMISSIONS = 0o7777;
 
-/** Whether a file that stands has the time, the mode and, when owners are restored, the owner that it would get. */
+/** Whether an existing file has the time, the mode and, when owners are restored, the owner that it would get. */
 export function hasMetadata(policy: MetadataPolicy, wanted: Facts, found: EntryStat): boolean {
   if (found.mtimeNs !== wanted.mtimeNs) return false;
   if ((found.mode & PERMISSIONS) !== (modeHere(policy, wanted.mode) & PERMISSIONS)) return false;
@@ -24,7 +24,7 @@ export function hasMetadata(policy: MetadataPolicy, wanted: Facts, found: EntryS
   return found.uid === uid && found.gid === gid;
 }
 
-/** Whether it has these attributes and none that it would lose. */
+/** Whether an entry has these attributes, and none that would be removed. */
 export function hasXattrs(policy: MetadataPolicy, wanted: readonly Xattr[], target: XattrTarget): boolean {
   const expected = new Map(
     wanted
@@ -37,15 +37,15 @@ export function hasXattrs(policy: MetadataPolicy, wanted: readonly Xattr[], targ
     const found = new Map(readXattrs(target, () => {}).map(({ name, value }) => [name, value]));
     return [...expected].every(([name, value]) => found.get(name)?.equals(value) === true);
   } catch (error) {
-    // they are set all the same, and what is wrong is told then
+    // setting them will report what is wrong
     if (errnoOf(error) === undefined) throw error;
     return false;
   }
 }
 
 /**
- * What to do about a file whose content is taken to be right. Attributes that it alone has are not looked for when the
- * snapshot's version has none: that would cost a call for each file.
+ * Decides what to do about a file whose content is taken to be right. If the snapshot's version has no attributes, the
+ * file is not checked for attributes of its own: that would cost a call per file.
  */
 export function standingOfMetadata(
   policy: MetadataPolicy,
@@ -58,6 +58,6 @@ export function standingOfMetadata(
     hasMetadata(policy, entry, found) &&
     (xattrs === undefined || hasXattrs(policy, xattrs, directory.xattrsOf(name)));
   if (isRight) return 'leave';
-  // a second name may lie outside of what is restored: it would get this metadata too
+  // the file may have another name outside the restore, which would get this metadata too
   return found.nlink === 1 ? 'touch-up' : 'replace';
 }

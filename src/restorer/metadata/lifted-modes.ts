@@ -12,13 +12,13 @@ const OWNERS_RIGHTS = 0o700;
 
 interface Lifted {
   readonly mode: number;
-  /** A file in it that says so to a later restore, should this one be killed. */
+  /** A file in the directory that tells this to a later restore, should this one be killed. */
   readonly mark: ByteString | undefined;
 }
 
 /**
- * Directories that stand in the target and that their owner, who restores, has closed to himself (0555, 0000): they are
- * open to him meanwhile, and get their permissions back.
+ * Lets the restoring user write to existing directories of their own whose mode forbids it (0555, 0000), and puts those
+ * modes back in the end.
  */
 export class LiftedModes {
   readonly #lifted = new Map<RecordHandle, Lifted>();
@@ -32,7 +32,7 @@ export class LiftedModes {
     this.#uid = uid;
   }
 
-  /** Makes a directory that cannot even be looked at open. */
+  /** Gives the owner access to a directory whose mode does not let them list or enter it. */
   open(parent: TargetDirectory, name: ByteString, found: EntryStat, handle: RecordHandle): void {
     const mode = found.mode & PERMISSIONS;
     if (!this.#mayLift(found) || (mode & 0o500) === 0o500) return;
@@ -40,7 +40,7 @@ export class LiftedModes {
     this.#note(handle, mode);
   }
 
-  /** Makes a directory one in which entries can be made. */
+  /** Makes a directory writable. */
   makeWritable(handle: RecordHandle): void {
     const directory = this.#directories?.at(handle);
     if (directory === undefined || directory.takesEntries()) return;
@@ -51,12 +51,12 @@ export class LiftedModes {
     this.#note(handle, mode);
   }
 
-  /** A restore before was killed before it could give a directory its permissions back. */
+  /** Takes over a directory from an earlier restore, which was killed before it gave the directory its permissions back. */
   takeOver(handle: RecordHandle, { mode, mark }: { readonly mode: number; readonly mark: ByteString }): void {
     this.#lifted.set(handle, { mode, mark });
   }
 
-  /** Before a directory gets other metadata: nothing in it says any more what it had. */
+  /** To be called before a directory gets its final metadata: its former permissions are forgotten, and the mark goes. */
   end(handle: RecordHandle): void {
     const lifted = this.#lifted.get(handle);
     if (lifted === undefined) return;
@@ -64,7 +64,7 @@ export class LiftedModes {
     this.#removeMark(handle, lifted);
   }
 
-  /** Gives all that are left what they had, those that lie in others first. */
+  /** Gives all remaining directories their permissions back, the deepest first. */
   putBack(): void {
     for (const [handle, lifted] of [...this.#lifted].toReversed()) {
       this.#lifted.delete(handle);
@@ -72,13 +72,13 @@ export class LiftedModes {
       try {
         this.#directories?.at(handle).setOwnMode(lifted.mode);
       } catch (error) {
-        // it may be gone, or somebody else's by now
+        // it may be gone, or belong to another user by now
         if (errnoOf(error) === undefined) throw error;
       }
     }
   }
 
-  /** Root needs nothing of the kind. */
+  /** Only for the owner of the directory; root has access in any case. */
   #mayLift({ uid }: EntryStat): boolean {
     return this.#uid !== 0 && uid === this.#uid;
   }
@@ -86,7 +86,7 @@ export class LiftedModes {
   #note(handle: RecordHandle, mode: number): void {
     const directory = this.#directories?.at(handle);
     if (directory === undefined) return;
-    // noted before the mark is made: should there be no room for it the mode is put back all the same
+    // noted before the mark is made, so that the mode is put back even if there is no room for the mark
     this.#lifted.set(handle, { mode, mark: undefined });
     const mark = modeMark(this.#run, handle, mode);
     directory.closeFile(directory.createFile(mark, UNFINISHED_FILE));

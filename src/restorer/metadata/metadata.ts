@@ -9,16 +9,16 @@ import { isFull } from '../target/full-target.ts';
 import type { Omissions } from '../request/omissions.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
-/** What of an entry's metadata is wanted and possible, the same for all threads of a restore. */
+/** Which metadata is wanted and possible; the same for all threads of a restore. */
 export interface MetadataPolicy {
-  /** Owners, setuid and setgid bits, devices, privileged attributes: asked for, and this process may. */
+  /** Owners, setuid and setgid bits, devices and privileged attributes are wanted, and this process may set them. */
   readonly privileged: boolean;
-  /** Why not, for the report. */
+  /** Why they are not restored, for the report. */
   readonly unprivilegedBecause: string;
-  /** Who owns what this process creates. */
+  /** The owner of what this process creates. */
   readonly uid: number;
   readonly gid: number;
-  /** Owners of the snapshot that have another number here. */
+  /** Users of the snapshot that have another number on this machine. */
   readonly users: ReadonlyMap<number, number>;
   readonly groups: ReadonlyMap<number, number>;
 }
@@ -27,19 +27,19 @@ const SET_ID_BITS = 0o6000;
 const ACCESS_ACL = 'system.posix_acl_access' as ByteString;
 const DEFAULT_ACL = 'system.posix_acl_default' as ByteString;
 
-/** Where an entry is whose metadata is set: on the file system of a directory, and by which path it is told of. */
+/** The directory of the entry whose metadata is set, and its path for reports. */
 interface Place {
   readonly directory: TargetDirectory;
   readonly path: () => ByteString;
 }
 
-/** Windows has none, and times without fractions of a microsecond. */
+/** Windows has no modes, and its times end at microseconds: what was set cannot be compared there. */
 const TELLS_MODES = process.platform !== 'win32';
 const PERMISSIONS = 0o7777;
-/** A difference that is worth telling: a millisecond. */
+/** The least difference in time that is reported: a millisecond. */
 const NOTICED_NS = 1_000_000n;
 
-/** What the system has taken. */
+/** Which of these the system accepted. */
 interface SetFacts {
   readonly owner: boolean;
   readonly times: boolean;
@@ -51,13 +51,13 @@ export type Facts = Pick<EntryMetadata, 'mode' | 'uid' | 'gid' | 'mtimeNs'>;
 
 /**
  * Gives entries their owner, attributes, times and, last, their permissions, which until then say "unfinished". What the
- * system refuses is counted as an omission; the entry stands all the same. Only that the target is full is thrown: what
- * looked finished without what there was no room for would be left alone from then on.
+ * system refuses is counted as an omission, and the entry is kept. Only the error that the target is full is thrown:
+ * otherwise the entry would look finished, and later restores would leave it alone without what there was no room for.
  */
 export class MetadataWriter {
   readonly #policy: MetadataPolicy;
   readonly #omissions: Omissions;
-  /** Directories that existed before hand access lists down to what is created in them. */
+  /** Directories that existed before pass access lists on to what is created in them. */
   #inheritsAcls = false;
 
   constructor(policy: MetadataPolicy, omissions: Omissions) {
@@ -69,12 +69,12 @@ export class MetadataWriter {
     return this.#inheritsAcls;
   }
 
-  /** From now on what is created loses the access lists that its snapshot version does not have. */
+  /** Makes created entries lose the access lists that their snapshot versions do not have. */
   clearInheritedAcls(): void {
     this.#inheritsAcls = true;
   }
 
-  /** @param existed the file stood in the target before: attributes that it should not have are removed */
+  /** @param existed the file existed before: attributes that the snapshot's version lacks are removed */
   file(
     directory: TargetDirectory,
     fd: number,
@@ -105,7 +105,7 @@ export class MetadataWriter {
     this.#requireKept(record, directory.stat(), { owner, times, mode }, place);
   }
 
-  /** A link, FIFO, socket or device, by its name. */
+  /** Sets the metadata of a link, FIFO, socket or device by its name. */
   special(
     directory: TargetDirectory,
     name: ByteString,
@@ -127,7 +127,10 @@ export class MetadataWriter {
     return this.#policy.privileged;
   }
 
-  /** Some file systems (FAT, NTFS, network shares) take a change without a word and keep something else. */
+  /**
+   * Reports metadata that was not kept: some file systems (FAT, NTFS, network shares) accept a change and silently keep
+   * another value.
+   */
   #requireKept(wanted: Facts, { mtimeNs, mode, uid, gid }: EntryStat, set: SetFacts, { path }: Place): void {
     if (!TELLS_MODES) return;
     const policy = this.#policy;
@@ -141,7 +144,7 @@ export class MetadataWriter {
       this.#omissions.note('ownership', 'the file system keeps no owners', path);
   }
 
-  /** Each of these returns whether the system took it. */
+  /** This and the following setters return whether the system accepted the value. */
   #owner(uid: number, gid: number, place: Place, set: (uid: number, gid: number) => void): boolean {
     const policy = this.#policy;
     if (!policy.privileged) {
@@ -175,7 +178,7 @@ export class MetadataWriter {
     }
   }
 
-  /** Attributes that a file has and its snapshot version has not. */
+  /** Removes attributes that the snapshot's version does not have. */
   #removeOthers(target: XattrTarget, wanted: readonly Xattr[], place: Place): void {
     const names = new Set(wanted.map(({ name }) => name));
     this.#attempt('xattrs', place, () => {
@@ -194,8 +197,9 @@ export class MetadataWriter {
   }
 
   /**
-   * ext4 says of an attribute that no block can hold what it says of a full disk, and says it again while there is room.
-   * @throws what the system says of a full target
+   * Runs `act`, and notes an omission if the system refuses it. For an attribute too large for a block ext4 gives the
+   * same error as for a full disk, so that error is only taken for a full disk if there is no room.
+   * @throws the system error for a full target
    */
   #attempt(
     kind: 'ownership' | 'modes' | 'times' | 'xattrs',
@@ -208,7 +212,7 @@ export class MetadataWriter {
         act();
       } catch (error) {
         if (!isRefused(error)) throw error;
-        // there may be room since
+        // retried once, as room may have become free in between
         act();
       }
       return true;
@@ -222,7 +226,7 @@ export class MetadataWriter {
   }
 }
 
-/** Who is to own an entry on this machine, where owners are restored. */
+/** The owner of an entry on this machine, where owners are restored. */
 export function ownerHere(
   { users, groups }: MetadataPolicy,
   { uid, gid }: Pick<Facts, 'uid' | 'gid'>,
@@ -230,27 +234,27 @@ export function ownerHere(
   return { uid: users.get(uid) ?? uid, gid: groups.get(gid) ?? gid };
 }
 
-/** The flag of a file that root makes anew in the place of one that may be anybody's, where owners are not restored. */
+/** The flag for a file that replaces an existing one: when root restores without owners, the file keeps the owner it had. */
 export function keptOwner({ privileged, uid }: MetadataPolicy): number {
   return !privileged && uid === 0 ? RECORD.keepsOwner : 0;
 }
 
-/** The mode that an entry is to get. */
+/** The mode that an entry gets. */
 export function modeHere({ privileged }: MetadataPolicy, mode: number): number {
   return privileged ? mode : mode & ~SET_ID_BITS;
 }
 
-/** Whether a file that stands loses an attribute which its snapshot version has not; labels of the system stay. */
+/** Whether an existing file loses this attribute if the snapshot's version lacks it. Labels of the system are kept. */
 export function isRemovable(name: ByteString): boolean {
   return name.startsWith('user.') || name === ACCESS_ACL || name === DEFAULT_ACL;
 }
 
-/** Attributes that change what the system lets a file do. */
+/** Whether the attribute affects what the system lets a file do. */
 export function isPrivileged(name: ByteString): boolean {
   return name.startsWith('security.') || name.startsWith('trusted.');
 }
 
-/** Whether a directory hands an access list down to what is created in it. */
+/** Whether a directory passes an access list on to what is created in it. */
 export function hasDefaultAcl(directory: TargetDirectory): boolean {
   return listXattrs(directory.ownXattrs).includes(DEFAULT_ACL);
 }

@@ -5,7 +5,7 @@ import type { RestoreRequest } from '../request/request.ts';
 
 type Wishes = Pick<RestoreRequest, 'restoreOwnership' | 'ownersByName' | 'snapshot'>;
 
-/** What this process can and may restore of owners and privileges. */
+/** Determines which owners and privileges this process can restore. */
 export function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): MetadataPolicy {
   const uid = process.geteuid?.() ?? 0;
   const gid = process.getegid?.() ?? 0;
@@ -24,7 +24,7 @@ export function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wis
   };
 }
 
-/** Number in the snapshot to number here, for the names that this system knows. */
+/** Maps numbers in the snapshot to numbers on this machine, for the names that this machine knows. */
 function idsByName(table: Readonly<Record<string, string>>, idOf: OwnerNames['userId']): Map<number, number> {
   const ids = new Map<number, number>();
   for (const [id, name] of Object.entries(table)) {

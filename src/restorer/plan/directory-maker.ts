@@ -26,7 +26,7 @@ import { pathOfVisit, type Visit } from './visit.ts';
 
 export interface DirectoryMakerParts {
   readonly request: RestoreRequest;
-  /** Where the target really lies. */
+  /** Path of the target with links resolved. */
   readonly place: ByteString;
   /** Undefined in a dry run whose target does not exist. */
   readonly directories: OpenDirectories | undefined;
@@ -37,15 +37,15 @@ export interface DirectoryMakerParts {
   readonly planned: (path: () => ByteString, action: PlannedAction) => void;
 }
 
-/** Makes the directories of a restore as the walk comes to them, and looks at those that stand already. */
+/** Makes the directories of a restore as the walk reaches them, and looks at those that exist already. */
 export class DirectoryMaker {
-  /** Directories that get their metadata at the end, parents before what is in them. */
+  /** Directories that get their metadata at the end, each before those below it. */
   readonly made: RecordHandle[] = [];
-  /** Directories in which there are temporary files of processes that are alive. */
+  /** Directories that contain temporary files of live processes. */
   readonly shared: SharedDirectory[] = [];
-  /** Marks of what this run or one before has not finished, in the directories where the entries of these records lie. */
+  /** Marks of entries that this run or an earlier one has not finished, by record. The mark lies in the entry's directory. */
   readonly marks = new Map<RecordHandle, ByteString>();
-  /** A directory that stood before hands an access list down to what is created. */
+  /** A directory that existed before passes an access list on to what is created in it. */
   inheritsAcls = false;
   readonly #parts: DirectoryMakerParts;
 
@@ -53,7 +53,7 @@ export class DirectoryMaker {
     this.#parts = parts;
   }
 
-  /** Makes a directory, and those above it, unless that has been done. True when something can be put into it. */
+  /** Makes a directory, and those above it, unless that has been done. True when entries can be made in it. */
   make(visit: Visit): boolean {
     if (visit.unmade === undefined) return visit.state === 'live';
     const waiting: Visit[] = [];
@@ -62,7 +62,7 @@ export class DirectoryMaker {
     return visit.state === 'live';
   }
 
-  /** Whether a file would have to go for a directory that was chosen itself. Makes those above it. */
+  /** Whether a file would have to be removed for a selected directory. Makes the directories above it. */
   takesPlaceOfFile({ unmade: entry, above, selection }: Visit): boolean {
     if (entry === undefined || !selection.selected || above === undefined || !this.make(above)) return false;
     try {
@@ -71,24 +71,27 @@ export class DirectoryMaker {
       const finished = !above.unfinished.has(entry.name);
       return standingOf(entry, found, this.#parts.request.overwrite, finished) === 'replace';
     } catch (error) {
-      // told of when it is made
+      // the error is reported when the directory is made
       entryFailure(error);
       return false;
     }
   }
 
-  /** Sees to it that entries can be made in a directory that stood before. */
+  /** Makes an existing directory writable, so that entries can be made in it. */
   open(visit: Visit): void {
     if (visit.fresh || this.#parts.request.dryRun) return;
     this.#parts.lifted.makeWritable(visit.handle);
   }
 
-  /** Looks at the target. */
+  /** Looks at the target itself. */
   begin(root: Visit): void {
     this.#arrive(root, this.#parts.place === '/' ? 'root_directory' : undefined);
   }
 
-  /** Looks at a directory that stood before. @param extraStays why nothing that is extra in it is removed, if so */
+  /**
+   * Looks at a directory that existed before.
+   * @param extraStays why no extra entry in it is removed; undefined if they may be
+   */
   #arrive(visit: Visit, extraStays: StayReason | undefined): void {
     const { request, directories } = this.#parts;
     if (directories === undefined) return;
@@ -172,8 +175,8 @@ export class DirectoryMaker {
   }
 
   /**
-   * What lies in a directory that this restore makes is known by it; only that one needs a mark.
-   * @returns false when it is the same as another one of the snapshot, as this file system sees it
+   * Creates a directory. It gets a mark unless it lies in one that a restore made: that one's mark covers everything in it.
+   * @returns false if this file system takes its name for that of another entry of the snapshot
    */
   #create(above: Visit, visit: Visit, parent: TargetDirectory): boolean {
     const { name, handle } = visit;
@@ -194,7 +197,10 @@ export class DirectoryMaker {
     return true;
   }
 
-  /** Two directories of the snapshot are one here: what is in them comes back into that one, and it is told of. */
+  /**
+   * Two directories of the snapshot are the same on this file system: the content of both is restored into the first,
+   * and this is reported as a problem.
+   */
   #join(visit: Visit, rival: ByteString): void {
     const other = visit.above?.taken.directoryLike(visit.name);
     if (other === undefined || other.directory.state === 'fail') throw sameName(rival);
@@ -206,7 +212,7 @@ export class DirectoryMaker {
       code,
       `${message}: what is in both of them is in that one now`,
     );
-    // what one of them lacks may be the other's
+    // what one of them lacks may belong to the other
     first.extra = undefined;
     visit.fresh = first.fresh;
     visit.resumed = first.resumed;
@@ -225,9 +231,9 @@ export class DirectoryMaker {
   }
 
   /**
-   * What is mounted at a directory need not be what the backup has seen there. Only a directory that was itself asked
-   * for, by the backup or by the restore, is taken to be the same, and not when the backup found it empty. What is true
-   * of a directory is true of those below it.
+   * Why extra entries in a directory stay. What is mounted at a directory need not be what the backup saw there. It is
+   * taken for the same only if the directory itself was asked for, by the backup or by the restore, and the backup did
+   * not find it empty. What holds for a directory holds for those below it.
    */
   #extraStays(
     visit: Visit,

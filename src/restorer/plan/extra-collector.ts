@@ -9,13 +9,13 @@ import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 interface Parts {
   readonly tally: RestoreTally;
   readonly find: (visit: Visit, name: ByteString) => EntryStat | undefined;
-  /** Sees to it that entries of a directory can be removed. */
+  /** Makes a directory writable, so that its entries can be removed. */
   readonly open: (visit: Visit) => void;
 }
 
-/** Collects what is extra in the directories of a restore as the walk goes through them. */
+/** Collects the extra entries of the restore's directories as the walk goes through them. */
 export class ExtraCollector {
-  /** To be removed. */
+  /** Entries to be removed. */
   readonly entries: ExtraEntry[] = [];
   readonly #parts: Parts;
 
@@ -23,17 +23,17 @@ export class ExtraCollector {
     this.#parts = parts;
   }
 
-  /** An entry of the snapshot is not extra, whether it is restored or not. */
+  /** Notes that an entry of the snapshot is not extra, whether it is restored or not. */
   claim(visit: Visit, name: ByteString): void {
     try {
       visit.extra?.claim(name, (one) => this.#parts.find(visit, one));
     } catch (error) {
-      // a name that cannot be looked for stands for nothing; when it is to be restored it is told of
+      // a name that cannot be looked up matches no entry; if it is to be restored, the error is reported then
       entryFailure(error);
     }
   }
 
-  /** All entries of the directory have claimed what is theirs. */
+  /** To be called once all entries of the directory have been claimed. */
   finish(visit: Visit): void {
     const { extra, selection, handle } = visit;
     if (extra === undefined) return;

@@ -1,4 +1,4 @@
-/** What stands in a restored directory of the target and the snapshot's version of it does not have. */
+/** Finds the extra entries of a restored directory: those in the target that the snapshot's version does not have. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
@@ -12,7 +12,7 @@ import type { StayReason } from './stay-reason.ts';
 export interface ExtraEntry {
   readonly parent: RecordHandle;
   readonly name: ByteString;
-  /** Of the directory it is in. */
+  /** The selection for the directory it lies in. */
   readonly selection: SelectedDirectory;
 }
 
@@ -20,7 +20,7 @@ type Find = (name: ByteString) => EntryStat | undefined;
 
 /** The names in a directory that no entry of the snapshot has claimed yet. */
 export class ExtraNames {
-  /** Why none of them is removed; undefined when they may be. */
+  /** Why none of them is removed; undefined if they may be. */
   readonly stay: StayReason | undefined;
   readonly #names: Set<ByteString>;
   readonly #claimed = new Set<string>();
@@ -31,8 +31,8 @@ export class ExtraNames {
   }
 
   /**
-   * A file system that takes names of different spelling for one (case, composed letters) lists the spelling it has:
-   * the entry is then claimed by what it is, not by its name.
+   * Claims a name. A file system that treats different spellings (case, composed letters) as one name lists its own
+   * spelling: then the entry is claimed by its identity instead.
    */
   claim(name: ByteString, find: Find): void {
     if (this.#names.delete(name)) return;
@@ -40,7 +40,9 @@ export class ExtraNames {
     if (found !== undefined) this.#claimed.add(identityOf(found));
   }
 
-  /** What is extra once all entries of the snapshot have claimed theirs; what the restore leaves out is not. */
+  /**
+   * The extra entries, once all entries of the snapshot have been claimed. Entries that the restore leaves out are not extra.
+   */
   unclaimed(selection: SelectedDirectory, find: Find): readonly ByteString[] {
     return [...this.#names].filter((name) => {
       if (selection.everything && this.#claimed.size === 0) return true;
@@ -55,7 +57,7 @@ function identityOf({ dev, ino }: EntryStat): string {
   return `${dev}:${ino}`;
 }
 
-/** Each level keeps a directory open. */
+/** The most levels of directories; each keeps one directory open. */
 const MOST_LEVELS = 512;
 
 interface Level {
@@ -65,8 +67,8 @@ interface Level {
 }
 
 /**
- * Why an entry stays that would be removed with everything below it; undefined when nothing speaks for it.
- * @param selection of the directory it is in
+ * Why an entry must not be removed with everything below it; undefined if it may be.
+ * @param selection of the directory it lies in
  * @throws a system error for what cannot be looked at, {EntryFailure} TOO_DEEP
  */
 export function reasonToStay(

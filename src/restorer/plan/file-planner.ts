@@ -29,24 +29,24 @@ export interface FilePlanParts {
   readonly maker: DirectoryMaker;
   readonly look: TargetLook;
   readonly links: HardLinks;
-  /** Told of every file that will have to be written or compared. */
+  /** Called for every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }
 
-/** A file system that compresses may hold so many times what its size says. */
+/** A file system that compresses may hold this many times its nominal size. */
 const COMPRESSION_AT_MOST = 16;
-/** Bytes of data in one file: 64 TiB. */
+/** The most bytes of data in one file: 64 TiB. */
 const LARGEST_ANYWHERE = 2 ** 46;
 
 const LEFT_ALONE = 'a file that has another name of it was there and is left alone';
 
-/** Plans the files of a restore: what stands, what is made, and from which segments. */
+/** Plans the files of a restore: which exist already, which are made, and from which segments. */
 export class FilePlanner {
-  /** Files that stand in the target and have to be compared. */
+  /** Files that exist in the target and have to be compared. */
   readonly compare: RecordHandle[] = [];
-  /** Files in whose place a directory stands. */
+  /** Files whose name a directory has in the target. */
   readonly clearing: RecordHandle[] = [];
-  /** Files that a restore before has not finished. */
+  /** Files that an earlier restore has not finished. */
   readonly marked = new Set<RecordHandle>();
   readonly #parts: FilePlanParts;
   readonly #content: FileContent;
@@ -102,7 +102,7 @@ export class FilePlanner {
     return undefined;
   }
 
-  /** When all names of a file have been seen: one of them gets the content, unless one that stands has it. */
+  /** To be called when all names of a file have been seen: gives the content to one of them, unless one that exists has it. */
   async lead(group: LinkGroup, signal: AbortSignal): Promise<void> {
     const { first } = group;
     group.first = undefined;
@@ -130,7 +130,7 @@ export class FilePlanner {
     }
   }
 
-  /** Makes the record of a file whose content is worked out. */
+  /** Makes the record of a file whose content has been located. */
   #planFile(visit: Visit, entry: FileEntry, standing: Standing, group?: LinkGroup): void {
     const { records, content, tally, policy } = this.#parts;
     if (standing === 'clear') this.#parts.look.wouldDelete(visit, entry.name);
@@ -168,7 +168,7 @@ export class FilePlanner {
     this.#parts.tally.filesSkipped += 1;
     this.#parts.tally.bytesDone += entry.size;
     if (group === undefined || found === undefined) return;
-    // as a restore before has left it: its other names are made links to it
+    // an earlier restore may have left it like this: its other names are made links to it
     if (isTakenForSame(entry, found)) this.#stands(visit, entry, found, group);
     else group.leftAlone = true;
   }
@@ -188,7 +188,7 @@ export class FilePlanner {
     group.leader = record.handle;
   }
 
-  /** A mark of a restore before says that it is not finished; when it is, the mark goes. */
+  /** Notes the mark of an earlier restore that says the file is unfinished; once it is finished, the mark is removed. */
   #marked(visit: Visit, { name }: FileEntry, handle: RecordHandle): void {
     const mark = visit.unfinished.get(name);
     if (mark === undefined) return;
@@ -217,7 +217,7 @@ export class FilePlanner {
     content.addPlain(record.handle);
   }
 
-  /** Bytes of data that one file can have in a directory. */
+  /** The most bytes of data that one file can have in a directory. */
   #largestFile(visit: Visit): number {
     const { directories } = this.#parts;
     if (directories === undefined || (this.#parts.dryRun && visit.fresh)) return LARGEST_ANYWHERE;

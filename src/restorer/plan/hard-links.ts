@@ -7,7 +7,7 @@ import type { NamedGroup, NamedKind } from './named-entries.ts';
 import { isRegular, type Standing } from '../request/standing.ts';
 import type { Visit } from './visit.ts';
 
-/** A name that a file is to get. */
+/** A further name that a file is to get. */
 export interface HardLink {
   readonly parent: RecordHandle;
   readonly name: ByteString;
@@ -18,18 +18,18 @@ export interface HardLink {
 
 /** The names of one file. */
 export interface LinkGroup {
-  /** The name that has the content, or gets it; the others become links to it. */
+  /** The name that has or gets the content; the others become links to it. */
   leader: RecordHandle | undefined;
   links: HardLink[];
-  /** The first of these as it is in the snapshot, and its directory. */
+  /** The first of these links, as the snapshot has it, and its directory. */
   first: { readonly visit: Visit; readonly entry: FileEntry } | undefined;
-  /** Something else stands under one of the names, and is left alone. */
+  /** Another entry has one of the names in the target, and is left alone. */
   leftAlone: boolean;
 }
 
 /**
- * The files and links of a restore that have several names. Which name gets the content is decided when all have been seen:
- * one that stands as it is to be has it already.
+ * The files and links of a restore that have several names. Which name gets the content is decided when all have been
+ * seen, as one that already exists as the snapshot has it needs no content.
  */
 export class HardLinks {
   readonly groups: LinkGroup[] = [];
@@ -40,7 +40,7 @@ export class HardLinks {
     return InodeNames.hasSeveral(entry);
   }
 
-  /** Undefined for a file of one name. */
+  /** Undefined for a file with one name. */
   groupOf(entry: FileEntry): LinkGroup | undefined {
     if (!InodeNames.hasSeveral(entry)) return undefined;
     const known = this.#files.get(entry);
@@ -61,7 +61,7 @@ export class HardLinks {
   }
 }
 
-/** One more name of a file; the content of the first is kept without the buffer that it came in. */
+/** Adds a name of a file. The chunk ids of the first are copied, so that the buffer they came in can be freed. */
 export function addLink(group: LinkGroup, visit: Visit, entry: FileEntry, standing: Standing): void {
   const { name, size } = entry;
   group.links.push({ parent: visit.handle, name, size, standing, group });
@@ -69,7 +69,7 @@ export function addLink(group: LinkGroup, visit: Visit, entry: FileEntry, standi
   group.first = { visit, entry: { ...entry, content: Buffer.from(entry.content) } };
 }
 
-/** Whether what stands is taken to be the file of the snapshot, as it is where only changes are restored. */
+/** Whether the existing entry is taken to be the snapshot's file, by the test of the mode that restores only changes. */
 export function isTakenForSame(entry: FileEntry, found: EntryStat): boolean {
   return isRegular(found) && found.size === entry.size && found.mtimeNs === entry.mtimeNs;
 }

@@ -2,8 +2,8 @@ import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import type { SnapshotRecord } from '../../format/records.ts';
 
 /**
- * Tells the paths whose absence from the snapshot says nothing, because the backup could not read them, something above
- * them or something below them.
+ * Returns a test for paths whose absence from the snapshot proves nothing, because the backup could not read them,
+ * something above them or something below them.
  */
 export function keptPaths({
   errors,

@@ -1,4 +1,4 @@
-/** What is made by name once all files are there, and whether it stands already. */
+/** Entries that are neither file nor directory (links, FIFOs, sockets, devices), and whether they exist already. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../../format/tree.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
@@ -9,18 +9,18 @@ import type { TargetDirectory } from '../target/target-directory.ts';
 /** An entry that is neither file nor directory. */
 export type NamedKind = Exclude<Entry, FileEntry | DirectoryEntry>;
 
-/** What is made by name once all files are there: a link or a special file. */
+/** A link or special file that is made once all files are written. */
 export interface NamedEntry {
   readonly parent: RecordHandle;
   readonly entry: NamedKind;
   readonly standing: Standing;
-  /** What it shares with the other names of its inode, when it has any. */
+  /** Shared with the other names of its inode, if it has any. */
   readonly group: NamedGroup | undefined;
 }
 
 /** The names of one link or special file. */
 export interface NamedGroup {
-  /** The one that was made, or stands as it is to be. */
+  /** The name that was made, or that already exists as the snapshot has it. */
   made: { readonly parent: RecordHandle; readonly name: ByteString } | undefined;
 }
 
@@ -30,7 +30,7 @@ export const SOCKET = 0o140000;
 export const CHARACTER_DEVICE = 0o020000;
 export const BLOCK_DEVICE = 0o060000;
 
-/** Whether what stands is taken to be what the snapshot has. */
+/** Whether the existing entry is taken to be the snapshot's. */
 export function isSameAsStanding(
   entry: NamedKind,
   found: EntryStat,

@@ -8,20 +8,20 @@ import {
 import type { HardLink, LinkGroup } from './hard-links.ts';
 import { keptOwner, type MetadataPolicy } from '../metadata/metadata.ts';
 
-/** Failures that are not of the place: the file would fail under its other names as well. */
+/** Failures that do not depend on the name or directory: the file would fail under its other names as well. */
 const OF_THE_FILE: ReadonlySet<string> = new Set(['CORRUPT_DATA', 'LIMIT_EXCEEDED', 'EFBIG']);
 
 export interface LeaderParts {
   readonly records: EntryRecordWriter;
   readonly content: ContentPlan;
   readonly policy: MetadataPolicy;
-  /** Files that were given up, and why. */
+  /** Files that failed, with the error code. */
   readonly failed: ReadonlyMap<RecordHandle, string>;
 }
 
 /**
- * Where a file could not be made under the name that was to have the content, its next name is to get it.
- * @returns how many there are
+ * Gives the content of a file to its next name if it could not be made under the name that was to have it.
+ * @returns how many files get another attempt
  */
 export function planNextLeaders(groups: readonly LinkGroup[], parts: LeaderParts): number {
   let planned = 0;
@@ -36,7 +36,7 @@ export function planNextLeaders(groups: readonly LinkGroup[], parts: LeaderParts
   return planned;
 }
 
-/** All names of a file have the same content and metadata. */
+/** All names of a file have the same content and metadata, so the pieces of the failed record are reused. */
 function planLeader(
   before: EntryRecord,
   { parent, name, standing }: HardLink,

@@ -40,11 +40,11 @@ export interface PlanParts {
   readonly run: string;
   readonly lifted: LiftedModes;
   readonly observer: RestoreObserver;
-  /** Where the target really lies. */
+  /** Path of the target with links resolved. */
   readonly place: ByteString;
-  /** Why nothing at or below a path is removed; undefined when it may be. */
+  /** Why nothing at or below a path is removed; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
-  /** Told of every file that will have to be written or compared. */
+  /** Called for every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }
 
@@ -53,7 +53,7 @@ export interface PlanStart {
   readonly selection: SelectedDirectory;
 }
 
-/** Walks the snapshot's tree, makes the directories and notes what is to be done with everything else. */
+/** Walks the snapshot's tree, makes the directories and plans everything else. */
 export async function planRestore(
   parts: PlanParts,
   start: PlanStart,
@@ -62,7 +62,7 @@ export async function planRestore(
   return await new PlanWalk(parts).run(start, signal);
 }
 
-/** Tree chunks between two looks at what else there is to do: an interrupt, a progress display. */
+/** Tree chunks between two turns of the event loop, for an interrupt or a progress display. */
 const STRETCH = 64;
 
 class PlanWalk {
@@ -72,7 +72,7 @@ class PlanWalk {
   readonly #files: FilePlanner;
   readonly #links = new HardLinks();
   #steps = 0;
-  /** The next one last. */
+  /** A stack: the next directory to visit is the last. */
   readonly #visits: Visit[] = [];
   readonly #named: NamedEntry[] = [];
   readonly #extra: ExtraCollector;
@@ -162,21 +162,21 @@ class PlanWalk {
           }
         }
       }
-      // what could not be read may have any name, so nothing there counts as extra then
+      // the part that could not be read may have any name, so nothing counts as extra then
       if (isWhole) this.#extra.finish(visit);
     } catch (error) {
       if (isRoot || !isLostPart(error)) throw error;
-      // what was found before the damage is restored all the same
+      // what was found before the damage is still restored
       const { code, message } = entryFailure(error);
       tally.problem(pathOfVisit(visit), code, message);
       isWhole = false;
     }
     if (!isWhole) tally.directoriesUnread += 1;
-    // the first one is visited next: the walk follows the order in which the archiver stored everything
+    // reversed, so that the walk follows the order in which the archiver stored everything
     for (const child of below.toReversed()) this.#visits.push(child);
   }
 
-  /** Nearly all reads come from memory, so that nothing else would get its turn. */
+  /** Yields to the event loop now and then. Nearly all reads come from memory, so nothing else would get its turn. */
   async #pace(signal: AbortSignal): Promise<void> {
     this.#steps += 1;
     if (this.#steps % STRETCH === 0) await setImmediate();
@@ -212,7 +212,7 @@ class PlanWalk {
     return undefined;
   }
 
-  /** A file gives way to a directory of which something can be had. */
+  /** A file is removed for a directory only once the first part of that directory has been read. */
   async #readAndMake(visit: Visit, below: Visit[], signal: AbortSignal): Promise<void> {
     const { reader, tally } = this.#parts;
     if (await beginsUnread(reader, visit, tally, signal)) return;

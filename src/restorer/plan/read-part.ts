@@ -7,16 +7,19 @@ import { entryFailure } from '../target/entry-failure.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { pathOfVisit, type Visit } from './visit.ts';
 
-/** Whether something of a directory cannot be had, as opposed to a destination that is away or a snapshot that is a bomb. */
+/**
+ * Whether the error means that part of a directory is lost, as opposed to an unreachable destination or a snapshot made
+ * to exhaust the reader.
+ */
 export function isLostPart(error: unknown): boolean {
   if (error instanceof RepositoryError) return error.code !== 'LIMIT_EXCEEDED';
   return isLostObject(error);
 }
 
 /**
- * Reads the part of a directory that comes next. One that cannot be read is listed, and the others can still be had.
+ * Reads the next part of a directory. A part that cannot be read is reported, and the walk goes on with the others.
  * @returns false when it could not be read
- * @throws what ends the whole restore: that of the root nothing can be read, too
+ * @throws what ends the whole restore, including when the root directory cannot be read at all
  */
 export async function readPart(
   cursor: DirectoryCursor,
@@ -38,7 +41,9 @@ export async function readPart(
   }
 }
 
-/** Whether nothing of a directory can be had for which a file would have to go; it is listed then. */
+/**
+ * Whether not even the first part of a directory can be read, so that no file should be removed for it. If so it is reported.
+ */
 export async function beginsUnread(
   reader: TreeReader,
   visit: Visit,
@@ -58,7 +63,7 @@ export async function beginsUnread(
   }
 }
 
-/** Names that are unknown, by the first of them and the first that is not. */
+/** Describes the unknown names of an unread part, by the first of them and the first after them. */
 function namesOf(part: UnreadPart, next: UnreadPart | undefined): string {
   const before = next === undefined ? '' : `, before '${textOfBytes(next.firstName)}',`;
   return `names at '${textOfBytes(part.firstName)}' and after it${before} are unknown`;

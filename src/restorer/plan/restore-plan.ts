@@ -5,27 +5,27 @@ import type { ExtraEntry } from './extra-entries.ts';
 import type { LinkGroup } from './hard-links.ts';
 import type { NamedEntry } from './named-entries.ts';
 
-/** What the walk finds out and the later steps carry out. */
+/** The result of the planning walk, for the later steps. */
 export interface RestorePlan {
-  /** Those that get their metadata at the end, parents before what is in them. */
+  /** Directories that get their metadata at the end, each before those below it. */
   readonly directories: readonly RecordHandle[];
-  /** Files that stand in the target and have to be compared. */
+  /** Files that exist in the target and have to be compared. */
   readonly compare: readonly RecordHandle[];
-  /** Files in whose place a directory stands. */
+  /** Files whose name a directory has in the target. */
   readonly clearing: readonly RecordHandle[];
   readonly named: readonly NamedEntry[];
   /** Files with several names. */
   readonly groups: readonly LinkGroup[];
   /** Entries of restored directories that the snapshot does not have. */
   readonly extra: readonly ExtraEntry[];
-  /** Directories in which another restore is at work, or is being killed. */
+  /** Directories in which another restore is at work, or a killed one has not ended yet. */
   readonly shared: readonly SharedDirectory[];
-  /** Marks of what is not finished, in the directories where the entries of these records lie. */
+  /** Marks of unfinished entries, by record. The mark lies in the entry's directory. */
   readonly marks: ReadonlyMap<RecordHandle, ByteString>;
-  /** Those of them that are files. */
+  /** Records of `marks` that are files. */
   readonly markedFiles: ReadonlySet<RecordHandle>;
-  /** Created entries inherit access lists. */
+  /** Created entries inherit access lists from directories that existed before. */
   readonly inheritsAcls: boolean;
-  /** Nothing that could be read was asked for. */
+  /** The selection matched nothing that could be read. */
   readonly isEmpty: boolean;
 }

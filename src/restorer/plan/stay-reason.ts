@@ -1,4 +1,4 @@
-/** Why an entry stays that a restore would remove. */
+/** Reasons for not removing an entry that a restore would otherwise remove. */
 
 export type StayReason = keyof typeof TEXTS;
 

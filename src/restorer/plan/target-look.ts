@@ -21,7 +21,7 @@ export interface LookParts extends ClearingParts {
   readonly observer: RestoreObserver;
 }
 
-/** What stands in the target where an entry is to be, and what that means for it. */
+/** Looks at what exists in the target under an entry's name, and decides what to do about it. */
 export class TargetLook {
   readonly #parts: LookParts;
   readonly #maker: DirectoryMaker;
@@ -35,7 +35,10 @@ export class TargetLook {
     return visit.fresh ? undefined : this.#parts.directories?.at(visit.handle).find(name);
   }
 
-  /** How an entry stands. @throws {EntryFailure} IN_THE_WAY */
+  /**
+   * Decides what to do about an entry.
+   * @throws {EntryFailure} IN_THE_WAY, SAME_NAME
+   */
   standing(visit: Visit, entry: NamedKind | FileEntry, found: EntryStat | undefined): Standing {
     const { directories, request } = this.#parts;
     this.#requireOwnName(visit, entry.name, found);
@@ -58,7 +61,10 @@ export class TargetLook {
     return clearDirectory(this.#parts, directory, visit, name);
   }
 
-  /** What stands may be another entry of the snapshot, as this file system sees it. @throws {EntryFailure} SAME_NAME */
+  /**
+   * The existing entry may be another entry of the snapshot that has the same name on this file system.
+   * @throws {EntryFailure} SAME_NAME
+   */
   #requireOwnName(visit: Visit, name: ByteString, found: EntryStat | undefined): void {
     if (found === undefined) return;
     const directory = this.#parts.directories?.at(visit.handle);
@@ -82,10 +88,10 @@ interface ClearingParts {
 }
 
 /**
- * Finds out whether a directory goes out of the way of something else: when it is empty, or extra entries are to be
- * deleted. An empty one goes at once, any other when what takes its place is complete: it must not be lost for something
- * that cannot be had.
- * @returns how the entry stands then: `clear`, as long as the directory is there
+ * Decides whether a directory may be removed for another entry: if it is empty, or if extra entries are to be deleted.
+ * An empty one is removed at once, any other only when the entry that replaces it is complete: it must not be lost for
+ * something that cannot be restored.
+ * @returns what to do about the entry then: `clear` if the directory still has to be removed
  * @throws {EntryFailure} IN_THE_WAY
  */
 function clearDirectory(

@@ -14,25 +14,31 @@ export interface Visit {
   readonly above: Visit | undefined;
   readonly depth: number;
   readonly selection: SelectedDirectory;
-  /** What the entry in the parent promises about its inside. */
+  /** The totals that its entry in the parent claims for its content. */
   readonly totals: DirectoryTotals | undefined;
-  /** Its entry, as long as it has not been made; only directories that merely lead somewhere wait. */
+  /**
+   * Its entry until the directory is made. Directories that only lead to selected entries are made when the first of
+   * those is.
+   */
   unmade: DirectoryEntry | undefined;
-  /** `fail`: it could not be made, and nothing below it can. */
+  /** `fail`: it could not be made, so nothing below it can be. */
   state: 'live' | 'fail';
-  /** This run made it, so nothing can be in it. */
+  /** This run made it, so it was empty. */
   fresh: boolean;
-  /** What stands in it, when what no entry claims is to be removed. */
+  /** The names in it, if entries that the snapshot lacks are to be removed. */
   extra: ExtraNames | undefined;
-  /** A restore that was killed made it and did not finish it. */
+  /** A restore that was killed made it, but did not finish it. */
   resumed: boolean;
-  /** What restores that were killed did not finish in it, and the marks that say so. */
+  /** Entries in it that killed restores did not finish, with the marks that say so. */
   unfinished: ReadonlyMap<ByteString, ByteString>;
-  /** The entries of the snapshot that stand in it. */
+  /** The entries of the snapshot that exist in it so far. */
   taken: TakenNames<Visit>;
 }
 
-/** The target itself. @param fresh it does not exist */
+/**
+ * The visit of the target itself.
+ * @param fresh it does not exist
+ */
 export function rootVisit(
   id: Buffer,
   handle: RecordHandle,
@@ -57,7 +63,7 @@ export function rootVisit(
   };
 }
 
-/** A directory in another one, which has not been made. */
+/** The visit of a directory in another one; it has not been made yet. */
 export function visitBelow(
   above: Visit,
   entry: DirectoryEntry,
@@ -82,7 +88,7 @@ export function visitBelow(
   };
 }
 
-/** Below the target. */
+/** Path of the directory below the target. */
 export function pathOfVisit(visit: Visit): ByteString {
   const names: ByteString[] = [];
   for (let one: Visit | undefined = visit; one?.above !== undefined; one = one.above) names.push(one.name);

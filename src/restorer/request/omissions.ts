@@ -1,7 +1,7 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Omission, OmissionKind } from './request.ts';
 
-/** Paths named for each kind of omission. */
+/** How many paths are listed for each kind of omission. */
 const SHOWN_PATHS = 10;
 
 interface Counted {
@@ -11,11 +11,11 @@ interface Counted {
   readonly paths: ByteString[];
 }
 
-/** Counts what was left out of entries that were restored, by kind. */
+/** Counts, by kind, what was left out of entries that were restored. */
 export class Omissions {
   readonly #kinds = new Map<string, Counted>();
 
-  /** @param path asked for only while few paths are known */
+  /** @param path called only while few paths are known */
   note(kind: OmissionKind, reason: string, path: () => ByteString): void {
     const known = this.#of(kind, reason);
     known.count += 1;
@@ -34,7 +34,7 @@ export class Omissions {
     return [...this.#kinds.values()].map((counted) => ({ ...counted }));
   }
 
-  /** What came together since the last call. */
+  /** Returns the omissions since the last call, and clears them. */
   take(): Omission[] {
     if (this.#kinds.size === 0) return [];
     const list = this.list();
@@ -42,7 +42,7 @@ export class Omissions {
     return list;
   }
 
-  /** Deletions are left out for few reasons, each worth telling; of other kinds the first stands for all. */
+  /** There are few reasons for not deleting, each worth reporting. Of other kinds only the first reason is kept. */
   #of(kind: OmissionKind, reason: string): Counted {
     const key = kind === 'deletion' ? `${kind}: ${reason}` : kind;
     let known = this.#kinds.get(key);

@@ -6,24 +6,24 @@ import type { Repository } from '../../repository/repository.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 
 /**
- * What happens to an entry that stands in the target already. `never`: it stays. `if_changed`: the content of a regular
- * file of equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless
- * the snapshot's is newer. `always`: nothing is taken on trust. Content that is equal, part by part, is left alone in
- * every mode.
+ * What happens to an entry that exists in the target. `never`: it stays. `if_changed`: the content of a regular file of
+ * equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless the
+ * snapshot's is newer. `always`: nothing is taken on trust. In every mode, parts of a file's content that are already
+ * right are not written again.
  */
 export type OverwriteMode = 'never' | 'if_changed' | 'if_newer' | 'always';
 
 export type RestoreTarget =
   /**
-   * An absolute path; created when absent. Entries keep their full path below it. `within`: it must lie in one of these
-   * directories once links are resolved; none for anywhere.
+   * An absolute path; created when absent. Entries keep their full path below it. `within`: with links resolved, it
+   * must lie in one of these directories; if there are none, anywhere.
    */
   | {
       readonly kind: 'directory';
       readonly path: string;
       readonly within?: readonly string[] | undefined;
     }
-  /** Where the entries were when they were backed up. */
+  /** The places where the entries were when they were backed up. */
   | { readonly kind: 'in-place' };
 
 export interface RestoreRequest {
@@ -34,37 +34,40 @@ export interface RestoreRequest {
   readonly target: RestoreTarget;
   /** Holdfast's own places, as real paths: nothing in them is written or removed, and no target lies in one. */
   readonly never: readonly NeverPath[];
-  /** Absolute paths in the snapshot to restore, with everything below them; none: all of it. */
+  /** Absolute paths in the snapshot to restore, with everything below them. If there are none, everything is restored. */
   readonly paths: readonly ByteString[];
   /**
    * A directory of the snapshot: nothing outside of it is restored, and patterns are relative to it. Its entries are put
    * directly below a target that is a directory; in place they come back to where they were.
    */
   readonly subfolder?: ByteString | undefined;
-  /** gitignore patterns, relative to `subfolder`; when there are any, only what matches one of them, or lies below a match, is restored. */
+  /**
+   * gitignore patterns, relative to `subfolder`. If there are any, only entries that match one, or lie below a match,
+   * are restored.
+   */
   readonly include: readonly PatternSetting[];
-  /** gitignore patterns of what is left out; they win over `include`. */
+  /** gitignore patterns of entries to leave out; they take precedence over `include`. */
   readonly exclude: readonly PatternSetting[];
   readonly overwrite: OverwriteMode;
   /**
-   * Removes from restored directories what the snapshot's version of them does not have, what the backup left out too.
-   * What this restore leaves out stays, and so does what is in the root directory itself, and in what is mounted
-   * somewhere below what was asked for.
+   * Removes from restored directories what the snapshot's version of them does not have, including what the backup left
+   * out. Entries that this restore leaves out stay, and so do those in the root directory itself, and in file systems
+   * mounted somewhere below what was asked for.
    */
   readonly deleteExtra: boolean;
-  /** Reads and reports, writes nothing. */
+  /** Only reads and reports; nothing is written. */
   readonly dryRun: boolean;
-  /** Reads files that were changed in place once more. What is written is always checked against its ids before. */
+  /** Reads files that were changed in place again. In any case, content is checked against its ids before it is written. */
   readonly verify: boolean;
-  /** Owners, setuid and setgid bits, devices, security.* and trusted.* attributes; needs root. */
+  /** Restores owners, setuid and setgid bits, devices, security.* and trusted.* attributes; needs root. */
   readonly restoreOwnership: boolean;
-  /** Owners by the names that the snapshot recorded, where this system knows them. */
+  /** Restores owners by the names that the snapshot recorded, where this system knows them. */
   readonly ownersByName: boolean;
-  /** Threads; as many as there are cores, at most 4, when absent. */
+  /** Number of threads; if absent, the number of cores, at most 4. */
   readonly workers?: number | undefined;
 }
 
-/** Something of an entry that was left out although the entry was restored. */
+/** A part of an entry that was left out although the entry was restored. */
 export type OmissionKind =
   | 'ownership'
   | 'setuid-bits'
@@ -82,7 +85,7 @@ export type OmissionKind =
 export interface Omission {
   readonly kind: OmissionKind;
   readonly count: number;
-  /** Why, for the first of them. */
+  /** The reason, for the first of them. */
   readonly reason: string;
   /** The first few, below the target. */
   readonly paths: readonly ByteString[];
@@ -90,7 +93,7 @@ export interface Omission {
 
 /** An entry that could not be restored. */
 export interface RestoreProblem {
-  /** In the snapshot. */
+  /** Path in the snapshot. */
   readonly path: ByteString;
   /** errno name, CORRUPT_DATA, IN_THE_WAY, TOO_DEEP, CHANGED or LIMIT_EXCEEDED. */
   readonly code: string;
@@ -98,18 +101,18 @@ export interface RestoreProblem {
 }
 
 export interface RestoreSummary {
-  /** `partial`: something in `errors`. */
+  /** `partial`: there are `errors`. */
   readonly status: 'complete' | 'partial';
-  /** Written, or given their metadata where only that differed. */
+  /** Files that were written, or whose metadata was set where only that differed. */
   readonly filesRestored: number;
-  /** Already as in the snapshot. */
+  /** Files that were already as in the snapshot. */
   readonly filesUnchanged: number;
-  /** Left alone by the overwrite mode. */
+  /** Files that the overwrite mode left alone. */
   readonly filesSkipped: number;
   readonly filesFailed: number;
-  /** Created or given their metadata. */
+  /** Directories that were created or given their metadata. */
   readonly directories: number;
-  /** Directories that could not be read, or of which parts could not: which names were there is unknown. */
+  /** Directories that could not be read in full, so that some of their names are unknown. */
   readonly directoriesUnread: number;
   readonly links: number;
   readonly others: number;
@@ -121,7 +124,7 @@ export interface RestoreSummary {
   /** The first 10,000. */
   readonly errors: readonly RestoreProblem[];
   readonly errorsMore: number;
-  /** Paths removed by `deleteExtra`, directories for all that was in them; the first 10,000. */
+  /** Paths removed by `deleteExtra`; a directory stands for everything in it. The first 10,000. */
   readonly deleted: readonly ByteString[];
   readonly deletedMore: number;
   readonly durationMs: number;
@@ -129,7 +132,7 @@ export interface RestoreSummary {
 
 export type RestorePhase = 'planning' | 'comparing' | 'restoring' | 'finishing';
 
-/** Counters of a running restore. They only grow; the totals do while planning. */
+/** Counters of a running restore. They only grow; the totals do so during planning. */
 export interface RestoreCounters {
   readonly filesDone: number;
   readonly filesTotal: number;
@@ -139,10 +142,10 @@ export interface RestoreCounters {
 
 export type PlannedAction = 'create' | 'update' | 'replace' | 'leave' | 'skip' | 'delete';
 
-/** Whatever is no directory counts as a file. */
+/** Anything but a directory counts as a file. */
 export type PlannedKind = 'file' | 'directory';
 
-/** Told what happens while a restore runs; cheap calls, none may throw. */
+/** Receives the events of a running restore. Calls are cheap, and none may throw. */
 export interface RestoreObserver {
   phase(phase: RestorePhase): void;
   /** A few times a second at most; `path` is a file just done. */

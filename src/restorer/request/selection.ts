@@ -11,19 +11,19 @@ import {
 import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
 import type { RestoreRequest } from './request.ts';
 
-/** A directory of the snapshot on the way down: which of its entries are to be restored. */
+/** The selection at one directory of the snapshot: which of its entries are to be restored. */
 export interface SelectedDirectory {
-  /** It was chosen itself, so it gets its metadata; otherwise it only leads to what was chosen. */
+  /** The directory itself was chosen, so it gets its metadata. Otherwise it only leads to what was chosen. */
   readonly selected: boolean;
   /** Every entry at every depth is chosen. */
   readonly everything: boolean;
-  /** How a subdirectory stands; undefined when nothing below it can be chosen. */
+  /** The selection at a subdirectory; undefined when nothing below it can be chosen. */
   enter(name: ByteString): SelectedDirectory | undefined;
   /** Whether an entry that is not a directory is chosen. */
   takes(name: ByteString): boolean;
 }
 
-/** The common case costs nothing. */
+/** The common case, which costs nothing. */
 const EVERYTHING: SelectedDirectory = {
   selected: true,
   everything: true,
@@ -42,8 +42,8 @@ export const NOTHING: SelectedDirectory = {
 type Rules = Pick<RestoreRequest, 'paths' | 'include' | 'exclude' | 'subfolder'>;
 
 /**
- * Compiles what was asked for; the result stands for the snapshot's root directory.
- * @param sources what was backed up: directories above these only lead to them
+ * Compiles the request's paths and patterns into the selection at the snapshot's root directory.
+ * @param sources paths that were backed up: directories above them only lead to them
  * @throws RequestError for a pattern that never matches
  */
 export function compileSelection(
@@ -59,7 +59,7 @@ export function compileSelection(
   return aboveSources(leadingTo(namesOf(subfolder), chosen), pathTree(sources));
 }
 
-/** A directory without entries of `never`, paths from it on, and of what is below them. */
+/** The selection without the entries of `never`, which are paths relative to the directory, and without what is below them. */
 export function withoutPaths(directory: SelectedDirectory, never: readonly ByteString[]): SelectedDirectory {
   return never.length === 0 ? directory : withoutNode(directory, pathTree(never));
 }
@@ -78,7 +78,7 @@ function withoutNode(directory: SelectedDirectory, never: PathNode): SelectedDir
   };
 }
 
-/** It was named on purpose: only a pattern that means the directory itself decides about it. */
+/** The selection at the subfolder. Since the user named it, only a pattern that matches it itself decides about it. */
 function subfolderOf(path: ByteString, wanted: PathNode, rules: CompiledRules): SelectedDirectory {
   const { included, excluded } = rules;
   if (included === undefined && excluded === undefined && wanted.whole) return EVERYTHING;
@@ -91,7 +91,7 @@ function subfolderOf(path: ByteString, wanted: PathNode, rules: CompiledRules): 
   });
 }
 
-/** A directory below which these names lead to `directory`, and to nothing else. */
+/** A selection in which these names lead to `directory`, and nothing else is chosen. */
 function leadingTo(names: readonly ByteString[], directory: SelectedDirectory): SelectedDirectory {
   const [first, ...others] = names;
   if (first === undefined) return directory;
@@ -106,7 +106,7 @@ interface PathNode {
 
 const WHOLE: PathNode = { whole: true, children: new Map() };
 
-/** What is wanted of a directory; undefined when it is neither on the way to a path nor below one. */
+/** The node of a directory; undefined when it is neither on the way to a path nor below one. */
 function nodeAt(root: PathNode, directory: ByteString): PathNode | undefined {
   let node: PathNode | undefined = root;
   for (const name of namesOf(directory)) {
@@ -121,16 +121,16 @@ interface CompiledRules {
   readonly excluded: PatternLayer | undefined;
 }
 
-/** The patterns on the way down. */
+/** The patterns in force at a directory. */
 interface PatternState {
   readonly rules: CompiledRules;
-  /** An include pattern chose this directory or one above it, or there are none. */
+  /** An include pattern chose this directory or one above it, or there are no include patterns. */
   readonly taken: boolean;
   readonly included?: ActivePatterns | undefined;
   readonly excluded?: ActivePatterns | undefined;
 }
 
-/** @param wanted the paths asked for below here; undefined: all */
+/** @param wanted the paths asked for below this directory; undefined for all */
 function directoryOf(path: ByteString, wanted: PathNode | undefined, state: PatternState): SelectedDirectory {
   const { rules, taken } = state;
   const enter = (
@@ -165,7 +165,7 @@ function matches(patterns: ActivePatterns | undefined, name: ByteString, isDirec
   return rule !== undefined && !rule.negated;
 }
 
-/** Directories above the sources are there for what is in them: they are not chosen themselves. */
+/** Directories above the sources only lead to them: they are not chosen themselves. */
 function aboveSources(directory: SelectedDirectory, sources: PathNode): SelectedDirectory {
   if (sources.whole || sources.children.size === 0) return directory;
   return {

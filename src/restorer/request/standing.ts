@@ -3,9 +3,9 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import type { OverwriteMode, PlannedAction } from './request.ts';
 
 /**
- * What to do about an entry whose name may be taken. `update`: rewrite what differs. `replace`: create beside and rename
- * over it. `clear`: a directory has to go first. `merge`: a directory stays and is filled. `touch-up`: the content stays,
- * and the metadata is set.
+ * What to do about an entry whose name may be taken in the target. `update`: rewrite what differs. `replace`: create a
+ * new file and rename it over the existing entry. `clear`: a directory has to be removed first. `merge`: a directory
+ * stays and is filled. `touch-up`: the content stays, and the metadata is set.
  */
 export type Standing = 'create' | 'leave' | 'skip' | 'update' | 'replace' | 'clear' | 'merge' | 'touch-up';
 
@@ -19,8 +19,8 @@ export const isRegular = ({ mode }: Pick<EntryStat, 'mode'>): boolean => (mode &
 export const isSymlink = ({ mode }: EntryStat): boolean => (mode & TYPE) === SYMLINK;
 
 /**
- * Decides about `entry` by what stands in the target under its name.
- * @param finished false for what a restore that was killed has left behind: no mode spares it
+ * Decides what to do about `entry` by what has its name in the target.
+ * @param finished false for an entry that a killed restore has left unfinished: no mode spares it
  */
 export function standingOf(
   entry: Entry,
@@ -36,11 +36,11 @@ export function standingOf(
   if (entry.type !== 'file' || !isRegular(found)) return 'replace';
   if (finished && overwrite === 'if_changed' && found.size === entry.size && found.mtimeNs === entry.mtimeNs)
     return 'leave';
-  // a second name may lie outside of what is restored: writing would change that file too
+  // the file may have another name outside the restore: writing would change that file too
   return found.nlink === 1 ? 'update' : 'replace';
 }
 
-/** What a dry run tells of it. */
+/** The action that a dry run reports. */
 export function actionOf(standing: Standing): PlannedAction {
   switch (standing) {
     case 'clear':

@@ -4,7 +4,7 @@ import { Omissions } from './omissions.ts';
 import type { RestoreCounters, RestoreObserver, RestoreProblem, RestoreSummary } from './request.ts';
 
 const LISTED = 10_000;
-/** Between two calls of the observer. */
+/** The least time between two progress calls. */
 const PROGRESS_EVERY_MS = 100;
 
 /** Everything that a restore counts and lists. */
@@ -16,7 +16,7 @@ export class RestoreTally {
   filesFailed = 0;
   filesTotal = 0;
   directories = 0;
-  /** Directories of which not all could be read: what else was in them is unknown. */
+  /** Directories that could not be read in full, so that some of their names are unknown. */
   directoriesUnread = 0;
   links = 0;
   others = 0;
@@ -35,7 +35,7 @@ export class RestoreTally {
 
   readonly #base: ByteString;
 
-  /** @param base the directory of the snapshot that stands at the target */
+  /** @param base the directory of the snapshot that corresponds to the target */
   constructor(observer: RestoreObserver, clock: Clock, base: ByteString) {
     this.#base = base;
     this.#observer = observer;
@@ -43,7 +43,7 @@ export class RestoreTally {
     this.#started = clock.monotonic();
   }
 
-  /** Where in the snapshot a path below the target is. */
+  /** The path in the snapshot of a path below the target. */
   inSnapshot(path: ByteString): ByteString {
     return this.#base === '/' ? path : asByteString(`${this.#base}${path}`);
   }
@@ -60,7 +60,7 @@ export class RestoreTally {
     this.#observer.problem(problem);
   }
 
-  /** A file that fails with the directory it is in, which is the one listed. */
+  /** Counts a file that fails because its directory does; only the directory is listed. */
   fileLost(size: number): void {
     this.filesFailed += 1;
     this.bytesDone += size;
@@ -71,7 +71,7 @@ export class RestoreTally {
     this.problem(path, code, message);
   }
 
-  /** A file that was counted as restored and fails at its last step. */
+  /** Lists a file that was counted as restored but failed at its last step. */
   fileFailedLate(path: ByteString, code: string, message: string): void {
     this.filesRestored -= 1;
     this.filesFailed += 1;
@@ -90,7 +90,7 @@ export class RestoreTally {
     this.#observer.progress(this.counters(), path());
   }
 
-  /** Tells the final numbers. */
+  /** Reports the final numbers. */
   finish(): void {
     this.#observer.progress(this.counters(), asByteString('/'));
   }

@@ -1,4 +1,4 @@
-/** What restores that were killed have left: their temporary files, and the marks of what they had not finished. */
+/** Finds and removes what killed restores have left: their temporary files, and the marks of what they had not finished. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
@@ -8,27 +8,27 @@ import { isDirectory } from '../request/standing.ts';
 import { looksUnfinished, type TargetDirectory } from './target-directory.ts';
 import { digestOf, isAbandoned, isTemporary, markOf } from './temporary-names.ts';
 
-/** Milliseconds for which a restore that has done everything waits for one that is being killed, and between two looks. */
+/** Milliseconds that a finished restore waits for another one that is being killed, and between two checks. */
 const DYING_MS = 5_000;
 const LOOK_MS = 50;
 const PERMISSIONS = 0o7777;
 const OWNERS_RIGHTS = 0o700;
 
-/** Temporary files of processes that were alive when the directory was looked at first. */
+/** Temporary files whose processes were alive when the directory was first looked at. */
 export interface SharedDirectory {
   readonly handle: RecordHandle;
   readonly names: readonly ByteString[];
 }
 
-/** What restores before this one have left in a directory. */
+/** What earlier restores have left in a directory. */
 export interface Remains {
   /** Names that were removed, or would be in a dry run. */
   readonly gone: ReadonlySet<ByteString>;
-  /** Names of restores that are alive. */
+  /** Names of temporary files of live restores. */
   readonly others: readonly ByteString[];
-  /** Entries that are not finished, and the marks that say so. */
+  /** Unfinished entries, with the marks that say so. */
   readonly unfinished: ReadonlyMap<ByteString, ByteString>;
-  /** The permissions that the directory had before it was made writable, and the mark that says so. */
+  /** The permissions that the directory had before it was made writable, with the mark that says so. */
   readonly lifted: { readonly mark: ByteString; readonly mode: number } | undefined;
 }
 
@@ -40,9 +40,9 @@ export const NO_REMAINS: Remains = {
 };
 
 /**
- * Looks at what restores before have left, and removes what nobody will complete any more; the directory looks as if it
- * had never been there. A file that has its permissions already, a link and a device are left by whoever was killed before
- * they got their own names. A mark stays as long as what it says is so.
+ * Looks at what earlier restores have left, and removes what will not be completed any more, leaving the directory's
+ * time as it was. This includes files with their final permissions, links and devices that were to be renamed to their
+ * own names next. A mark stays as long as it applies.
  */
 export function lookAtRemains(
   directory: TargetDirectory,
@@ -84,17 +84,17 @@ function isLeftSo(directory: TargetDirectory, name: ByteString): boolean {
   return found !== undefined && looksUnfinished(found);
 }
 
-/** Somebody may have given it other permissions since. */
+/** False if the directory has been given other permissions since. */
 function isLiftedFrom(directory: TargetDirectory, mode: number): boolean {
   return (directory.stat().mode & PERMISSIONS) === (mode | OWNERS_RIGHTS);
 }
 
-/** @returns what is gone: what may not be removed stays, and is nobody's loss */
+/** @returns the names that were removed; those that may not be removed stay, and do no harm */
 function removeKeepingTime(directory: TargetDirectory, names: readonly ByteString[]): readonly ByteString[] {
   if (names.length === 0) return names;
   const { mtimeNs } = directory.stat();
   const gone = names.filter((name) => triedTo(() => directory.removeFile(name)));
-  // it may be written to by others than its owner
+  // setting the times may fail, since others than the owner may write to the directory
   if (gone.length > 0) triedTo(() => directory.setOwnTimes(mtimeNs));
   return gone;
 }
@@ -110,8 +110,8 @@ function triedTo(act: () => void): boolean {
 }
 
 /**
- * Looks again where the temporary files of a process lay that was alive. After a kill a process is there until the disk
- * has answered its last call, and the restore that goes on in its place begins meanwhile.
+ * Looks again at directories with temporary files of live processes. A killed process exists until the disk has
+ * answered its last call, and the restore that replaces it may have begun before that.
  */
 export async function removeAbandonedSince(
   shared: readonly SharedDirectory[],
@@ -126,13 +126,19 @@ export async function removeAbandonedSince(
   }
 }
 
-/** What came since may be of the snapshot, unless it says that it is unfinished: the last call of a process can make a file. */
+/**
+ * Whether a new temporary file is an unfinished one: the last call of a dying process can create a file. Anything else
+ * may belong to the snapshot.
+ */
 function isBegun(directory: TargetDirectory, name: ByteString): boolean {
   const found = directory.find(name);
   return found !== undefined && looksUnfinished(found);
 }
 
-/** What stays in a directory that cannot be looked at again is nothing of what was restored. */
+/**
+ * Removes what has been abandoned since, and tells whether there are still files of live processes. A directory that
+ * cannot be looked at again is skipped, since none of these files was restored.
+ */
 function hasOthers({ handle, names }: SharedDirectory, directories: OpenDirectories): boolean {
   try {
     const directory = directories.at(handle);

@@ -10,13 +10,13 @@ import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const CREATE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** A FIFO put in a file's place must not hold the restore up. */
+/** Flags for opening an existing file: a FIFO put in its place must not block the restore. */
 const OPEN_EXISTING = constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** What systems and file systems say that cannot rename without replacing. */
+/** Errors of systems and file systems that cannot rename without replacing. */
 const NO_RENAME_NEW: ReadonlySet<string> = new Set(['EINVAL', 'ENOSYS', 'ENOTSUP', 'EOPNOTSUPP']);
 
-/** A directory held by its descriptor: every call is relative to it. */
+/** A directory held by its descriptor. Every call is relative to it. */
 export class DescriptorDirectory implements TargetDirectory {
   readonly #native: Native;
   readonly #fd: number;
@@ -26,7 +26,7 @@ export class DescriptorDirectory implements TargetDirectory {
     this.#fd = fd;
   }
 
-  /** @param path absolute; links in it are followed, since it is what the person named */
+  /** @param path absolute; links in it are followed, since it is the path that the user named */
   static open(native: Native, path: ByteString): DescriptorDirectory {
     return new DescriptorDirectory(
       native,
@@ -34,7 +34,7 @@ export class DescriptorDirectory implements TargetDirectory {
     );
   }
 
-  /** For other threads of this process; they must not close it. */
+  /** The descriptor, for other threads of this process, which must not close it. */
   get fd(): number {
     return this.#fd;
   }
@@ -61,7 +61,7 @@ export class DescriptorDirectory implements TargetDirectory {
     return figures !== undefined && hasRoom(figures);
   }
 
-  /** Of its file system; undefined where a descriptor has no path: on macOS, and without /proc. */
+  /** Figures of its file system; undefined where the descriptor's path is not available: outside Linux, and without /proc. */
   #figures(): StatsFs | undefined {
     if (process.platform !== 'linux') return undefined;
     try {

@@ -7,17 +7,17 @@ import { isImpossibleHere } from './portable-names.ts';
 import { isTemporary } from './temporary-names.ts';
 
 export type EntryFailureCode =
-  /** Another entry has the name, and the overwrite mode does not let it go. */
+  /** Another entry has the name, and the overwrite mode does not allow replacing it. */
   | 'IN_THE_WAY'
-  /** Another entry of the snapshot has the name already, as this file system sees it. */
+  /** Another entry of the snapshot already has this name on this file system. */
   | 'SAME_NAME'
   /** The name cannot exist, here or anywhere. */
   | 'IMPOSSIBLE_NAME'
   /** Something else happened to the entry during the restore. */
   | 'CHANGED'
-  /** The file that it is another name of could not be restored. */
+  /** The file of which this is another name could not be restored. */
   | 'LINK_FAILED'
-  /** Its stored bytes could not be had. */
+  /** Its stored bytes could not be read. */
   | 'CORRUPT_DATA'
   | 'OTHER_FILE_SYSTEM'
   | 'TOO_DEEP';
@@ -39,8 +39,8 @@ export interface FailureFacts {
 }
 
 /**
- * What to list about a failed entry. What ends the whole restore is rethrown: a full target, a destination that cannot
- * be reached, a mistake of the program.
+ * What to list about a failed entry. Errors that end the whole restore are rethrown: a full target, a destination that
+ * cannot be reached, a bug.
  */
 export function entryFailure(error: unknown): FailureFacts {
   const code = errnoOf(error);
@@ -50,7 +50,7 @@ export function entryFailure(error: unknown): FailureFacts {
   return { code, message: toldOf(error) };
 }
 
-/** What a system error says, without the name that an entry only had while it was made. */
+/** The message of a system error, without the temporary name of the entry. */
 export function toldOf(error: NodeJS.ErrnoException & { readonly dest?: string }): string {
   const { message, path, dest } = error;
   if (dest !== undefined && isTemporary(dest)) return message.replace(` -> '${dest}'`, '');

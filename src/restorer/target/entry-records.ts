@@ -1,9 +1,9 @@
 /**
- * What a restore has to remember of each directory and file: records in shared memory, written by the planner and read
- * by every worker thread without a message. A record takes about 160 bytes for a file of one chunk.
+ * Holds what a restore has to remember about each directory and file: records in shared memory, written by the planner
+ * and read by every worker thread without a message. A record takes about 160 bytes for a file of one chunk.
  *
- * Layout, little-endian, every record on a multiple of 8: 80 bytes of fixed fields, the name, the pieces of the
- * content (56 bytes each), the extended attributes.
+ * Layout, little-endian, every record on a multiple of 8: 80 bytes of fixed fields, the name, the pieces of the content
+ * (56 bytes each), the extended attributes.
  */
 
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
@@ -27,11 +27,11 @@ const NS_PER_SECOND = 1_000_000_000n;
 
 /** Bits of `flags`. */
 export const RECORD = {
-  /** A file with this name stands in the target; what differs is rewritten in place. */
+  /** A file with this name exists in the target; what differs is rewritten in place. */
   update: 1,
   /** Something else, or something that cannot be written, has this name: it is replaced by a rename. */
   replace: 2,
-  /** Several threads have a part in the file: the pieces that it lacks come from several segments. */
+  /** Several threads write parts of the file, because the pieces that it lacks lie in several segments. */
   spread: 4,
   /** Other entries are hard links to this one. */
   leader: 8,
@@ -39,13 +39,13 @@ export const RECORD = {
   sized: 16,
   /** Only the metadata differs. */
   metadataOnly: 32,
-  /** A directory that was selected itself: it gets its metadata even when it existed before. */
+  /** A directory that was itself selected: it gets its metadata even if it existed before. */
   selected: 64,
   /** A directory that this run created. */
   created: 128,
-  /** A file that is made anew in the place of one that stands, whose owner it gets. */
+  /** A new file that replaces an existing one, and gets its owner. */
   keepsOwner: 256,
-  /** A directory has this name, which goes with all that is in it once the file is complete. */
+  /** A directory has this name. It is removed with everything in it once the file is complete. */
   clears: 512,
 } as const;
 
@@ -78,13 +78,13 @@ export interface Piece {
   /** Where the chunk lies in the raw bytes of the segment. */
   readonly offset: number;
   readonly length: number;
-  /** Bytes of the chunk before and in this piece. */
+  /** Bytes of the chunk before this piece, and in it (`take`). */
   readonly skip: number;
   readonly take: number;
   readonly fileOffset: number;
 }
 
-/** A record as a thread sees it. */
+/** A thread's view of a record. */
 export class EntryRecord {
   readonly handle: RecordHandle;
   readonly #page: Page;
@@ -97,7 +97,7 @@ export class EntryRecord {
     this.#at = handle & POSITION_MASK;
   }
 
-  /** The record of the directory that it lies in. */
+  /** The record of the directory in which the entry lies. */
   get parent(): RecordHandle {
     return this.#page.u32[this.#at * 2] ?? 0;
   }
@@ -125,7 +125,7 @@ export class EntryRecord {
       BigInt(this.#page.u32[this.#at * 2 + 6] ?? 0)
     );
   }
-  /** Counts entries from 1: makes temporary names differ. */
+  /** The number of the entry, from 1. Makes temporary names differ. */
   get serial(): number {
     return this.#page.u32[this.#at * 2 + 7] ?? 0;
   }
@@ -141,7 +141,7 @@ export class EntryRecord {
     return asByteString(this.#page.bytes.toString('latin1', start, start + length));
   }
 
-  /** Inode and device of a file that was made, or looked at where it stands; 0 and 0 before, and when it failed. */
+  /** Inode and device of a file that was made, or that was found in the target; 0 and 0 before that, and after it failed. */
   get created(): { readonly ino: bigint; readonly dev: bigint } {
     return { ino: this.#page.u64[this.#at + 6] ?? 0n, dev: this.#page.u64[this.#at + 7] ?? 0n };
   }
@@ -209,7 +209,7 @@ export class EntryRecord {
     return this.#page.u32[this.#at * 2 + 17] !== 0;
   }
 
-  /** How far several threads have come with this file, for `Atomics`. */
+  /** The state that threads have reached with this file, for `Atomics`. */
   get state(): { readonly words: Int32Array; readonly index: number } {
     return { words: this.#page.i32, index: this.#at * 2 + 18 };
   }
@@ -227,7 +227,7 @@ export class EntryRecord {
   }
 }
 
-/** The records as one thread reaches them. */
+/** A thread's access to the records. */
 export class EntryRecords {
   readonly #pages: Page[] = [];
 
@@ -254,7 +254,7 @@ export class EntryRecords {
 /** Adds records; only the planner does. */
 export class EntryRecordWriter {
   readonly records = new EntryRecords([]);
-  /** In the order of their numbers; new ones are posted to the workers before a job that needs them. */
+  /** Pages in the order of their numbers. New ones are posted to the workers before a job that needs them. */
   readonly memory: SharedArrayBuffer[] = [];
   #free = 0;
   #end = 0;
@@ -306,7 +306,7 @@ export class EntryRecordWriter {
     return this.add(parent, entry, flags, size, pieceCount);
   }
 
-  /** Takes the record that was added last back. */
+  /** Removes the record that was added last. */
   removeLast(record: EntryRecord): void {
     this.#free = record.handle & POSITION_MASK;
   }
@@ -332,7 +332,7 @@ export class EntryRecordWriter {
     this.records.addPages([memory]);
     this.#newest = pageOver(memory);
     this.#free = 0;
-    // a record larger than a page has one for itself, so positions always fit a handle
+    // a record larger than a page has a page of its own, so positions always fit into a handle
     this.#end = bytes / 8;
   }
 }

@@ -1,14 +1,14 @@
 import type { StatsFs } from 'node:fs';
 import { StateError } from '../../base/errors.ts';
 
-/** True for the errnos of a target that cannot take any more: nothing else that is tried there would succeed. */
+/** Whether the error means that the target is full: then nothing else would succeed either. */
 export function isFull(code: string | undefined): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /**
- * Whether a file system has a free block and a free inode, the reserve of root aside. Some (btrfs) do not count inodes, and
- * say with `bavail` when only room for metadata lacks.
+ * Whether a file system has a free block and a free inode, apart from root's reserve. Some (btrfs) do not count inodes,
+ * and show only in `bavail` that there is no room for metadata.
  */
 export function hasRoom({ bavail, files, ffree }: Pick<StatsFs, 'bavail' | 'files' | 'ffree'>): boolean {
   return bavail > 0 && (files === 0 || ffree > 0);

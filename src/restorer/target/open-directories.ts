@@ -3,14 +3,14 @@ import { errnoOf } from '../../base/errors.ts';
 import type { EntryRecords, RecordHandle } from './entry-records.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
-/** Each thread keeps so many directories open: files come in the order of the tree, so few are enough. */
+/** The number of directories that each thread keeps open. Files come in tree order, so a few are enough. */
 const KEPT_OPEN = 24;
-/** Of the directories above a deep one, only the last so many: what was open before stays open. */
+/** When a deep directory is opened, only this many of those above it are kept open, so that others are not closed for them. */
 const KEPT_ABOVE = 12;
 
 /**
- * The directories of the target that this thread has open, the least recently used ones closed. Each is opened from its
- * parent's descriptor by its single name, never through a link.
+ * The directories of the target that this thread has open. The least recently used ones are closed. Each is opened by
+ * its name relative to its parent's descriptor, never through a link.
  */
 export class OpenDirectories {
   readonly #rootHandle: RecordHandle;
@@ -29,8 +29,8 @@ export class OpenDirectories {
   }
 
   /**
-   * The directory of a record. Stays open during the next call, but not for ever.
-   * @throws a system error when it, or one above it, is not the directory it was, or is a link now
+   * The directory of a record. It stays open during the next call, but not indefinitely.
+   * @throws a system error when it, or one above it, is not the directory it was, or has become a link
    */
   at(handle: RecordHandle): TargetDirectory {
     if (handle === this.#lastHandle) return this.#last;
@@ -40,7 +40,7 @@ export class OpenDirectories {
     return directory;
   }
 
-  /** Where an entry of this directory lies, as a path below the target. */
+  /** The path of an entry of this directory, below the target. */
   pathOf(handle: RecordHandle, name: ByteString): ByteString {
     const names: ByteString[] = [name];
     for (let at = handle; at !== this.#rootHandle;) {
@@ -51,7 +51,7 @@ export class OpenDirectories {
     return asByteString(`/${names.toReversed().join('/')}`);
   }
 
-  /** The same for the record of an entry. */
+  /** The path of the entry with this record, below the target. */
   pathOfEntry(handle: RecordHandle): ByteString {
     if (handle === this.#rootHandle) return asByteString('/');
     const record = this.#records.at(handle);
@@ -86,7 +86,7 @@ export class OpenDirectories {
       above = this.#records.at(above).parent;
       directory = this.#known(above);
     }
-    // far above the last ones a directory is only stepped through
+    // directories far above the last ones are only passed through
     let passing: TargetDirectory | undefined;
     try {
       for (let i = missing.length - 1; i >= 0; i -= 1) {
@@ -114,7 +114,7 @@ export class OpenDirectories {
     } catch (error) {
       const code = errnoOf(error);
       if ((code !== 'EMFILE' && code !== 'ENFILE') || this.#open.size <= 1) throw error;
-      // the parent was used last, so it is the one that stays
+      // the parent was used last, so it is the one that stays open
       this.#closeDownTo(1);
       directory = parent.openDirectory(name);
     }

@@ -19,7 +19,7 @@ export interface OpenTarget {
   readonly root: TargetDirectory | undefined;
   /** Absolute, links resolved. */
   readonly path: ByteString;
-  /** The directories that were made for it, the topmost first. */
+  /** The directories that were made for the target, the topmost first. */
   readonly made: readonly string[];
   /** For other threads: the descriptor, which they share, or the path. */
   readonly handover: { readonly fd: number } | { readonly path: string };
@@ -28,7 +28,7 @@ export interface OpenTarget {
 type TargetRequest = Pick<RestoreRequest, 'target' | 'never' | 'dryRun'>;
 
 /**
- * Opens the target, making the directory when it is absent, and finds out whether it can be written.
+ * Opens the target, making the directory if it is absent, and finds out whether it is writable.
  * @throws {RequestError} INVALID_TARGET with `details.reason`
  */
 export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget {
@@ -60,7 +60,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
       throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
     const resolved = realPath(wanted);
     const open = opened(resolved);
-    // Of the directory that is open: its name may have led elsewhere when it was asked about before.
+    // Checked again for the opened directory: its path may have led elsewhere at the first check.
     requireWithin(placeOf(open), within, wanted);
     requireOutside(placeOf(open), never);
     if (dryRun) accessSync(filePath(resolved), constants.W_OK | constants.X_OK);
@@ -84,7 +84,7 @@ function requireWithin(place: string, allowed: readonly string[], wanted: string
   );
 }
 
-/** What was made for a restore that failed goes again, as far as nothing is in it. */
+/** Removes the directories that were made for a failed restore, as far as they are empty. */
 export function removeMade(made: readonly string[]): void {
   for (const directory of made.toReversed()) {
     try {
@@ -96,7 +96,9 @@ export function removeMade(made: readonly string[]): void {
   }
 }
 
-/** A new directory has to be on disk in the one above it. Returns those that were made, the topmost first. */
+/**
+ * Makes the directory, and syncs the parent of each new one so that it is on disk. Returns the new ones, the topmost first.
+ */
 function makeDurably(wanted: string): readonly string[] {
   const first = makeDirectoriesSync(path.resolve(wanted));
   if (first === undefined) return [];
@@ -112,7 +114,7 @@ function makeDurably(wanted: string): readonly string[] {
   return all;
 }
 
-/** Who acts for root as another user makes nothing of that user's in the directories of others. */
+/** A process with root's rights under another user id gives new directories to the owner of the directory above. */
 function giveToOwnerAbove(made: string): void {
   if (process.geteuid?.() === 0 || !mayDoAsRoot()) return;
   const { uid, gid } = statSync(path.dirname(made));
@@ -127,13 +129,13 @@ function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
-  // /proc is not mounted: its name has to lead there once more
+  // /proc is not mounted: the path has to lead to the opened directory once more
   const [open, found] = [fstatSync(handover.fd), statSync(filePath(named))];
   if (open.ino === found.ino && open.dev === found.dev && realPath(named) === named) return named;
   throw invalid('unusable', `${named} is no longer the directory that was opened`, 'Try again.');
 }
 
-/** With links resolved as far as the path exists. */
+/** The path with links resolved as far as it exists. */
 function realOf(wanted: string): string {
   try {
     return realPath(wanted);
@@ -164,7 +166,7 @@ function absent(wanted: string): OpenTarget {
   return { root: undefined, path: bytes, made: [], handover: { path: bytes } };
 }
 
-/** Makes a file and removes it: the only answer that covers rights, read-only mounts and quotas. */
+/** Makes a file and removes it: the only test that covers permissions, read-only mounts and quotas. */
 function probe(root: TargetDirectory): void {
   const name = temporaryName(newRun(), 0);
   root.closeFile(root.createFile(name, UNFINISHED_FILE));

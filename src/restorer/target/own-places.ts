@@ -25,7 +25,9 @@ export function ownPlacesIn(target: ByteString, never: readonly NeverPath[]): re
   );
 }
 
-/** Tells the paths that must stay for the sake of an own place: it, what is in it, and what leads to it. */
+/**
+ * Returns a test for paths that must stay because of Holdfast's own places: each place, what is in it, and what leads to it.
+ */
 export function keepsOwnPlaces(places: readonly ByteString[]): (path: ByteString) => boolean {
   return (path) => places.some((place) => isAtOrBelow(path, place) || isAtOrBelow(place, path));
 }

@@ -29,13 +29,13 @@ import { hasRoom } from './full-target.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
-/** Windows has neither; 0 changes nothing. */
+/** Windows has neither flag; 0 changes nothing. */
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 
 /**
- * A directory known by its path, where the system offers nothing better (Windows). Before every call the path is looked
- * at: it must still be the directory that was opened, not a link and not another directory.
+ * A directory known by its path, where the system offers nothing better (Windows). Before every call the path is
+ * checked: it must still be the directory that was opened, not a link and not another directory.
  */
 export class PathDirectory implements TargetDirectory {
   readonly #path: ByteString;
@@ -90,7 +90,7 @@ export class PathDirectory implements TargetDirectory {
 
   sync(): void {
     this.#check();
-    // Windows opens directories but refuses to flush them; NTFS journals its entries by itself
+    // Windows opens directories but refuses to flush them; NTFS journals directory entries anyway
     if (process.platform === 'win32') return;
     const fd = openSync(pathOnly(this.#path), constants.O_RDONLY | NOFOLLOW);
     try {

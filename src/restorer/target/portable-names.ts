@@ -1,11 +1,11 @@
 import type { ByteString } from '../../base/byte-path.ts';
 
-/** Names that Windows gives a meaning of its own, with or without an ending. */
+/** Names with a special meaning on Windows, with or without an extension. */
 const RESERVED =
   /^(con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$)(\..*)?$/i;
 const REFUSED = /[[\p{Cc}&&[\0-~]]<>:"\|?*\\\/]/v;
 
-/** True when this system would take the name for another one, for a path, a stream or a device. */
+/** Whether this system would take the name for another one, or for a path, a stream or a device. */
 export function isImpossibleHere(name: ByteString, platform: NodeJS.Platform = process.platform): boolean {
   if (platform !== 'win32') return false;
   return REFUSED.test(name) || name.endsWith('.') || name.endsWith(' ') || RESERVED.test(name);

@@ -3,13 +3,12 @@ import { EntryFailure } from './entry-failure.ts';
 import { isDirectory } from '../request/standing.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
-/** Each level keeps a directory open. */
+/** The most levels of directories; each keeps one directory open. */
 const MOST_LEVELS = 512;
 
 /**
- * Removes an entry and everything below it, without following a link and without entering another file system, which
- * `reasonToStay` has looked for before. Works with a list instead of recursion, so that depth costs nothing but open
- * directories.
+ * Removes an entry and everything below it. Links are not followed. Other file systems are not entered; `reasonToStay`
+ * has looked for these before. Iterative, so that depth costs nothing but open directories.
  * @throws a system error for the first entry that cannot be removed
  */
 export function removeTree(parent: TargetDirectory, name: ByteString): void {
@@ -65,9 +64,9 @@ interface Level {
 }
 
 /**
- * Gives what is complete under another name its own, which a directory has that may go.
+ * Renames a complete entry to its own name, first removing the directory that has the name.
  * @returns false when there was no directory any more
- * @throws a system error; something of the directory may be gone then
+ * @throws a system error; part of the directory may have been removed by then
  */
 export function takePlaceOfDirectory(
   directory: TargetDirectory,

@@ -1,7 +1,7 @@
 /**
- * Names that are one to a file system: most of Windows and macOS make no difference between capital and small letters, some
- * compose letters in their own way, and FAT drops dots at the end. The second of two entries of a snapshot that are one
- * there must not be taken for the first.
+ * Detects entries of a snapshot whose names are the same to the target's file system. Most of Windows and macOS ignore
+ * case, some file systems compose letters in their own way, and FAT drops trailing dots. The second of two such entries
+ * must not be taken for the first.
  */
 import { isAscii, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
@@ -9,7 +9,7 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import { EntryFailure } from './entry-failure.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
-/** A name as such a file system compares it, or more roughly. */
+/** A name as such a file system compares it, or more coarsely. */
 export function foldedName(name: ByteString): string {
   const text = isAscii(name) ? name : textOfBytes(name).normalize('NFD');
   return text
@@ -18,7 +18,9 @@ export function foldedName(name: ByteString): string {
     .replace(/[. ]+$/, '');
 }
 
-/** The entries of the snapshot that stand in one directory of the target. `T`: what is known of one that is a directory. */
+/**
+ * The entries of the snapshot that exist in one directory of the target. `T` is what is known about a directory among them.
+ */
 export class TakenNames<T> {
   readonly #byName = new Map<string, ByteString[]>();
   readonly #byInode = new Map<string, ByteString>();
@@ -26,8 +28,8 @@ export class TakenNames<T> {
   #listed: ReadonlySet<ByteString> | undefined;
 
   /**
-   * The entry before this one that is the same here.
-   * @param list names as the directory has them; asked for only when there is a doubt
+   * The earlier entry that has the same name on this file system.
+   * @param list the names as the directory lists them; called only when in doubt
    */
   rivalOf(
     name: ByteString,
@@ -35,7 +37,7 @@ export class TakenNames<T> {
     list: () => readonly ByteString[],
   ): ByteString | undefined {
     const alike = [...(this.#byName.get(foldedName(name)) ?? [])];
-    // numbers alone prove nothing, as some file systems number names and others give one file several names
+    // inode numbers alone prove nothing: some file systems number names, and others give one file several names
     const sameInode = this.#byInode.get(inodeOf(found));
     if (sameInode !== undefined) alike.push(sameInode);
     if (alike.length === 0) return undefined;
@@ -55,14 +57,14 @@ export class TakenNames<T> {
     if (!this.#directories.has(name)) this.#directories.set(name, directory);
   }
 
-  /** A directory has been made in it. */
+  /** Notes a directory that has just been made. */
   made(name: ByteString, directory: T): void {
     this.#listed = undefined;
     this.add(name);
     this.addDirectory(name, directory);
   }
 
-  /** The directory that this name stands for by now. */
+  /** The directory that has this name on this file system. */
   directoryLike(name: ByteString): { readonly name: ByteString; readonly directory: T } | undefined {
     for (const one of this.#byName.get(foldedName(name)) ?? []) {
       const directory = this.#directories.get(one);
@@ -79,7 +81,10 @@ export function sameName(rival: ByteString): EntryFailure {
   );
 }
 
-/** Gives what is complete its own name, which was free when the restore looked. @throws {EntryFailure} when it is not any more */
+/**
+ * Renames a complete entry to its own name, which was free when the restore looked.
+ * @throws {EntryFailure} SAME_NAME or CHANGED when the name has been taken since
+ */
 export function renameToOwn(directory: TargetDirectory, from: ByteString, name: ByteString): void {
   try {
     directory.renameNew(from, name);
@@ -89,7 +94,7 @@ export function renameToOwn(directory: TargetDirectory, from: ByteString, name: 
   }
 }
 
-/** Why a name that nothing stood under when the restore looked is taken now. */
+/** The error for a name that was free when the restore looked and is taken now. */
 export function nameTakenMeanwhile(directory: TargetDirectory, name: ByteString): EntryFailure {
   const names = directory.names();
   const folded = foldedName(name);

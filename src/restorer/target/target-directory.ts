@@ -3,8 +3,8 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
 
 /**
- * One directory of the target, held so that nothing swapped in above it can lead elsewhere. Names are single names, and
- * a link with such a name is never followed. Every method is synchronous and throws system errors with `code`.
+ * One directory of the target, held so that nothing swapped in above it can lead elsewhere. Names are single path components,
+ * and a link with such a name is never followed. Every method is synchronous and throws system errors with `code`.
  */
 export interface TargetDirectory {
   /** Undefined when there is no such entry. */
@@ -12,13 +12,13 @@ export interface TargetDirectory {
   stat(): EntryStat;
   /** In no order, without `.` and `..`. */
   names(): ByteString[];
-  /** Bytes that the file system it lies on can hold in all; infinite where the system does not tell. */
+  /** Total bytes that its file system can hold; infinite where the system does not tell. */
   capacity(): number;
-  /** Whether the file system it lies on has free blocks and inodes; false where the system does not tell. */
+  /** Whether its file system has free blocks and inodes; false where the system does not tell. */
   hasRoom(): boolean;
-  /** Whether a directory in it is where another file system, or another part of one, is mounted. */
+  /** Whether another file system, or another part of one, is mounted at a directory in it. */
   isMountPoint(name: ByteString): boolean;
-  /** False when this process may not make or rename anything in it, as far as the system tells. */
+  /** False when this process may not create or rename anything in it, as far as the system tells. */
   takesEntries(): boolean;
   /** Returns when its names and its own metadata are on disk. */
   sync(): void;
@@ -29,9 +29,9 @@ export interface TargetDirectory {
   /** Fails with EEXIST when the name is taken; `mode` loses the umask's bits. */
   createDirectory(name: ByteString, mode: number): void;
 
-  /** A new file open for writing; fails with EEXIST when the name is taken. */
+  /** Creates a file and opens it for writing; fails with EEXIST when the name is taken. */
   createFile(name: ByteString, mode: number): number;
-  /** An existing file; anything else than a regular file opens too, or fails: look at it with `fstat`. */
+  /** Opens an existing file. Anything else may open too, or fail: check with `fstat`. */
   openFile(name: ByteString, access: 'read' | 'read-write'): number;
   fstat(fd: number): EntryStat;
   setFileTimes(fd: number, mtimeNs: bigint): void;
@@ -46,7 +46,7 @@ export interface TargetDirectory {
 
   createSymlink(target: ByteString, name: ByteString): void;
   readSymlink(name: ByteString): ByteString;
-  /** `name` here becomes one more name of `fromName` in `from`, which may be a link itself. */
+  /** Makes `name` in this directory another name of `fromName` in `from`, which may itself be a link. */
   createHardLink(from: TargetDirectory, fromName: ByteString, name: ByteString): void;
   /** `mode` holds the type; ENOSYS where there is no such call. */
   createNode(name: ByteString, mode: number, major: number, minor: number): void;
@@ -56,7 +56,7 @@ export interface TargetDirectory {
   setTimes(name: ByteString, mtimeNs: bigint): void;
   xattrsOf(name: ByteString): XattrTarget;
 
-  /** Metadata of the directory itself. */
+  /** The following set the metadata of the directory itself. */
   setOwnOwner(uid: number, gid: number): void;
   setOwnMode(mode: number): void;
   setOwnTimes(mtimeNs: bigint): void;
@@ -66,9 +66,9 @@ export interface TargetDirectory {
 }
 
 /**
- * The permissions of what is not finished: only its owner can reach it, who has to read it too, as several threads open a
- * file, and what stands is compared. They are no proof: a file of a person may have any. Only what a restore has noted as
- * unfinished counts (`temporary-names.ts`).
+ * The permissions of unfinished entries. Only the owner has access, who also needs to read: several threads open a
+ * file, and existing ones are compared. The mode is no proof, as a user's file may have the same; only what a restore
+ * has noted as unfinished counts as such (`temporary-names.ts`).
  */
 export const UNFINISHED_FILE = 0o1600;
 export const UNFINISHED_DIRECTORY = 0o1700;
@@ -81,7 +81,7 @@ export function looksUnfinished({ mode }: Pick<EntryStat, 'mode'>): boolean {
   return type === 0o100000 && bits === UNFINISHED_FILE;
 }
 
-/** What a system says of a name that is taken. */
+/** The error that a system gives for a name that is taken. */
 export function nameTaken(name: ByteString): Error {
   const message = `EEXIST: file already exists, rename '${textOfBytes(name)}'`;
   return Object.assign(new Error(message), { code: 'EEXIST' });

@@ -4,19 +4,19 @@ import { errnoOf } from '../../base/errors.ts';
 import { processStart } from '../../system/process-start.ts';
 
 /**
- * Names of what a restore has begun: `.holdfast-<process>-<its start>-<random>-<check>-<number>`. Process and start tell a
- * later restore what nobody will complete any more; numbers of processes are given again. The check is a digest of what
- * stands before it, so that no name that somebody else has given looks like one.
+ * Temporary names: `.holdfast-<process>-<its start>-<random>-<check>-<number>`. By process and start a later restore
+ * recognises what will not be completed any more; the start is needed as process ids are reused. The check is a digest
+ * of what precedes it, so that no name given by someone else looks like one.
  *
- * A name with a mark behind it is of an empty file that says something: `-o<digest of a name>` that the entry of that name
- * is unfinished, `-m<octal>` that the directory it lies in had these permissions.
+ * A name with a suffix is that of a mark, an empty file: `-o<digest of a name>` says that the entry of that name is
+ * unfinished, `-m<octal>` that the directory it lies in had these permissions.
  */
 const PATTERN =
   /^\.holdfast-((\d{1,10})-(\d{1,20})-[0-9a-f]{12})-([0-9a-f]{12})-\d{1,10}(?:-(?:o([0-9a-f]{16})|m([0-7]{1,4})))?$/;
-/** In place of the start, where the system does not tell it. */
+/** Used instead of the start where the system does not tell it. */
 const UNKNOWN = '0';
 
-/** Runs of this process that have ended: what they left is nobody's any more. */
+/** Runs of this process that have ended: what they left is abandoned. */
 const ended = new Set<string>();
 
 /** The part that all temporary names of this run share. */
@@ -24,7 +24,7 @@ export function newRun(): string {
   return runOf(`${process.pid}-${processStart(process.pid) ?? UNKNOWN}-${randomBytes(6).toString('hex')}`);
 }
 
-/** @param owner process, its start and 12 hexadecimal digits */
+/** @param owner process id, its start and 12 hexadecimal digits, joined by `-` */
 export function runOf(owner: string): string {
   return `${owner}-${checkOf(owner)}`;
 }
@@ -37,12 +37,12 @@ export function temporaryName(run: string, serial: number): ByteString {
   return asByteString(`.holdfast-${run}-${serial}`);
 }
 
-/** Says that the entry of this name is unfinished. */
+/** The name of a mark that says that the entry of this name is unfinished. */
 export function unfinishedMark(run: string, serial: number, name: ByteString): ByteString {
   return asByteString(`${temporaryName(run, serial)}-o${digestOf(name)}`);
 }
 
-/** Says which permissions a directory had before a restore made it writable. */
+/** The name of a mark that says which permissions a directory had before a restore made it writable. */
 export function modeMark(run: string, serial: number, mode: number): ByteString {
   return asByteString(`${temporaryName(run, serial)}-m${mode.toString(8)}`);
 }
@@ -55,7 +55,7 @@ export function isTemporary(name: string): boolean {
   return parsed(name) !== undefined;
 }
 
-/** What a mark says; undefined for every other name. */
+/** The content of a mark's name; undefined for every other name. */
 export function markOf(
   name: string,
 ): { readonly unfinished: string } | { readonly mode: number } | undefined {
@@ -64,7 +64,7 @@ export function markOf(
   return mode === undefined ? undefined : { mode: Number.parseInt(mode, 8) };
 }
 
-/** As a mark has it. */
+/** The digest of a name as marks contain it. */
 export function digestOf(name: ByteString): string {
   return createHash('sha256').update(name, 'latin1').digest('hex').slice(0, 16);
 }

@@ -5,23 +5,23 @@ import type { OpenDirectories } from './open-directories.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
 import { temporaryName, unfinishedMark } from './temporary-names.ts';
 
-/** Values of a record's state: how far the threads have come with a file. */
+/** Values of a record's state: what the threads have done with a file so far. */
 export const STATE = { untouched: 0, preparing: 1, ready: 2, failed: 3, complete: 4 } as const;
 
 /**
- * The name a file has until it is complete: never its own, under which somebody else's file could not be told from an
- * unfinished one. Only what stands and is changed in place has it already.
+ * The name of a file until it is complete. A new file never has its own name, under which an unfinished file could not
+ * be told from a user's file. Only a file that is changed in place has its own name.
  */
 export function workingName(record: EntryRecord, run: string): ByteString {
   return record.has(RECORD.update) ? record.name : nameOfParts(record, run);
 }
 
-/** Where a file is put together, or what is to be changed in one that stands. */
+/** The temporary name for a new file, or for the missing pieces of an existing one. */
 export function nameOfParts(record: EntryRecord, run: string): ByteString {
   return temporaryName(run, record.serial);
 }
 
-/** After the threads have ended before their time: removes what they began of these files. */
+/** Removes what the threads began of these files, after they have ended early. */
 export function removeUnfinished(
   files: Iterable<RecordHandle>,
   { records, directories, run }: { records: EntryRecords; directories: OpenDirectories; run: string },
@@ -34,22 +34,22 @@ export function removeUnfinished(
   }
 }
 
-/** For a file that is given up. */
+/** Removes a file that failed, ignoring system errors. */
 export function removeQuietly(directory: () => TargetDirectory, name: ByteString): void {
   try {
     directory().removeFile(name);
   } catch (error) {
-    // the failure that led here is the one to tell; what stays has a name that the next restore knows
+    // the failure that led here is the one to report; a file that stays has a name that the next restore recognises
     if (errnoOf(error) === undefined) throw error;
   }
 }
 
-/** What says of a directory that nothing can be made in it. */
+/** Errors that say that nothing can be created in a directory. */
 const CLOSED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
- * Notes beside a file that stands that it is not finished any more.
- * @returns false where nothing can be made beside it
+ * Makes a mark that says that an existing file is unfinished.
+ * @returns false if nothing can be created in its directory
  */
 export function markUnfinished(directory: TargetDirectory, record: EntryRecord, run: string): boolean {
   const mark = unfinishedMark(run, record.serial, record.name);
