@@ -9,6 +9,7 @@ import type { JobProblem } from '../jobs/job.ts';
 
 /**
  * Reads the content from the snapshot, each chunk checked against its id, and compares it with the restored file.
+ *
  * @param restored undefined when the file was not restored: then it is only read from the snapshot
  * @returns what is wrong; undefined when all is well
  */

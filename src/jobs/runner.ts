@@ -39,7 +39,7 @@ export interface RunnerParts {
   readonly book: JobBook;
   readonly settings: SettingStore;
   readonly launcher: EngineLauncher;
-  /** Number of running jobs from which on no job starts that nobody waits for; undefined for no limit. */
+  /** When this many jobs are running, jobs that nobody waits for do not start; undefined for no limit. */
   readonly mostAtOnce?: number | undefined;
   readonly clock: Clock;
   /** Identifies the current boot of the machine. */

@@ -43,7 +43,7 @@ function readMount(line: string): Mount | undefined {
   const [, , device = '', root = '', point = '', options = ''] = before.split(' ');
   const [type = '', source = '', more = ''] = after.split(' ');
   const bytes = Buffer.from(unescaped(point), 'latin1');
-  // A mount whose root is not `/` is a bind mount: a file or directory shown in another place.
+  // Such a mount shows only a part of a disk: a file or directory in another place.
   if (point === '' || !isUtf8(bytes) || (root !== '/' && !NETWORK.test(type))) return undefined;
   const isReadOnly = /^ro(?:,|$)/.test(options) || /^ro(?:,|$)/.test(more);
   return { device, path: bytes.toString(), isReadOnly, type, source };

@@ -5,6 +5,7 @@ import { withoutUser } from '../../destination/location.ts';
 /**
  * A note about a WebDAV folder without a user applies to the only user of that folder, until there is a note with a
  * user. With several users it is unknown whose it was.
+ *
  * @param places of the settings
  */
 export function rememberedAt(
