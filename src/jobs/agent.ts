@@ -143,7 +143,8 @@ export interface FileItem {
 
 /**
  * A time in the form that the `snapshot` of a query takes. The `@` keeps it apart from the beginning of an id, which
- * may be digits alone. @param ms since 1970
+ * may be digits alone.
+ * @param ms since 1970
  */
 export function momentOf(ms: number): string {
   return `@${ms}`;

@@ -19,8 +19,8 @@ import { keepStoredBytes, type StoredBytesStores } from '../places/stored-bytes.
 import type { Watching } from '../sources/watching.ts';
 
 /**
- * Records the repository that a job has opened or made, before the job stores anything in it. @throws what the state
- * database throws
+ * Records the repository that a job has opened or made, before the job stores anything in it.
+ * @throws what the state database throws
  */
 export function keepRepository(
   job: Job,

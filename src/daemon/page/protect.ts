@@ -262,8 +262,8 @@ function filesOf(
 }
 
 /**
- * The saved settings of a destination. Only names are accepted here, as a URL that is not configured is given as an
- * object. @throws {RequestError} INVALID_DESTINATION
+ * The saved settings of a destination. Only names are accepted here, as a URL that is not configured is given as an object.
+ * @throws {RequestError} INVALID_DESTINATION
  */
 function savedOf(name: string, { config, destinations }: PageProtectParts): DestinationSettings {
   const saved = config.current.destinations.find((one) => one.name === destinations.find(name).name);

@@ -88,8 +88,8 @@ export interface Destinations {
    */
   reachOf(url: string): string;
   /**
-   * False when a repository was seen there but its directory is missing. Also false when none was seen yet and the disk
-   * or share is not mounted, as the repository would then be made on the system disk.
+   * False when a repository was seen there but its directory is missing. Also false when none was seen yet, nothing is mounted
+   * where its disk or share should be, and the directory does not exist: the repository would be made on the system disk.
    */
   isPresent(place: Place): boolean;
   /** Whether its directory was seen; always false for a place on another machine. */

@@ -26,7 +26,8 @@ export async function kitRecoveryCode(stateDirectory: string): Promise<string | 
 }
 
 /**
- * Decodes the text as people save it, since hints tell them to write such a file with an editor. @throws {StateError} READ_ERROR
+ * Decodes the text as people save it, since hints tell them to write such a file with an editor.
+ * @throws {StateError} READ_ERROR
  */
 export async function textIfPresent(file: string): Promise<string | undefined> {
   const bytes = await readFileIfPresent(file);
