@@ -1,4 +1,4 @@
-/** What the local socket answers with. */
+/** The handlers behind the requests of the local socket. */
 import type { Credentials } from '../api/access/credentials.ts';
 import type { Webdav } from '../api/webdav/webdav.ts';
 import { RequestError } from '../base/errors.ts';
@@ -18,7 +18,7 @@ export interface ControlParts {
   readonly webdav: Webdav;
   readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
   readonly membership: Pick<Membership, 'enroll' | 'status' | 'leave'>;
-  /** To the agent's own page, with a one-time code. */
+  /** Makes an address of the agent's own page, with a one-time code. */
   readonly pageAddress: (user: number | null) => PageAddress;
   readonly facts: RunningAgent;
 }

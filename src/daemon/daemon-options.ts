@@ -1,4 +1,4 @@
-/** What an agent is started with, and what one is that runs. */
+/** The options of an agent, and the interface of one that runs. */
 import type { Logger } from 'pino';
 import type { Listening } from '../api/connections/listening.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,27 +14,27 @@ import type { SameDisk } from './places/disk-sharing.ts';
 export interface DaemonOptions {
   readonly stateDirectory: string;
   readonly configFile: string;
-  /** Somebody named the file. */
+  /** Whether the file was named explicitly, so that it must exist. */
   readonly configRequired: boolean;
-  /** Instead of the one in the settings. */
+  /** Overrides the port of the settings. */
   readonly port: number | undefined;
   readonly version: string;
   readonly environment: Environment;
   readonly clock: Clock;
   readonly log: Logger;
   readonly redactor: Redactor;
-  /** Takes variables out of the process's own environment. */
+  /** Removes variables from the process's own environment. */
   readonly forget: (names: readonly string[]) => void;
   /** The secret of the embedded repository. */
   readonly machineKey: () => Promise<Buffer>;
   /** Sources to back up at once. */
   readonly now: readonly string[];
-  /** Of power and network, instead of what the system says. */
+  /** Overrides what the system says of power and network. */
   readonly circumstances?: Circumstances | undefined;
-  /** Of disks, instead of what the system says. */
+  /** Overrides what the system says of disks. */
   readonly sameDisk?: SameDisk | undefined;
   readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
-  /** Instead of the housekeeping's way, which takes the longer the more a process holds. */
+  /** Overrides how memory is returned to the system, which takes longer the more memory a process holds. */
   readonly returnMemory?: (() => void) | undefined;
 }
 
@@ -43,8 +43,8 @@ export interface Daemon extends AsyncDisposable {
   readonly agent: Agent;
   readonly listening: Listening;
   readonly config: ConfigSource;
-  /** To its own page, with a one-time code; `user` as in `PageSessions`. */
+  /** Makes an address of the agent's own page, with a one-time code; `user` as in `PageSessions`. */
   readonly pageAddress: (user: number | null) => PageAddress;
-  /** Queued by `now`. */
+  /** The jobs that were queued for `now`. */
   readonly firstJobs: readonly Job[];
 }

@@ -1,4 +1,6 @@
-/** The agent, put together from its parts, each of which knows those before it; run, and taken apart in reverse. */
+/**
+ * Builds the agent from its parts, each of which knows only those before it, and starts it. Disposing takes it apart in reverse.
+ */
 import { tellAbsences } from './health/absence-watch.ts';
 import { tellOpenAlarms } from './alarms/alarm-reminder.ts';
 import type { Daemon, DaemonOptions } from './daemon-options.ts';
@@ -10,7 +12,7 @@ import { openSchedules } from './schedules.ts';
 import { serve } from './serving.ts';
 import { openWork } from './work.ts';
 
-/** @throws {StateError} {ConfigError} when it cannot begin */
+/** @throws {StateError} {ConfigError} when it cannot start */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   await using stack = new AsyncDisposableStack();
   const foundation = await layFoundation(options, stack);

@@ -1,4 +1,4 @@
-/** What an agent stands on: its directory, settings and state, and the places that it stores in. */
+/** The base of an agent: its directory, settings, state and destinations. */
 import { homedir } from 'node:os';
 import { isAbort } from '../base/errors.ts';
 import { createServerLogger, setLevel } from '../base/log.ts';
@@ -55,22 +55,22 @@ export async function layFoundation(options: DaemonOptions, stack: AsyncDisposab
     apiLog,
     state,
     database: state.database,
-    /** What is noted beside the jobs, each under a name of its own. */
+    /** Notes other than jobs, each under a name of its own. */
     notes,
     secrets,
-    /** For the processes that the agent starts. */
+    /** Environment of the processes that the agent starts. */
     childVariables,
     withhold,
     uploadLimit,
     destinations,
-    /** Which place each job has opened. */
+    /** The place that each running job has opened. */
     opened: new OpenedPlaces(),
     placed,
-    /** Those that count for where the destinations lie now. */
+    /** Jobs, where `newest` leaves out those from before a destination moved. */
     jobs: placed.of(jobs),
-    /** Tests spare themselves the cost of guessing. */
+    /** Tests avoid the cost of stretching passphrases. */
     weakCost: environment['HOLDFAST_TEST_KDF'] !== undefined,
-    /** Where no source reaches, and no watcher: what the agent writes to itself. */
+    /** The agent's own files, which are neither backed up nor watched. */
     never: (): readonly string[] => [stateDirectory, ...destinations.stores()],
   };
 }

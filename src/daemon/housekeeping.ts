@@ -1,4 +1,4 @@
-/** What the agent does now and then for itself: it tidies, and gives up the memory that only work needed. */
+/** Periodic work of the agent for itself: tidying, reminders, and giving up memory that only jobs needed. */
 import type { Clock } from '../base/clock.ts';
 import { periodically } from '../base/periodic.ts';
 import type { AgentState } from '../jobs/open-state.ts';
@@ -9,11 +9,11 @@ export interface HouseParts {
   readonly state: AgentState;
   readonly catalogs: Pick<Catalogs, 'rest' | 'lookAgain'>;
   readonly clock: Clock;
-  /** What is looked at each minute. */
+  /** Called every minute. */
   readonly looks: readonly (() => void)[];
-  /** What people have to be told of by and by. */
+  /** Called at the start and every hour: reminders for people. */
   readonly reminders: readonly (() => void)[];
-  /** Gives spare memory back to the system, instead of {@link returnSpareMemory}. */
+  /** Overrides {@link returnSpareMemory}. */
   readonly returnMemory?: (() => void) | undefined;
   readonly trouble: (error: unknown) => void;
 }
@@ -22,10 +22,10 @@ export interface HouseParts {
 const TIDY_MS = 3_600_000;
 const LOOK_MS = 60_000;
 const REST_MS = 60_000;
-/** Bytes more than after the last time, from which on giving memory back is worth the trouble. */
+/** Growth in bytes since the last time from which on returning memory is worth the effort. */
 const WORTHWHILE = 16_000_000;
 
-/** Until it is disposed of. */
+/** Runs until it is disposed of. */
 export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
   const { catalogs, clock, state, looks, reminders, trouble } = parts;
@@ -41,7 +41,7 @@ export function keepHouse(parts: HouseParts): Disposable {
   };
   const remind = each(reminders);
   remind();
-  // Each for itself: where nothing can be tidied any more, people have to be told all the more.
+  // In separate timers: when tidying fails, reminders matter all the more.
   void periodically(TIDY_MS, () => state.tidy(), options);
   void periodically(TIDY_MS, remind, options);
   void periodically(LOOK_MS, each(looks), options);
@@ -55,7 +55,7 @@ function resting({ state, catalogs, returnMemory = returnSpareMemory }: HousePar
   const lastJob = (): string | undefined => jobs.lastEnded(1)[0]?.id;
   let seen = lastJob();
   let after = 0;
-  // What is left between two jobs is more than work needs, and no measure of what rest needs.
+  // Memory left between two jobs is no measure of what the idle agent needs, so it is returned once more at the first rest.
   let worked = true;
   return async () => {
     if (jobs.count('running') > 0) return;

@@ -1,4 +1,4 @@
-/** What the agent does for its jobs, and makes of what it is told of them. */
+/** The agent's implementation of the runner's host. */
 import type { Logger } from 'pino';
 import type { StateDatabase } from '../db/state-database.ts';
 import type { JobHost } from '../jobs/job-host.ts';
@@ -52,7 +52,10 @@ export function createJobHost(parts: JobHostParts): JobHost {
   };
 }
 
-/** Where a job reads and writes, in each of which one job is at work at a time: by where it lies, as two names may mean one place. */
+/**
+ * The source and destination of a job, each of which is used by one job at a time. Destinations are compared by URL, as
+ * two names may mean one place.
+ */
 function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {
   const place = placeOf(destinations, spec.destination);
   return {

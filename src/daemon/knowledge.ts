@@ -1,4 +1,4 @@
-/** What an agent knows of its backups, and whom it tells. */
+/** What an agent knows about its backups, and its notices: jobs, alarms, catalogs and the notifier. */
 import { hostname } from 'node:os';
 import { createJobBook } from '../jobs/job-book.ts';
 import { createMetrics } from '../notify/metrics.ts';

@@ -1,4 +1,4 @@
-/** The agent of this machine, as HTTP, the local socket and the page ask it. */
+/** The agent of this machine, as HTTP, the local socket and the page use it. */
 import { hostname } from 'node:os';
 import { BugError, RequestError } from '../base/errors.ts';
 import type { JobStore } from '../db/jobs.ts';
@@ -85,7 +85,7 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
     jobs(request) {
       const found = jobs.page(request);
       const { source } = request;
-      // By another name than that of its jobs, such as where a link leads.
+      // The source may have been named in another way than its jobs name it, such as through a symbolic link.
       const named = found.length > 0 || source === undefined ? source : configuredPath(settings(), source);
       return named === source ? found : jobs.page({ ...request, source: named });
     },

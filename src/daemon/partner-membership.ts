@@ -1,4 +1,4 @@
-/** The enrollment with a Partner service, told what the rest of the agent knows. */
+/** Opens the enrollment with a Partner service, and provides it with facts from the rest of the agent. */
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import type { Redactor } from '../base/redact.ts';
@@ -20,7 +20,7 @@ import { WriterState } from '../repository/writer-state.ts';
 
 export interface MembershipPlace {
   readonly stateDirectory: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly clock: Clock;
   readonly settings: () => Settings;
@@ -54,7 +54,7 @@ export async function openMembership(place: MembershipPlace): Promise<Membership
 
 const DAY_MS = 86_400_000;
 
-/** Following schedules for a week takes a while: the answer holds for the day, and as long as the settings do. */
+/** Caches the answer for the day and the settings, as following schedules for a week takes a while. */
 function oncePerDay(ask: typeof expectedOf): typeof expectedOf {
   let known: { settings: Settings; day: number; answer: number | null } | undefined;
   return (settings, nowMs) => {
@@ -72,7 +72,7 @@ function expectedOf(settings: Settings, nowMs: number): number | null {
   return expectedEvery(schedules, nowMs, zoneOf(settings));
 }
 
-/** In all destinations that were looked at; null while none was. */
+/** The sum over all destinations that a job has looked at; null while there is none. */
 function storedNow({ state, destinations }: MembershipPlace): StoredNow | null {
   const known = destinations.all().flatMap(({ name }) => storedBytesOf(state.database.settings, name) ?? []);
   if (known.length === 0) return null;
@@ -82,10 +82,13 @@ function storedNow({ state, destinations }: MembershipPlace): StoredNow | null {
   };
 }
 
-/** The newest record of each writer, as far as this machine has seen the repositories: what a witness is told. */
+/**
+ * Names of the files in which this machine remembers a repository, with the newest record of each writer. The service
+ * is told these as a witness.
+ */
 const FILE = /^([0-9a-f]{32})\.json$/;
 
-/** For each repository the own one first. */
+/** For each repository this machine's own writer comes first. */
 async function snapshotHeads(stateDirectory: string): Promise<readonly SnapshotHead[]> {
   const heads: SnapshotHead[] = [];
   for (const name of (await namesIn(join(stateDirectory, 'repositories'))).toSorted()) {
@@ -109,7 +112,7 @@ async function headsOf(stateDirectory: string, repositoryId: string): Promise<re
       }),
     );
   } catch (error) {
-    // Whoever next uses the repository is told that the memory of it is damaged.
+    // The next user of the repository reports that its memory is damaged.
     if (error instanceof StateError) return [];
     throw error;
   }

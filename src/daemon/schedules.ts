@@ -1,4 +1,4 @@
-/** What the settings want done by themselves: schedules and watchers, followed whenever the settings change. */
+/** Runs the schedules and watchers of the settings, and follows changes of the settings. */
 import { Scheduler } from '../schedule/scheduler.ts';
 import { setLevel } from '../base/log.ts';
 import { replaceSenders } from './alarms/notices.ts';
@@ -10,7 +10,7 @@ import type { Work } from './work.ts';
 
 export interface Schedules {
   readonly scheduler: Scheduler;
-  /** Takes up the settings as they are now. */
+  /** Applies the current settings. */
   readonly follow: () => void;
 }
 
@@ -59,7 +59,7 @@ function openScheduler(
   stack: AsyncDisposableStack,
 ): { readonly scheduler: Scheduler; readonly planNow: () => void } {
   let plan: ReadonlyMap<string, PlannedJob> = new Map();
-  /** Keys of what is due and was told of as not begun. */
+  /** Keys of due runs that could not be begun and were reported. */
   const unbegun = new Set<string>();
   writing.whenMended(() => unbegun.clear());
   const scheduler = stack.use(
@@ -73,7 +73,7 @@ function openScheduler(
         unbegun.delete(key);
       },
       onError: (key, error) => {
-        // It is offered again each minute, for as long as it takes.
+        // Reported once, as the scheduler offers the run again each minute.
         if (!unbegun.has(key)) log.error({ key, err: error }, 'a scheduled run could not be begun');
         unbegun.add(key);
         writing.failed(error);

@@ -1,4 +1,4 @@
-/** Where an agent is asked: HTTP on this machine with the page, and the socket of the command line. */
+/** The interfaces of the agent: HTTP on this machine, with the page, and the socket of the command line. */
 import { createApiServer, type ApiServer } from '../api/server.ts';
 import type { Listening } from '../api/connections/listening.ts';
 import { redactDeep } from '../base/redact.ts';
@@ -25,7 +25,7 @@ export interface Serving {
   readonly agent: Agent;
   readonly listening: Listening;
   readonly addresses: readonly string[];
-  /** To its own page, with a one-time code; `user` as in `PageSessions`. */
+  /** Makes an address of the agent's own page, with a one-time code; `user` as in `PageSessions`. */
   readonly pageAddress: (user: number | null) => PageAddress;
 }
 
@@ -47,7 +47,7 @@ export async function serve(
     jobLog: foundation.database.jobLog,
     status,
   });
-  /** Known once it listens. */
+  /** Filled once it listens. */
   const addresses: string[] = [];
   const api = stack.use(await openApi(foundation, knowledge, work, { agent, status, addresses }, stack));
   const port = { typed: foundation.port, set: foundation.settings().listen.port };

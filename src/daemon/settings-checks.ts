@@ -1,4 +1,4 @@
-/** What settings are held against that the schema knows nothing of. */
+/** Checks of the settings that a schema cannot express. */
 import { parseLocation } from '../destination/location.ts';
 import { holdsBackups } from '../config/embedded-backups.ts';
 import { isPreset } from '../config/schedule-text.ts';

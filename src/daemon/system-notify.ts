@@ -1,36 +1,36 @@
-/** Tells systemd that the agent is ready, alive or ending. Without systemd nothing is done. */
+/** Tells systemd that the agent is ready, alive or stopping. Does nothing without systemd. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Clock } from '../base/clock.ts';
 import { StateError, isAbort } from '../base/errors.ts';
 
 export interface SystemNotifier extends AsyncDisposable {
-  /** The agent answers; begins to say so for the watchdog as well. `status` is one line for people. */
+  /** The agent is ready. Also begins the messages for the watchdog. `status` is one line for people. */
   ready(status: string): Promise<void>;
   stopping(): Promise<void>;
-  /** Ends the messages for the watchdog, and waits for those that are under way. */
+  /** Ends the messages for the watchdog, and waits for pending ones. */
   close(): Promise<void>;
 }
 
 export interface SystemNotifierParts {
   readonly clock: Clock;
-  /** A message that could not be sent. The agent goes on. */
+  /** Receives the error of a message that could not be sent. The agent goes on. */
   readonly trouble: (error: unknown) => void;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const PROGRAM = 'systemd-notify';
-/** Milliseconds, for a system that does not take the message: what is said later, and the end of the agent, wait for it. */
+/** The longest time for one message, in milliseconds: later messages and the end of the agent wait for it. */
 const LONGEST_MS = 20_000;
-/** For a message without which systemd ends the agent: one alone is lost on a busy machine. */
+/** Tries for a message without which systemd would end the agent, as a single one may fail on a busy machine. */
 const TRIES = 2;
 
-/** Never throws and never rejects: what goes wrong is given to `trouble`. */
+/** Never throws and never rejects: errors go to `trouble`. */
 export function createSystemNotifier(environment: Environment, parts: SystemNotifierParts): SystemNotifier {
   const { clock, trouble } = parts;
   const watched = watchdogMs(environment);
-  // Said twice, it has to be said in the half of the time of the watchdog that is left.
+  // All tries together must fit into the half of the watchdog time that the pause between messages leaves.
   const longestMs = Math.min(LONGEST_MS, Math.ceil((watched ?? Number.POSITIVE_INFINITY) / (2 * TRIES)));
   const ended = new AbortController();
   let last: Promise<void> = Promise.resolve();
@@ -44,7 +44,7 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
       else trouble(error);
     }
   };
-  /** One after the other, so that they arrive in the order in which they were meant. */
+  /** Sends one message after the other, so that they arrive in order. */
   const send = async (words: readonly string[], tries = 1): Promise<void> => {
     if ((environment['NOTIFY_SOCKET'] ?? '') === '') return;
     last = last.then(async () => await attempt(words, tries));
@@ -68,7 +68,7 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   return {
     async ready(status) {
       await send(['--ready', `--status=${oneLine(status)}`, `--pid=${process.pid}`], TRIES);
-      // Half the time that systemd allows, as it recommends.
+      // Half of the time that systemd allows, as it recommends.
       if (watched !== undefined && !ended.signal.aborted) watching ??= watch(watched / 2);
     },
     async stopping() {
@@ -79,12 +79,12 @@ export function createSystemNotifier(environment: Environment, parts: SystemNoti
   };
 }
 
-/** Milliseconds without a message after which systemd ends the agent; undefined when it does not watch this one. */
+/** Milliseconds without a message after which systemd ends the agent; undefined when it does not watch this process. */
 function watchdogMs(environment: Environment): number | undefined {
   const microseconds = Number(environment['WATCHDOG_USEC']);
   if (!Number.isSafeInteger(microseconds) || microseconds <= 0) return undefined;
   const meant = environment['WATCHDOG_PID'] ?? '';
-  // The process that systemd started may be the launcher of this one.
+  // The process that systemd started may be the launcher, this process's parent.
   const isOurs = meant === '' || [process.pid, process.ppid].includes(Number(meant));
   return isOurs ? microseconds / 1000 : undefined;
 }
@@ -93,7 +93,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Not waited for by blocking: the program itself waits until systemd has taken the message, for seconds at worst. */
+/** Asynchronous, as the program waits until systemd has accepted the message, which may take seconds. */
 async function notify(words: readonly string[], environment: Environment, longestMs: number): Promise<void> {
   const { NOTIFY_SOCKET, PATH } = environment;
   try {

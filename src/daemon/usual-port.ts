@@ -1,21 +1,24 @@
-/** The port that nobody chose: the agent of another person may have it, and no backup may fail for that. */
+/**
+ * Chooses the port when nobody has configured one. Another user's agent may have the default port, which must not keep
+ * this one from running.
+ */
 import { StateError } from '../base/errors.ts';
 import type { Listening } from '../api/connections/listening.ts';
 
-/** The one of the contract and of every document. */
+/** The default port, as in the API contract and the documentation. */
 export const USUAL_PORT = 7390;
-/** Behind it. */
+/** Number of further ports that are tried. */
 const OTHERS = 9;
 
 export interface ChosenPort {
-  /** On the command line. */
+  /** From the command line. */
   readonly typed: number | undefined;
-  /** In the settings, where the usual one is nobody's choice. */
+  /** From the settings. The default port counts as not chosen, as it is also there when nobody has set one. */
   readonly set: number;
 }
 
 /**
- * Listens on the port that was chosen, else on the usual one or the next one that is free, which is said in the notes.
+ * Listens on the chosen port; otherwise on the default port or the next free one, which the notes mention.
  * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED
  */
 export async function listenAsChosen(

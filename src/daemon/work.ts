@@ -1,4 +1,4 @@
-/** What an agent does: jobs in engine processes, begun by people, by changes and by schedules. */
+/** The working parts of the agent: jobs in engine processes, begun by people, changes and schedules. */
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
 import { Runner } from '../jobs/runner.ts';
@@ -18,7 +18,7 @@ import { Watching } from './sources/watching.ts';
 
 export type Work = Awaited<ReturnType<typeof openWork>>;
 
-/** Nothing begins before `runner.start`. */
+/** No job begins before `runner.start`. */
 export async function openWork(foundation: Foundation, knowledge: Knowledge, stack: AsyncDisposableStack) {
   const { clock, log, childVariables, uploadLimit, trouble, database, notes, settings } = foundation;
   const { book, alarms, notifier, writing, surroundings } = knowledge;
@@ -59,7 +59,7 @@ export async function openWork(foundation: Foundation, knowledge: Knowledge, sta
     stillFailing: (job) => stillFailing(job, { ...foundation, alarms, now: () => clock.now() }),
     others: [
       ...followers({ ...foundation, ...knowledge, watching, spools, membership }),
-      // Its destination is there now, if it was not before.
+      // The job's destination may only now have become available.
       surroundings.look,
     ],
     trouble,

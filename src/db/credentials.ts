@@ -1,14 +1,14 @@
-/** Credentials of the Desktop API. Secrets are known by their keyed hash alone. */
+/** Credentials of the Desktop API. Of a secret only a keyed hash is stored. */
 import { isDamage, isFailedQuery, type Database } from './database.ts';
 
 export interface Credential {
-  /** `hfk_…`: public. */
+  /** `hfk_…`; not a secret. */
   readonly apiKey: string;
   readonly name: string;
   readonly secretHash: Buffer;
-  /** Rises when the secret is replaced: tokens of an earlier generation are void. */
+  /** Rises when the secret is replaced: tokens of an earlier generation are invalid. */
   readonly generation: number;
-  /** Milliseconds since 1970, as all times here. */
+  /** Milliseconds since 1970, as are all times here. */
   readonly createdAt: number;
   readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
@@ -17,17 +17,17 @@ export interface Credential {
 export interface CredentialStore {
   /** The key must be new. */
   add(credential: Pick<Credential, 'apiKey' | 'name' | 'secretHash' | 'createdAt'>): Credential;
-  /** Revoked ones too. */
+  /** Finds revoked credentials, too. */
   find(apiKey: string): Credential | undefined;
-  /** Newest first; revoked ones too. */
+  /** Newest first, including revoked ones. */
   list(): readonly Credential[];
-  /** Noted where that can be: nobody is kept out because the disk is full. */
+  /** Notes the last use. A failed write is ignored: a full disk must not keep anybody out. */
   used(apiKey: string, at: number): void;
   /** Replaces the secret; undefined when there is no such key, or it is revoked. */
   rotate(apiKey: string, secretHash: Buffer): Credential | undefined;
   /** False when there is no such key, or it is revoked already. */
   revoke(apiKey: string, at: number): boolean;
-  /** Puts back what a copy of the table says, over what is here. */
+  /** Replaces the stored credential by one from a copy of the table. */
   restore(credential: Credential): void;
 }
 
@@ -41,7 +41,7 @@ interface Row {
   readonly revoked_at: number | null;
 }
 
-/** `changed` is told of every credential that was added, replaced or revoked, before anybody can use it. */
+/** @param changed called with every credential that is added, replaced or revoked, before the change takes effect */
 export function createCredentialStore(
   db: Database,
   changed: (credential: Credential) => void,

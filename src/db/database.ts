@@ -1,4 +1,4 @@
-/** Opening SQLite files: the one file here that knows the package. */
+/** Opens SQLite files. The only file that imports the package. */
 import {
   chmodSync,
   closeSync,
@@ -19,14 +19,14 @@ export type Database = Sqlite.Database;
 export type Statement<Values extends unknown[], Row> = Sqlite.Statement<Values, Row>;
 
 const BUSY_MS = 5_000;
-/** For one that is kept open, while everything else waits for it. */
+/** Milliseconds to wait for a lock on a database that is kept open, as everything else waits meanwhile. */
 const SHARED_BUSY_MS = 50;
 
 /**
- * Opens the database at `path`, or makes it: for this user alone (0600 in a 0700 directory), write-ahead log, every
- * commit on the disk before it returns. `busyMs`: how long to wait for another process that holds it. `alone`: others are
- * kept out as long as it is open, if none has it open already.
- * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR; what SQLite says of damage comes as it is, see `isDamage`
+ * Opens the database at `path`, or makes it: accessible to this user only (0600 in a 0700 directory), with a
+ * write-ahead log, every commit on the disk before it returns. `busyMs`: how long to wait for another process that has
+ * it locked. `alone`: other processes are locked out while it is open, unless one has it open already.
+ * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR; damage is thrown as SQLite reports it, see `isDamage`
  */
 export function openDatabase(
   path: string,
@@ -39,7 +39,7 @@ export function openDatabase(
     database.pragma('synchronous = FULL');
     database.pragma('foreign_keys = ON');
     database.pragma('trusted_schema = OFF');
-    // Indexes as well: one that lost an entry would hide a job.
+    // Includes indexes: one that lost an entry would hide a job.
     const found = database.pragma('integrity_check(1)', { simple: true });
     if (found !== 'ok') throw damage(String(found));
     return database;
@@ -70,8 +70,8 @@ export function cannotOpen(path: string, cause: unknown): StateError {
 }
 
 /**
- * A connection that has the database alone until it is closed: no other program gets a lock on it that this one would have
- * to wait for. Undefined where another one has it open already.
+ * A connection with an exclusive lock until it is closed, so that no other program can make this one wait. Undefined
+ * when another one has the database open already.
  */
 function connectAlone(path: string): Database | undefined {
   const database = connect(path, SHARED_BUSY_MS);
@@ -87,12 +87,12 @@ function connectAlone(path: string): Database | undefined {
   }
 }
 
-/** From now on what others hold is not waited for: all else would wait as well. */
+/** From now on locks of others are hardly waited for, as everything else would wait, too. */
 export function waitNoLonger(database: Database): void {
   database.pragma(`busy_timeout = ${SHARED_BUSY_MS}`);
 }
 
-/** Whether another connection has the database under a lock. */
+/** Whether another connection has the database locked. */
 export function isHeld(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(?:BUSY|LOCKED|PROTOCOL)/.test(error.code);
 }
@@ -107,7 +107,7 @@ export function isDamage(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
 }
 
-/** Whether the disk has no room for what was to be written, or for the index of the log, which only grows. */
+/** Whether the disk has no space for what was to be written, or for the index of the log, which can only grow. */
 export function isFull(error: unknown): boolean {
   if (error instanceof StateError) return isFull(error.cause);
   if (error instanceof Sqlite.SqliteError) return /^SQLITE_(?:FULL|IOERR_SHMSIZE)$/.test(error.code);
@@ -119,12 +119,12 @@ export function isBrokenSchema(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError && /^(?:no such (?:table|column)|malformed)/.test(error.message);
 }
 
-/** Whether SQLite could not do what it was asked: the disk is full, or the file cannot be used. */
+/** Whether SQLite could not execute a query: the disk is full, or the file cannot be used. */
 export function isFailedQuery(error: unknown): boolean {
   return error instanceof Sqlite.SqliteError;
 }
 
-/** SQLite gives its log and its index of it the mode of the database, so that has to be right before it opens. */
+/** SQLite creates its log and the log's index with the mode of the database, so that has to be right before it opens. */
 function makePrivate(path: string): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -173,7 +173,7 @@ function loose(path: string, mode: number, wanted: number): StateError {
   });
 }
 
-/** Writes a whole copy of the database to `path`, in the place of what is there, while others go on using it. */
+/** Writes a complete copy of the database to `path`, replacing a file there, while others go on using the database. */
 export function saveCopy(database: Database, path: string): void {
   const temporary = `${path}.tmp`;
   rmSync(temporary, { force: true });
@@ -189,8 +189,8 @@ export function saveCopy(database: Database, path: string): void {
 }
 
 /**
- * Runs work whose commits need not be on the disk when they return: a power cut may take the last of them, never the
- * order or the whole. Inside a transaction it is as durable as that one.
+ * Runs work whose commits need not be on the disk when they return. A power cut may undo the last of them, but never
+ * changes their order or damages the database. Inside a transaction the work is as durable as the transaction.
  */
 export function relaxed<T>(database: Database, work: () => T): T {
   if (database.inTransaction) return work();

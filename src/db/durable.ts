@@ -1,4 +1,4 @@
-/** What is written to the journal as well, since losing it with the database would do harm. */
+/** Records that are also written to the journal, because losing them with the database would do harm. */
 import type { JobRecord } from './jobs.ts';
 
 export type DurableRecord =
@@ -22,7 +22,7 @@ export type DurableRecord =
   /** Null: removed. */
   | { readonly kind: 'setting'; readonly key: string; readonly value: string | null };
 
-/** Records with the same name say something of the same thing: the last one counts. */
+/** Records with the same name are about the same thing; the last one applies. */
 export function durableName(record: DurableRecord): string {
   switch (record.kind) {
     case 'job':

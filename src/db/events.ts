@@ -1,24 +1,24 @@
-/** Events with rising ids, so that a listener that was away can go on where it stopped. */
+/** Stores events with rising ids, so that a listener that was disconnected can go on where it stopped. */
 import type { AgentEvent } from '../jobs/agent.ts';
 import type { Database } from './database.ts';
 
-/** Milliseconds that events are kept. */
+/** Milliseconds for which events are kept, */
 export const EVENTS_MS = 7 * 86_400_000;
-/** And how many at most. */
+/** and the most that are kept. */
 export const EVENTS_COUNT = 100_000;
 
 export interface NewEvent extends Omit<AgentEvent, 'id'> {
-  /** Progress: the next such event of the same job takes its place, lest a long job displace everything else. */
+  /** Progress: the next event of the same job replaces it, so that a long job does not displace everything else. */
   readonly passing?: boolean | undefined;
 }
 
 export interface EventStore {
   append(event: NewEvent): AgentEvent;
-  /** Those after the id `after`, oldest first. */
+  /** The events after the id `after`, oldest first. */
   after(after: number, jobId: string | undefined, limit: number): readonly AgentEvent[];
-  /** Of the newest event that ever was; 0 before the first. */
+  /** The highest id that was ever used; 0 before the first event. */
   latestId(): number;
-  /** Ids go on above `floor`: those of a database that was lost must not come again. */
+  /** Continues with ids above `floor`, so that ids of a lost database are not used again. */
   startAbove(floor: number): void;
   prune(nowMs: number): void;
 }

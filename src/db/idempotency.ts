@@ -1,13 +1,13 @@
-/** What was answered to requests that carry an `Idempotency-Key`, so that a repeated one has no second effect. */
+/** Stores the answers to requests with an `Idempotency-Key`, so that a repeated request has no second effect. */
 import type { Database } from './database.ts';
 
-/** Milliseconds that an answer is kept. */
+/** Milliseconds for which an answer is kept. */
 export const IDEMPOTENCY_MS = 86_400_000;
 
-/** A key counts for one caller and one route. */
+/** A key is valid for one caller and one route. */
 export interface IdempotencyKey {
   readonly key: string;
-  /** Method and path, as `POST /backup`. */
+  /** Method and path, such as `POST /backup`. */
   readonly route: string;
   /** Id of the credential. */
   readonly caller: string;
@@ -16,12 +16,12 @@ export interface IdempotencyKey {
 export interface KeptResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** As it was sent, without secrets. */
+  /** The body that was sent, without secrets. */
   readonly body: string;
 }
 
 export type IdempotencyVerdict =
-  /** The caller goes on, and ends with `finish` or `abandon`. */
+  /** The caller handles the request, and ends with `finish` or `abandon`. */
   | { readonly kind: 'new' }
   /** The first request with this key has not been answered yet. */
   | { readonly kind: 'running' }
@@ -33,17 +33,17 @@ export interface IdempotencyStore {
   begin(key: IdempotencyKey, requestHash: string, nowMs: number): IdempotencyVerdict;
   finish(key: IdempotencyKey, response: KeptResponse): void;
   /**
-   * The answer for the case that this process ends before the request is answered: to be stored in the transaction that
-   * stores the effect. Until `finish`, or `release`, the request still runs.
+   * Stores the answer to give if this process ends before it answers the request. To be called in the transaction that
+   * stores the effect. Until `finish` or `release` the request still counts as running.
    */
   note(key: IdempotencyKey, response: KeptResponse): void;
-  /** What was noted is the answer; without it, because the transaction failed, the key may be used again. */
+  /** From now on the noted answer is given. If there is none, because the transaction failed, the key may be used again. */
   release(key: IdempotencyKey): void;
   /** The request had no effect: the key may be used again. */
   abandon(key: IdempotencyKey): void;
   /** Forgets what is older than a day. */
   prune(nowMs: number): void;
-  /** Forgets requests that had no effect and were never answered: those of a process that ended. */
+  /** Forgets unanswered requests of an earlier process, which had no effect. */
   forgetRunning(): void;
 }
 
@@ -110,7 +110,7 @@ export function createIdempotencyStore(db: Database): IdempotencyStore {
       remove.run(key, route, caller);
     },
     prune: (nowMs) => {
-      // A time far ahead is from a clock that was wrong, and would be kept for ever.
+      // A time far in the future was stored while the clock was wrong, and would be kept for ever.
       prune.run(nowMs - IDEMPOTENCY_MS, nowMs + IDEMPOTENCY_MS);
     },
     forgetRunning: () => {

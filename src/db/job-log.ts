@@ -1,13 +1,13 @@
-/** What a job said while it ran. */
+/** The log lines of jobs. */
 import type { LogLine } from '../jobs/agent.ts';
 import { relaxed, type Database } from './database.ts';
 
-/** Lines kept of one job: the first ones, and the last ones, which say why it failed. */
+/** Lines that are kept for one job: the first ones, and the last ones, which say why it failed. */
 const FIRST_LINES = 1_000;
 const LAST_LINES = 1_000;
-/** Characters of one line. */
+/** The most characters of one line. */
 const LONGEST_LINE = 4_000;
-/** Of so many jobs it is known how many lines they have. */
+/** Number of jobs whose line count is cached. */
 const MOST_COUNTED = 100;
 
 export interface JobLogStore {

@@ -1,26 +1,26 @@
-/** Jobs and their problems. What is searched for has columns; the rest of a job is one JSON text. */
+/** Jobs and their problems. Fields that are searched for have columns; the rest of a job is one JSON text. */
 import type { JobPageRequest } from '../jobs/agent.ts';
 import type { Job, JobProblem, JobStatus } from '../jobs/job.ts';
 import { relaxed, type Database, type Statement } from './database.ts';
 import { createRuns, type Run, type RunsOf } from './runs.ts';
 
-/** What the queue remembers of a job beside what people see. */
+/** What the queue remembers of a job in addition to what people see. */
 export interface JobBookkeeping {
   /** Engine processes that died in a row without having stored anything new. */
   readonly deaths: number;
   /** Bytes newly stored in this attempt. */
   readonly stored: number;
-  /** Milliseconds that earlier attempts ran. */
+  /** Milliseconds for which earlier attempts ran. */
   readonly ranMs: number;
-  /** Failures in a row that waiting may cure. */
+  /** Failures in a row that waiting may resolve. */
   readonly retries: number;
-  /** Not before this time. */
+  /** The job does not start before this time; milliseconds since 1970, null for at once. */
   readonly retryAt: number | null;
   readonly failingSince: number | null;
   readonly cancelRequested: boolean;
-  /** What ties it to the same backup to other destinations; null: nothing does. */
+  /** Id of the pass, which joins it with the same backup to other destinations; null when it is in none. */
   readonly pass: string | null;
-  /** Of a pass, and it was found that nothing can be copied from the others: it reads the source itself. */
+  /** The job is in a pass, but there was nothing to copy from the others: it reads the source itself. */
   readonly readsItself: boolean;
 }
 
@@ -36,66 +36,66 @@ export const NO_BOOKKEEPING: JobBookkeeping = {
   readsItself: false,
 };
 
-/** `job.problems` is empty here: problems are read with `JobStore.get`. */
+/** `job.problems` is empty here; `JobStore.get` reads problems. */
 export interface JobRecord {
   readonly job: Job;
   readonly bookkeeping: JobBookkeeping;
 }
 
 export const MOST_PROBLEMS = 1_000;
-/** Finished jobs that are kept beside the last of each kind, and milliseconds. */
+/** Number of finished jobs that are kept, and for how many milliseconds, in addition to the last ones of each kind. */
 const KEPT_JOBS = 20_000;
 const KEPT_MS = 400 * 86_400_000;
-/** Kinds of jobs the last of which are kept: far more than anybody has, but a program may name a new source each time. */
+/** Kinds of jobs whose last ones are kept: far more than anybody has, as a program may name a new source each time. */
 const KEPT_KINDS = 4_000;
-/** Milliseconds that their problems and logs are. */
+/** Milliseconds for which problems and logs are kept, */
 const KEPT_DETAIL_MS = 90 * 86_400_000;
-/** And how many of them: a source with files that cannot be read says so at each backup, every few minutes. */
+/** and how many are kept: a source with unreadable files reports them at each backup, every few minutes. */
 const KEPT_DETAILS = 200_000;
 
 export type NewestFilter = Omit<JobPageRequest, 'limit'> & {
-  /** Milliseconds since 1970: begun then or later, or not begun yet. */
+  /** Milliseconds since 1970: only jobs that began at that time or later, or have not begun yet. */
   readonly begunSince?: number;
-  /** Any of them, in place of `status`. */
+  /** Any of these, instead of `status`. */
   readonly statuses?: readonly JobStatus[];
-  /** Codes of errors: of those that failed, only these. */
+  /** Error codes: of failed jobs only those with one of them. */
   readonly failedBy?: readonly string[];
-  /** Of backups, those alone that say how their source stands: see `isWhole`. */
+  /** Of backups only those of the whole source: see `isWhole`. */
   readonly whole?: true;
-  /** Of those that have completed, not the ones that could read nothing either: see `isGood`. */
+  /** Of completed backups only those that could read something: see `isGood`. */
   readonly good?: true;
 };
 
 export interface JobStore {
   insert(record: JobRecord): void;
   update(record: JobRecord): void;
-  /** As `update`, but a power cut may undo it: for progress. */
+  /** Like `update`, but a power cut may undo it: for progress. */
   updateProgress(record: JobRecord): void;
   addProblem(id: string, problem: JobProblem): void;
   clearProblems(id: string): void;
   get(id: string): Job | undefined;
   record(id: string): JobRecord | undefined;
-  /** In the order of their coming. */
+  /** In the order in which they were added. */
   records(status: JobStatus): readonly JobRecord[];
-  /** All of one pass, in the order of their coming. */
+  /** The jobs of one pass, in the order in which they were added. */
   ofPass(pass: string): readonly JobRecord[];
-  /** All, in the order of their coming, one at a time. */
+  /** All jobs, in the order in which they were added, read one at a time. */
   all(): Iterable<JobRecord>;
   count(status: JobStatus): number;
-  /** Puts them in the order of their creation, after earlier ones were brought back. */
+  /** Renumbers all jobs in the order of their creation, after earlier ones were restored. */
   reorder(): void;
   /** Newest first, without problems. */
   page(request: JobPageRequest): readonly Job[];
-  /** The newest job for which this holds, without dry runs: status, type and source are those of `filter`. */
+  /** The newest job that matches the filter, without dry runs. */
   newest(filter: NewestFilter): Job | undefined;
-  /** The last that ended, the newest first, without problems. */
+  /** The jobs that ended last, the newest first, without problems. */
   lastEnded(limit: number): readonly Job[];
-  /** How the last ones of a kind ended, the oldest first. */
+  /** The last runs of one kind of job, the oldest first. */
   runs(kind: RunsOf): readonly Run[];
   /**
-   * Forgets finished jobs that are old, or too many, and sooner what went wrong in them and what they said. The last good
-   * one of each kind and the last one that failed for each reason stay: how a source or a destination stands goes by them,
-   * however seldom one runs.
+   * Forgets finished jobs that are old or too many, and their problems and logs earlier. The last good job of each kind
+   * and the last failed one for each reason are kept, however long ago they ran, as the state of sources and
+   * destinations is derived from them.
    */
   prune(nowMs: number): void;
 }
@@ -110,7 +110,10 @@ interface Row {
   readonly bookkeeping: string;
 }
 
-/** Answers that are kept in memory: a few for each source at each of its destinations; fewer would be none, for they are asked in turn. */
+/**
+ * Cached answers: a few for each source at each of its destinations. A smaller cache would be useless, as they are
+ * asked for in turn.
+ */
 const MOST_REMEMBERED = 50_000;
 
 const REORDER = `
@@ -130,20 +133,22 @@ const FAILED_BY = "(status <> 'failed' OR detail->>'$.error.code' IN (SELECT val
 const WHOLE = "ifnull(json_array_length(detail, '$.spec.options.exclude'), 0) = 0";
 const HAS_READ = "(detail->>'$.files_done' > 0 OR detail->>'$.result' IS NOT 'warning')";
 
-/** The last failures of each cause: that one could not reach its destination does not end the damage that another found. */
+/**
+ * The last failure for each cause: that one job could not reach its destination does not end the damage that another job found.
+ */
 const LAST_OF_KINDS = `SELECT max(seq) AS seq FROM jobs WHERE status IN ('completed', 'failed') AND ${NO_DRY_RUN}
   GROUP BY type, source, destination, status, ${WHOLE}, ${HAS_READ},
     iif(status = 'failed', detail->>'$.error.code', NULL) ORDER BY 1 DESC LIMIT ?`;
 
 const COLUMNS = 'id, type, status, created_at, finished_at, detail, bookkeeping';
 
-/** `keptDetails`: problems, and lines of logs, that are kept. */
+/** @param keptDetails the most problems, and log lines, that are kept */
 export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobStore {
   const sql = statementsOf(db);
   const newest = new Map<string, { readonly filter: NewestFilter; readonly job: Job | undefined }>();
   const counts = new Map<JobStatus, number>();
   const runs = createRuns(db);
-  /** The status is asked for far more often than a job ends: answers hold until one is written that may be among them. */
+  /** The status is asked for far more often than a job ends, so an answer is cached until a job is written that may change it. */
   const forget = (job: Job): void => {
     const { type, spec, finished_at: end } = job;
     counts.clear();
@@ -161,7 +166,7 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
     const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
     sql.update.run(job.status, job.finished_at, detail, kept, bookkeeping.pass ?? null, job.id);
   };
-  /** By their text: there is one for each set of filters. */
+  /** Prepared statements by text, one for each set of filters. */
   const pages = new Map<string, Statement<(string | number)[], Row>>();
   const page = (request: NewestFilter & JobPageRequest, withDryRuns = true): readonly Job[] => {
     const { text, values } = pageQuery(request, withDryRuns);
@@ -176,7 +181,7 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
       const source = sourceOf(spec);
       const [detail, kept] = [detailOf(job), JSON.stringify(bookkeeping)];
       forget(job);
-      // A line of the journal may be older than passes.
+      // A journal line may come from a version without passes.
       const pass = bookkeeping.pass ?? null;
       sql.insert.run(id, type, status, source, spec.destination, created_at, finished_at, detail, kept, pass);
     },
@@ -199,7 +204,7 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
     records: (status) => sql.byStatus.all(status).map(fromRow),
     ofPass: (pass) => sql.byPass.all(pass).map(fromRow),
     *all() {
-      // One query for each: nothing else could use the connection while a result is being read.
+      // One query for each job, as nothing else could use the connection while a result is being read.
       for (let row = sql.next.get(0); row !== undefined; row = sql.next.get(row.seq)) yield fromRow(row);
     },
     reorder: db.transaction(() => {
@@ -208,7 +213,7 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
     }),
     count(status) {
       const answer = counts.get(status) ?? sql.count.get(status) ?? 0;
-      // What a transaction has written may be undone.
+      // A transaction may be rolled back, so its results are not cached.
       if (!db.inTransaction) counts.set(status, answer);
       return answer;
     },
@@ -270,7 +275,7 @@ function statementsOf(db: Database) {
   const pruneDetail = details.map((table) =>
     db.prepare<[number]>(`DELETE FROM ${table} WHERE job_id IN (SELECT id FROM jobs WHERE finished_at < ?)`),
   );
-  // Of whole jobs, so that no list says less than there was.
+  // Removes the problems or log of a whole job, so that no remaining list is incomplete.
   const pruneDetails = details.map((table) =>
     db.prepare<[number, number]>(
       `DELETE FROM ${table} WHERE job_id IN (
@@ -336,7 +341,7 @@ function pageQuery(
 
 const ENDS: ReadonlySet<JobStatus> = new Set(['completed', 'failed', 'canceled']);
 
-/** Whether a job that was just written may be the answer, or was the answer before. What has ended stays as it ended. */
+/** Whether a job that was just written may be or have been the answer. A job that has ended keeps its status. */
 function mayBe({ status, statuses, source, destination }: NewestFilter, job: Job): boolean {
   const wanted = statuses ?? (status === undefined ? undefined : [status]);
   if (wanted?.every((one) => ENDS.has(one)) === true && !wanted.includes(job.status)) return false;

@@ -1,4 +1,4 @@
-/** Numbered steps from any earlier schema to the present one. A step is never changed once it was released. */
+/** Migrates any earlier schema to the present one in numbered steps. A released step is never changed. */
 import { StateError, errnoOf } from '../base/errors.ts';
 import { saveCopy, isDamage, type Database } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
@@ -8,7 +8,7 @@ import { partnerReports } from './migrations/004-partner-reports.ts';
 import { runsAndAmounts } from './migrations/005-runs-and-amounts.ts';
 import { restorePreviews } from './migrations/006-restore-previews.ts';
 
-/** The database's version is the number of steps it has taken. */
+/** The version of a database is the number of steps it has taken. */
 export const MIGRATIONS: readonly string[] = [
   firstTables,
   passes,
@@ -19,9 +19,9 @@ export const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Brings the database at `path` up to date, each step in a transaction of its own. One that has something in it is
- * copied to `<path>.before-N` first, where N is the first step taken.
- * @throws {StateError} NEWER_STATE, MIGRATION_FAILED; damage as it is
+ * Brings the database at `path` up to date, each step in a transaction of its own. A database that is not new is first
+ * copied to `<path>.before-N`, where N is the first step taken.
+ * @throws {StateError} NEWER_STATE, MIGRATION_FAILED; damage is thrown as SQLite reports it
  */
 export function migrate(database: Database, path: string, migrations: readonly string[]): void {
   const version = Number(database.pragma('user_version', { simple: true }));

@@ -1,25 +1,25 @@
 /**
- * What a Partner service is told of this device. Each job that ended is told once: its result waits, goes into a report with
- * a number, and the report stays as it is until it is answered.
+ * Stores what a Partner service has to learn about this device. Each job that ended is reported once: its result waits,
+ * then goes into a numbered report, which stays the same until it is answered.
  */
 import type { Database } from './database.ts';
 import type { SettingStore } from './settings.ts';
 
-/** Results that wait while the service is out of reach; older ones are given up. */
+/** The most results that wait while the service is out of reach; older ones are dropped. */
 export const MOST_WAITING = 10_000;
 export const MOST_RESULTS = 1_000;
 const MOST_ORDERS = 10;
-/** How long an order is remembered after its end, whatever becomes of the clock. Milliseconds. */
+/** Milliseconds for which an order is remembered after it expires, in case the clock is wrong. */
 const ORDERS_KEPT_MS = 7 * 86_400_000;
 
-/** Survives the database, by the journal: a number that was used is never used for another report. */
+/** Also in the journal, so that a number is never used for another report, even if the database is lost. */
 const COUNTER = 'partner reports';
 
 interface Counter {
   readonly device: string;
-  /** Of the last report that was made. */
+  /** Number of the last report that was made. */
   readonly seq: number;
-  /** The latest end of a job among those that were put into reports. */
+  /** The latest end of a job that was put into a report. */
   readonly until: number;
 }
 
@@ -27,7 +27,7 @@ export interface JobResult {
   readonly jobId: string;
   /** Milliseconds since 1970. */
   readonly finishedAt: number;
-  /** As it will be sent, as JSON; null when there is nothing to tell of the job. */
+  /** The result to send, as JSON; null when there is nothing to report about the job. */
   readonly body: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface NumberedReport {
   readonly body: string;
 }
 
-/** What goes into a report beside what its maker knows. */
+/** The part of a report that the store provides. */
 export interface ReportContents {
   readonly seq: number;
   /** JSON texts, oldest first. */
@@ -45,35 +45,37 @@ export interface ReportContents {
 }
 
 export interface PartnerReportStore {
-  /** Begins with a device that enrolled at that time, or goes on with it; what was kept for another one is forgotten. */
+  /**
+   * Begins with a device that was enrolled at that time, or continues with it. What was stored for another device is forgotten.
+   */
   begin(deviceId: string, enrolledAt: number): void;
-  /** Forgets the device and all that is kept for it. */
+  /** Forgets the device and everything that is stored for it. */
   end(): void;
-  /** Ids of backups and restores that ended since the device enrolled and were not noted: a crash came first. */
+  /** Ids of backups and restores that ended since the device was enrolled, but were not noted because of a crash. */
   unnoted(): readonly string[];
-  /** Puts a result into the queue; one of the same job is not taken again. Gives how many older ones were given up for it. */
+  /** Queues a result, unless there is one of the same job. Returns the number of older results that were dropped for it. */
   note(result: JobResult): number;
   waiting(): number;
-  /** Results that were given up since the device enrolled. */
+  /** Number of results that were dropped since the device was enrolled. */
   dropped(): number;
-  /** The report that is on its way. */
+  /** The report that was sent, or will be, and is not answered yet. */
   unanswered(): NumberedReport | undefined;
-  /** Makes the next report, of what waits; to be called when none is on its way. */
+  /** Makes the next report from the waiting results. To be called when there is no unanswered one. */
   make(write: (contents: ReportContents) => string): NumberedReport;
-  /** The report is answered: what was in it is told. */
+  /** The report was answered: its contents count as reported. */
   settle(report: NumberedReport, ordersTaken: readonly string[]): void;
-  /** The report is given up: what was in it will not be told. Gives how many results that are. */
+  /** Gives the report up: its contents will not be reported. Returns the number of results in it. */
   giveUp(report: NumberedReport): number;
   /**
-   * Reports go on above that number, which the service has from this device: the state was set back. `again` gets such a
-   * number itself.
+   * Continues with numbers above `seq`, which the service has from this device although its state was set back. The
+   * report `again` gets such a number, too.
    */
   goOnAfter(seq: number, again?: NumberedReport): void;
-  /** False when it was taken before. */
+  /** Returns false when the order was accepted before. */
   takeOrder(jti: string, expiresAt: number): boolean;
-  /** Orders that were taken and are not told yet. */
+  /** Orders that were accepted but not reported yet. */
   untoldOrders(): readonly string[];
-  /** Forgets what is past keeping. */
+  /** Forgets data that is not needed any more. */
   prune(nowMs: number): void;
 }
 
@@ -140,12 +142,12 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
     begin: db.transaction((deviceId: string, enrolledAt: number): void => {
       const known = counter();
       if (device.get()?.device_id === deviceId) {
-        // It may be an older copy that was put back, while the journal has its later jobs.
+        // The database may be an older copy that was put back, while the journal has the later counter.
         if (known?.device === deviceId) goOnFrom.run(known.until);
         return;
       }
       clear();
-      // The database was lost and the journal was not: what was put into reports is not told twice.
+      // The database was lost but not the journal: jobs that were put into reports are not reported twice.
       const isKnown = known?.device === deviceId;
       addDevice.run(deviceId, isKnown ? known.until : enrolledAt);
       if (!isKnown) count({ device: deviceId, seq: 0, until: enrolledAt });
@@ -179,7 +181,7 @@ export function createPartnerReportStore(db: Database, settings: SettingStore): 
       return made;
     }),
     settle: db.transaction(({ seq }: NumberedReport, ordersTaken: readonly string[]): void => {
-      // Another device may have begun since.
+      // Another device may have been enrolled since.
       if (removeReport.run(seq).changes === 0) return;
       sent.run();
       for (const jti of ordersTaken) tellOrder.run(jti);

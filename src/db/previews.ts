@@ -1,8 +1,8 @@
-/** What dry runs of restores have found: the newest few, each as long as its job is kept. */
+/** Results of dry runs of restores: the newest few, each kept no longer than its job. */
 import type { RestorePreview } from '../jobs/job.ts';
 import { relaxed, type Database } from './database.ts';
 
-/** Previews that are kept: what an older one says is not true any more. */
+/** Previews that are kept; older ones do not describe the present files any more. */
 const KEPT = 50;
 
 export interface PreviewStore {

@@ -1,64 +1,69 @@
 /**
- * Rate limits by a sliding log: a request is accepted when fewer than `limit` were accepted in the window that ends
- * with it. The times of the accepted ones are counted in memory and kept on disk, so that a restart forgives nothing.
- *
- * So as not to write at every request, places are reserved on disk some at a time before they are given out. Reserved
- * places whose times were not written, because the process was killed, count as taken when the log is opened again:
- * then for up to one window a hundredth of the limit is refused that could have been accepted, a quarter where windows are
- * a minute or shorter, and never anything accepted too much. While nothing can be written, memory alone counts: whoever
- * asks what is wrong with a disk that is full must not be turned away for that.
+ * Rate limits by a sliding log: a request is accepted when fewer than `limit` requests were accepted in the window that ends with
+ * it. The times of accepted requests are counted in memory and stored on the disk, so that a restart does not reset the limit.
+ * To avoid a write for every request, several places at a time are reserved on the disk before they are used. If the
+ * process is killed before it writes their times, reserved places count as used when the log is opened again. Then, for
+ * up to one window, a hundredth of the limit may be refused needlessly, or a quarter with windows of a minute or less,
+ * but never is too much accepted. While nothing can be written, only memory counts, as a full disk must not keep
+ * anybody from asking what is wrong.
  */
 import { isDamage, isFailedQuery, relaxed, type Database } from './database.ts';
 
 export interface RateVerdict {
   readonly accepted: boolean;
-  /** How many more would be accepted right now. */
+  /** Number of further requests that would be accepted right now. */
   readonly remaining: number;
-  /** When the next slot becomes free; now when all are. Milliseconds since 1970. */
+  /** When the next place becomes free; the current time when all are free. Milliseconds since 1970. */
   readonly resetAtMs: number;
-  /** Until a request is accepted; 0 when this one was. */
+  /** Milliseconds until a request would be accepted; 0 when this one was. */
   readonly retryAfterMs: number;
 }
 
 export interface RateLog {
   /** Accepts and records a request, or refuses it, which records nothing. */
   tryAccept(bucket: string, limit: number, windowMs: number, nowMs: number): RateVerdict;
-  /** What `tryAccept` would say of `accepted` and `retryAfterMs`, and what is left, recording nothing. */
+  /**
+   * Returns what `tryAccept` would return as `accepted` and `retryAfterMs`, and how many places are left, without
+   * recording a request.
+   */
   look(bucket: string, limit: number, windowMs: number, nowMs: number): RateVerdict;
-  /** Forgets what no window of `windowMs` holds any more. */
+  /** Forgets requests that are outside of a window of `windowMs`. */
   prune(windowMs: number, nowMs: number): void;
-  /** Writes the times that are in memory alone, and gives reserved places back: to be called before the end. */
+  /** Writes the times that are only in memory, and releases reserved places. To be called before the end. */
   flush(): void;
 }
 
 interface Bucket {
-  /** Rising; those before `first` have left the window. */
+  /** Ascending; those before `first` have left the window. */
   readonly times: number[];
   first: number;
-  /** How many of the last ones are not on the disk. */
+  /** Number of times at the end that are not on the disk. */
   unwritten: number;
-  /** Places that are reserved on the disk and not taken. */
+  /** Places that are reserved on the disk but not used. */
   reserved: number;
-  /** The disk has other times: places that were reserved before, or times that were ahead of the clock. */
+  /** Times on the disk differ: places were reserved before, or times were ahead of the clock. */
   moved: boolean;
 }
 
-/** Part of a limit that is reserved at once. */
+/** Share of a limit that is reserved at once. */
 const RESERVED_SHARE = 0.01;
-/** The same of limits whose windows are soon over: fewer writes, each of which holds up every other request. */
+/** The same share for limits with short windows: it makes fewer writes, each of which delays all other requests. */
 const RESERVED_SHARE_OF_SHORT = 0.25;
 const SHORT_WINDOW_MS = 60_000;
-/** In memory: there may be as many as addresses, and keys that somebody tries. */
+/** The most buckets in memory, as there may be one for each address, and for each key that somebody tries. */
 const MOST_BUCKETS = 1_000;
-/** Times that have left the window are dropped from memory so many at once. */
+/** Times that have left the window are dropped from memory in batches of this size. */
 const DROPPED_AT_ONCE = 256;
 
-/** `openedAtMs`: now. `mostBuckets`: that are kept in memory. */
+/**
+ * @param openedAtMs the current time
+ * @param mostBuckets the most buckets in memory
+ */
 export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MOST_BUCKETS): RateLog {
   const store = createTimeStore(db);
   const buckets = new Map<string, Bucket>();
 
-  /** `more`: times that are accepted with this. */
+  /** `more`: times of requests that are accepted with this write. */
   const keep = (name: string, bucket: Bucket, reserve: number, more: readonly number[]): void => {
     store.write(name, bucket, reserve, more);
     bucket.times.push(...more);
@@ -66,7 +71,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
     bucket.reserved = reserve;
     bucket.moved = false;
   };
-  /** False when it could not be written. */
+  /** Returns false when writing failed. */
   const tryToKeep: (...what: Parameters<typeof keep>) => boolean = (...what) => {
     try {
       keep(...what);
@@ -88,7 +93,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
       buckets.delete(other);
     }
     const { times: written, reserved } = store.read(name);
-    // Somebody else reserved them: they were taken before the log was opened, if they were.
+    // An earlier process reserved these places, so they were used before the log was opened, if at all.
     const taken = Array.from({ length: reserved }, () => openedAtMs);
     const times = [...written, ...taken].sort((a, b) => a - b);
     const bucket = { times, first: 0, unwritten: 0, reserved: 0, moved: reserved > 0 };
@@ -102,7 +107,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
     const first = firstAfter(bucket, nowMs - windowMs);
     const used = times.length - first;
     const accepted = used < limit;
-    // More than the limit are in the window after the limit was lowered: all but `limit - 1` have to leave it.
+    // After the limit was lowered, the window may contain more requests than the limit: all but `limit - 1` have to leave it.
     const leaving = limit <= 0 ? undefined : times[accepted ? first : first + used - limit];
     const resetAtMs = leaving === undefined ? nowMs + (accepted ? 0 : windowMs) : leaving + windowMs;
     return {
@@ -150,8 +155,8 @@ function placesAtOnce(limit: number, windowMs: number): number {
 }
 
 /**
- * A clock that was set back leaves times ahead of it. They count as accepted just now: that lets nothing more through,
- * and ends after one window even when the clock had been years ahead.
+ * A clock that was set back leaves times in the future. They count as accepted just now, which accepts nothing extra,
+ * and ends after one window, even if the clock had been years ahead.
  */
 function mend(bucket: Bucket, nowMs: number): void {
   const { times } = bucket;
@@ -168,7 +173,7 @@ function firstAfter({ times, first }: Bucket, untilMs: number): number {
   return index;
 }
 
-/** Leaves out what was accepted until `untilMs`. */
+/** Drops requests that were accepted until `untilMs`. */
 function leave(bucket: Bucket, untilMs: number): void {
   const { times } = bucket;
   bucket.first = firstAfter(bucket, untilMs);
@@ -178,13 +183,13 @@ function leave(bucket: Bucket, untilMs: number): void {
   bucket.first = 0;
 }
 
-/** What the disk has of the buckets. Nothing here waits for it: that would hold up all other requests. */
+/** The buckets on the disk. Writes are not waited for, as that would delay all other requests. */
 interface TimeStore {
-  /** In any order, some of them long past, and the number of places that are reserved. */
+  /** Times in any order, some of them long past, and the number of reserved places. */
   read(name: string): { readonly times: readonly number[]; readonly reserved: number };
-  /** Makes the disk know the times of a bucket and `more`, and `reserve` places beside them. */
+  /** Stores the times of a bucket and `more`, and reserves `reserve` places in addition. */
   write(name: string, bucket: Bucket, reserve: number, more: readonly number[]): void;
-  /** Forgets what was accepted until then. */
+  /** Forgets requests that were accepted until then. */
   forgetAll(untilMs: number): void;
 }
 

@@ -1,4 +1,6 @@
-/** Which repository was found where: a destination that suddenly holds another one, or none, is refused. */
+/**
+ * Remembers which repository was found at which place, so that a destination that suddenly has another one, or none, is refused.
+ */
 import type { Database } from './database.ts';
 
 export interface KnownRepository {
@@ -15,7 +17,7 @@ export interface RepositoryStore {
   all(): readonly KnownRepository[];
 }
 
-/** `changed` is told of every new one before it counts. */
+/** @param changed called with every new record before it takes effect */
 export function createRepositoryStore(
   db: Database,
   changed: (repository: KnownRepository) => void,
@@ -24,11 +26,11 @@ export function createRepositoryStore(
   const select = db.prepare<[string], KnownRepository>(`SELECT ${columns} FROM repositories WHERE url = ?`);
   const all = db.prepare<[], KnownRepository>(`SELECT ${columns} FROM repositories ORDER BY url`);
   const put = db.prepare<[string, string, number]>('INSERT OR REPLACE INTO repositories VALUES (?, ?, ?)');
-  /** All of them, until one is set. */
+  /** Cache of all records, until one is set. */
   let known: ReadonlyMap<string, KnownRepository> | undefined;
   return {
     get(url) {
-      // What a transaction has written may be undone.
+      // A transaction may be rolled back, so its results are not cached.
       if (db.inTransaction) return select.get(url);
       known ??= new Map(all.all().map((repository) => [repository.url, repository]));
       return known.get(url);

@@ -1,8 +1,8 @@
-/** How jobs of one kind ended, the last few of them: asked for far more often than one ends. */
+/** The last runs of each kind of job. They are cached, as they are asked for far more often than a job ends. */
 import type { JobResult, JobStatus, JobType } from '../jobs/job.ts';
 import type { Database } from './database.ts';
 
-/** Of which jobs: those of a source are backups. */
+/** Identifies a kind of job; a source is given for backups only. */
 export interface RunsOf {
   readonly type: JobType;
   readonly source: string | null;
@@ -15,22 +15,22 @@ export interface Run {
   readonly result: JobResult | null;
   readonly finishedAt: number;
   readonly durationMs: number;
-  /** New ones among them. */
+  /** Includes new files. */
   readonly filesChanged: number;
   readonly bytesUploaded: number;
 }
 
-/** Runs that are remembered of each. */
+/** The most runs of each kind. */
 export const MOST_RUNS = 30;
-/** Of so many kinds they are kept in memory. */
+/** Number of kinds that are cached. */
 const MOST_REMEMBERED = 2_000;
 
 export interface Runs {
-  /** The last ones that ended, the oldest first, without dry runs. */
+  /** The runs that ended last, the oldest first, without dry runs. */
   of(kind: RunsOf): readonly Run[];
-  /** A job of these has ended, or was changed after its end. */
+  /** To be called when a job of this kind has ended, or was changed after its end. */
   changed(kind: RunsOf): void;
-  /** Jobs were forgotten. */
+  /** To be called when jobs were forgotten. */
   forget(): void;
 }
 
@@ -52,7 +52,7 @@ export function createRuns(db: Database): Runs {
       const answer =
         known.get(key) ?? select.all(kind.type, kind.destination, kind.source, MOST_RUNS).toReversed();
       if (known.size >= MOST_REMEMBERED) known.clear();
-      // What a transaction has written may be undone.
+      // A transaction may be rolled back, so its results are not cached.
       if (!db.inTransaction) known.set(key, answer);
       return answer;
     },

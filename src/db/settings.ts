@@ -1,4 +1,4 @@
-/** Small facts under a name, such as until when the agent is paused. Not the configuration, which is a file. */
+/** Small facts by name, such as the end of a pause. Not the configuration, which is a file. */
 import type { Database } from './database.ts';
 
 export interface SettingStore {
@@ -8,7 +8,7 @@ export interface SettingStore {
   all(): ReadonlyMap<string, string>;
 }
 
-/** `changed` is told of every change before it counts. */
+/** @param changed called with every change before it takes effect */
 export function createSettingStore(
   db: Database,
   changed: (key: string, value: string | null) => void,
@@ -20,12 +20,12 @@ export function createSettingStore(
   );
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)');
   const remove = db.prepare<[string]>('DELETE FROM settings WHERE key = ?');
-  /** All of them, until one is set. */
+  /** Cache of all values, until one is set. */
   let known: ReadonlyMap<string, string> | undefined;
   const readAll = (): ReadonlyMap<string, string> => new Map(all.all().map(({ key, value }) => [key, value]));
   return {
     get(key) {
-      // What a transaction has written may be undone.
+      // A transaction may be rolled back, so its results are not cached.
       if (db.inTransaction) return select.get(key);
       known ??= readAll();
       return known.get(key);

@@ -1,4 +1,4 @@
-/** The state database: one connection, one store for each group of tables. */
+/** The state database: one connection, and one store for each group of tables. */
 import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
@@ -34,9 +34,9 @@ const LONGEST_WINDOW_MS = 2 * 3_600_000;
 
 export interface StateDatabase {
   readonly path: string;
-  /** Where a damaged database was put; null when there was none. */
+  /** Path to which a damaged database was moved; null when there was none. */
   readonly setAside: string | null;
-  /** Made just now. */
+  /** Whether the database was made just now. */
   readonly fresh: boolean;
   readonly jobs: JobStore;
   readonly jobLog: JobLogStore;
@@ -54,21 +54,21 @@ export interface StateDatabase {
   transaction<T>(work: () => T): T;
   /** All of it or nothing; a power cut may undo it. */
   relaxed<T>(work: () => T): T;
-  /** Tells `listener` of everything durable but jobs, inside the transaction that makes it so: a throw undoes it. */
+  /** Calls `listener` with every durable record except jobs, inside the transaction that stores it: a throw undoes it. */
   onDurable(listener: (record: DurableRecord) => void): void;
-  /** Everything durable but jobs. */
+  /** All durable records except jobs. */
   durable(): Iterable<DurableRecord>;
-  /** Puts one of them back. */
+  /** Stores a durable record again. */
   restore(record: Exclude<DurableRecord, { readonly kind: 'job' }>): void;
-  /** Forgets what is past keeping: to be called now and then. */
+  /** Forgets what has been kept long enough. To be called periodically. */
   prune(): void;
-  /** Gives up what it keeps of the file in memory, up to 16 MB, until it is asked again. */
+  /** Frees up to 16 MB of cached pages until the next query. */
   rest(): void;
   close(): void;
 }
 
 /**
- * Opens the state database at `path`. A damaged one is set aside and an empty one takes its place.
+ * Opens the state database at `path`. A damaged one is set aside and replaced by an empty one.
  * @throws {StateError} STATE_NOT_PRIVATE, NEWER_STATE, MIGRATION_FAILED, READ_ERROR
  */
 export function openStateDatabase(
@@ -104,7 +104,7 @@ function openStores(
   }
 }
 
-/** Without a version there is nothing else either, unless the version was what was hit. */
+/** Without a version there should be no tables either. If there are, the version itself is damaged. */
 function isFresh(database: Database): boolean {
   if (database.pragma('user_version', { simple: true }) !== 0) return false;
   const tables = database.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
@@ -112,13 +112,15 @@ function isFresh(database: Database): boolean {
   return true;
 }
 
-/** The log and its index go with the file: a log of one database replayed into another would damage that one too. */
+/**
+ * Moves the log and its index together with the file: the log of one database replayed into another would damage that one, too.
+ */
 function moveAside(path: string, nowMs: number): string {
   const stamp = new Date(nowMs).toISOString().replaceAll(/[:.]/g, '-');
   let aside = `${path}.damaged-${stamp}`;
   for (let again = 2; existsSync(aside); again += 1) aside = `${path}.damaged-${stamp}-${again}`;
   try {
-    // The log first: a crash in between must not leave it beside a new database.
+    // The log comes first: after a crash in between it must not lie next to a new database.
     for (const end of ['-wal', '-shm', '']) {
       if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, `${aside}${end}`);
     }
@@ -181,7 +183,7 @@ function storesOf(
         case 'credential': {
           const { kind: _kind, secretHash, ...more } = record;
           const known = credentials.find(record.apiKey);
-          // What was taken back stays so.
+          // A credential that was revoked or replaced stays so.
           if (known !== undefined && (known.revokedAt !== null || known.generation > record.generation))
             return;
           const lastUsedAt = known?.lastUsedAt ?? null;
@@ -211,7 +213,7 @@ function storesOf(
       try {
         rateLog.flush();
       } catch (error) {
-        // Then what is in memory alone counts as taken when the log is opened again.
+        // Reserved places then count as used when the log is opened again.
         if (!isFailedQuery(error)) throw error;
       } finally {
         database.close();
@@ -226,10 +228,10 @@ function credentialRecord(credential: Credential): DurableRecord {
   return { kind: 'credential', apiKey, name, secretHash: secret, generation, createdAt, revokedAt };
 }
 
-/** Damage that leaves the pages in order: bytes within a value that SQLite does not look into. */
+/** For damage that SQLite does not detect: changed bytes within a value. */
 const STATUSES = ['queued', 'running', 'completed', 'failed', 'canceled'];
 
-/** Values that every reader expects to understand. */
+/** Finds values that readers could not parse. */
 const UNREADABLE = `
   SELECT EXISTS (SELECT 1 FROM jobs WHERE NOT json_valid(detail) OR NOT json_valid(bookkeeping)
                  OR status NOT IN (SELECT value FROM json_each(?)))
@@ -238,7 +240,7 @@ const UNREADABLE = `
       OR EXISTS (SELECT 1 FROM partner_results WHERE NOT json_valid(coalesce(body, '{}')))
       OR EXISTS (SELECT 1 FROM partner_report WHERE NOT json_valid(body))`;
 
-/** @throws what `isDamage` knows */
+/** @throws an error for which `isDamage` holds */
 function requireReadable(database: Database): void {
   const found = database.prepare<[string], number>(UNREADABLE).pluck().get(JSON.stringify(STATUSES));
   if (found !== 0) throw damage('a row holds what nobody wrote');

@@ -1,14 +1,14 @@
-/** Why nothing can be written to the state, and what to do: said by all who meet it, and decided here. */
+/** Why the state cannot be written, and what to do. All parts that report this use these words. */
 import { StateError, errnoOf } from '../base/errors.ts';
 import { isDamage, isFailedQuery, isFull, isHeld } from './database.ts';
 
 /**
- * `held`: another program has the database under a lock. `closed`: it, or its directory, may not be written to. `moved`: it
- * is no longer where it was opened. `broken`: the system could not write, for a reason of its own.
+ * `held`: another program has the database locked. `closed`: the database or its directory is not writable. `moved`:
+ * the database is not where it was opened any more. `broken`: the system could not write for another reason.
  */
 export type StateFailure = 'full' | 'held' | 'closed' | 'moved' | 'damaged' | 'broken';
 
-/** Undefined for what has nothing to do with the state. */
+/** Undefined for an error that has nothing to do with the state. */
 export function stateFailureOf(error: unknown): StateFailure | undefined {
   if (isFull(error)) return 'full';
   if (error instanceof StateError) return stateFailureOf(error.cause) ?? 'broken';
@@ -20,7 +20,7 @@ export function stateFailureOf(error: unknown): StateFailure | undefined {
   return /READONLY|CANTOPEN|PERM|AUTH|EROFS|EACCES/.test(code) ? 'closed' : 'broken';
 }
 
-/** A clause, and what to do as a sentence. */
+/** `what` is a clause, `hint` a sentence. */
 export function stateFailureText(
   failure: StateFailure,
   directory: string,

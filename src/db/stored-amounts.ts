@@ -1,4 +1,4 @@
-/** How much was stored in each destination, day by day. Not in the journal: a chart that lost its past does no harm. */
+/** The amount stored in each destination, day by day. Not in the journal, as a chart without its past does no harm. */
 import { relaxed, type Database } from './database.ts';
 
 export interface StoredAmount {
@@ -10,14 +10,14 @@ export interface StoredAmount {
 const DAY_MS = 86_400_000;
 /** Three years. */
 const KEPT_DAYS = 1_096;
-/** Days of which each is given; of the time before, the last of each week. */
+/** Days for which every amount is returned; before that, only the last one of each week. */
 const EACH_DAYS = 92;
 const WEEK_DAYS = 7;
 
 export interface StoredAmountStore {
-  /** In the place of what is known of the same day. */
+  /** Replaces an amount of the same day. */
   put(destination: string, amount: StoredAmount): void;
-  /** The oldest first: one a day at most, and of what is older than a quarter of a year one a week. */
+  /** The oldest first: at most one for each day, and one for each week beyond a quarter of a year. */
   of(destination: string): readonly StoredAmount[];
   prune(nowMs: number): void;
 }
@@ -30,7 +30,7 @@ export function createStoredAmountStore(db: Database): StoredAmountStore {
     'SELECT day, at, bytes FROM stored_bytes WHERE destination = ? ORDER BY day',
   );
   const prune = db.prepare<[number]>('DELETE FROM stored_bytes WHERE day < ?');
-  /** Answers until something is written. */
+  /** Cached answers, until something is written. */
   const known = new Map<string, readonly StoredAmount[]>();
   return {
     put(destination, { at, bytes }) {
@@ -39,7 +39,7 @@ export function createStoredAmountStore(db: Database): StoredAmountStore {
     },
     of(destination) {
       const answer = known.get(destination) ?? thinned(select.all(destination));
-      // What a transaction has written may be undone.
+      // A transaction may be rolled back, so its results are not cached.
       if (!db.inTransaction) known.set(destination, answer);
       return answer;
     },

@@ -54,7 +54,8 @@ export async function runBackup(
   const lacking = made !== undefined && !(await stands(parts, made, signal)) ? 1 : 0;
   if (made !== undefined && lacking === 0) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
   const never = await neverPaths(parts, signal);
-  // Where a directory was a link may stand now, or one that led elsewhere: to a place that was never backed up.
+  // By now the source may be a symbolic link, or one with another target, to a place that was never backed up. So
+  // snapshots under the source's name count as well.
   if (!job.emptyExpected && !spec.options.dry_run)
     refuseEmptySource(lies, spec.source, ofSource(live, host, names), never);
   const { source, named, notes } = findSource(spec, never);
@@ -95,7 +96,7 @@ export async function runBackup(
   const walk = { snapshot: summary.snapshot.id, rules, hiddenRules };
   if (!place.pretended) await rememberWalkIfPossible(key, walk, report);
   await keepProtected(parts, signal);
-  // The catalog, which takes the snapshot in next, need not read it from the destination.
+  // Flushes the cache, so that the catalog, which takes the snapshot in next, need not read it from the destination.
   place.cached.cache.write?.();
   const run = { summary, last, told: rulesTold.size + lacking };
   return await madeNow(parts, run, signal);
@@ -104,7 +105,7 @@ export async function runBackup(
 interface Made {
   readonly summary: ArchiveSummary;
   readonly last: Snapshot | undefined;
-  /** Rules that were told of, and an earlier snapshot of the job that lacks data. */
+  /** Warnings about exclude rules, plus one for an earlier snapshot of the job that lacks data. */
   readonly told: number;
 }
 
@@ -145,7 +146,10 @@ async function madeNow(
   });
 }
 
-/** Less is in the backup than was meant, or more: a run that starts over says it again, which is no further problem. */
+/**
+ * Reports a rule that could not be applied as meant, so that the backup contains less or more. A rule is reported once,
+ * even when the run starts over.
+ */
 function tellOfRule(
   { code, message, hint, details }: SourceError,
   source: string,
@@ -163,7 +167,7 @@ function findSource(
   { source }: BackupSpec,
   never: ExcludeOptions['never'],
 ): { readonly source: ByteString } & Pick<Sources, 'named' | 'notes'> {
-  // With the slash: whoever configures a link to a directory wants the directory.
+  // With the slash, as somebody who configures a link to a directory wants the directory.
   const { paths, named, notes } = resolveSources([`${source}/`], '/', never);
   return { source: paths[0] ?? bytesOfText(source), named, notes };
 }
@@ -194,8 +198,8 @@ function requestOf(
 }
 
 /**
- * What is never taken in counts as far as it lies in the source, and as a set: jobs to other destinations name the same
- * in another order, and a destination that is unplugged changes nothing.
+ * Digest of the rules. Of the paths in `never` only those inside the source count, in sorted order: jobs for other
+ * destinations name them in another order, and unplugging a destination changes nothing.
  */
 function rulesOf({ never, ...exclude }: ExcludeOptions, source: ByteString): string {
   const inside = never.map(({ path }) => path).filter((path) => `${path}/`.startsWith(`${source}/`));
@@ -224,7 +228,7 @@ function watchArchive(
   let read = (): ArchiveCounters | undefined => counters;
   let path: string | null = null;
   let isScanning = true;
-  /** Files are read and stored while the walk goes on. */
+  /** The phase changes to uploading while the walk goes on, as files are stored meanwhile. */
   const lookAt = (now: ArchiveCounters | undefined): void => {
     if (!isScanning || now === undefined || now.bytesUploaded === 0) return;
     isScanning = false;
@@ -282,7 +286,7 @@ function momentOf(
   };
 }
 
-/** What backups of this process learned of the trees they stored, for as long as the repository stays open. */
+/** What backups in this process learned about the trees that they stored, kept while the repository is open. */
 const byRepository = new WeakMap<Repository, Map<ByteString, KnownTree>>();
 
 function recallTree(repository: Repository, source: ByteString): KnownTree | undefined {

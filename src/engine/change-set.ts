@@ -1,4 +1,4 @@
-/** From the paths that a watcher names to the directories that the walker has to list. */
+/** Turns the paths from a watcher into the directories that the walker has to list. */
 import { chooseParent } from '../archiver/before/parent.ts';
 import { settledBefore } from '../archiver/before/settled.ts';
 import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
@@ -12,7 +12,7 @@ import type { EntryStat } from '../system/entry-stat.ts';
 
 export interface ChangeRequest {
   readonly changes: ChangedPaths | null;
-  /** The source as it was named, which the watcher knows it by, and where it really lies. */
+  /** The source by the name that the watcher uses, and its real path. */
   readonly source: { readonly named: ByteString; readonly real: ByteString };
   readonly host: string;
   readonly plain: boolean;
@@ -24,17 +24,17 @@ export interface ChangeRequest {
 }
 
 export interface UsableChanges {
-  /** The snapshot that the changes are compared with. */
+  /** The snapshot to compare the changes with. */
   readonly parent: Snapshot;
   readonly changes: ChangeSet;
 }
 
-/** Looks at entries in directories that a watcher named as a whole; beyond that a whole walk costs no more. */
+/** The most entries to look at in directories that a watcher named as a whole; beyond that a full walk costs no more. */
 const MOST_ENTRIES = 50_000;
 
 /**
- * Undefined when everything has to be walked: there are no changes given, the snapshot to compare with is not the one
- * they begin at, it was made by other rules, or an inode with several names changed, of which a watcher names one.
+ * Undefined when everything has to be walked: there are no changes, they do not begin at the parent snapshot, the
+ * parent was made by other rules, or an inode with several names changed, of which a watcher reports only one.
  */
 export function usableChanges(request: ChangeRequest): UsableChanges | undefined {
   const { changes, source, host, plain, isolated, live, last, rules } = request;
@@ -52,7 +52,9 @@ export function usableChanges(request: ChangeRequest): UsableChanges | undefined
   return { parent, changes: { directories, hiddenRules: last.hiddenRules } };
 }
 
-/** A source that is named through a symbolic link is watched by that name and walked where it lies. */
+/**
+ * Maps a path to where it really is: a source named through a symbolic link is watched by that name, but walked at its target.
+ */
 function realised(path: ByteString, { named, real }: ChangeRequest['source']): ByteString {
   if (named === real) return path;
   return path === named || path.startsWith(`${named}/`)
@@ -60,7 +62,7 @@ function realised(path: ByteString, { named, real }: ChangeRequest['source']): B
     : path;
 }
 
-/** Whether an inode with several names changed since the parent was made: its other names are not told of. */
+/** Whether an inode with several names changed since the parent was made. The watcher does not report its other names. */
 function touchesHardLinks(paths: readonly ByteString[], { record }: Snapshot): boolean {
   const isSettled = settledBefore(record.startedMs);
   const isTouched = (stat: EntryStat | undefined): boolean =>
@@ -83,7 +85,7 @@ function touchesHardLinks(paths: readonly ByteString[], { record }: Snapshot): b
   return false;
 }
 
-/** What cannot be looked at now is left to the walk, which reports it. */
+/** An entry that cannot be examined now is left to the walk, which reports it. */
 function orNothing<T>(look: () => T): T | undefined {
   try {
     return look();

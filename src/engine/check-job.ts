@@ -1,4 +1,4 @@
-/** A check as a job: damage that it finds is the job's failure, so that nobody overlooks it. */
+/** Runs a check as a job. Damage makes the job fail, so that nobody overlooks it. */
 import { RepositoryError } from '../base/errors.ts';
 import { holdfastElsewhere, holdfastThere } from '../base/holdfast-command.ts';
 import type { CheckSpec } from '../jobs/job.ts';
@@ -10,7 +10,7 @@ import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 
-/** @throws {RepositoryError} CORRUPT_DATA when something is damaged; every finding is reported before */
+/** @throws {RepositoryError} CORRUPT_DATA when something is damaged, after every finding was reported */
 export async function runCheck(
   parts: JobParts,
   spec: CheckSpec,
@@ -57,12 +57,12 @@ function readDataOf(share: number): ReadData {
   return share >= 1 ? 'all' : { percent: share * 100 };
 }
 
-/** Packs stand for files: that is what a check works through. */
+/** Counts packs as files, as a check works through packs. */
 function momentOf(
   done: { readonly packs: number; readonly bytes: number },
   totals?: { readonly packs: number; readonly bytes: number },
 ): Moment {
-  // Without data to read there is nothing to measure by.
+  // Without data to read there is no total.
   const known = totals !== undefined && totals.packs > 0;
   return {
     files: done.packs,
@@ -81,7 +81,7 @@ function tell({ report }: JobParts, { severity, object, what, snapshots, filesTo
   else report.problem({ path: object, code: severity.toUpperCase(), message: `${what}${affected}` });
 }
 
-/** @param refusal why nothing could be done about it */
+/** @param refusal why the damaged packs could not be marked */
 function damaged(result: CheckReport, refusal?: Error): RepositoryError {
   const errors = result.findings.filter(({ severity }) => severity === 'error').length;
   return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {

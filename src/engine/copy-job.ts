@@ -1,4 +1,4 @@
-/** A backup whose run another destination has already: copied from there, without reading the source. */
+/** Runs a backup by copying the snapshot that another destination already has, without reading the source. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
 import { omissionText } from '../format/omission.ts';
@@ -17,12 +17,12 @@ import type { Moment } from './report.ts';
 import { readSpool } from './spool.ts';
 import { recallWalk, rememberWalkIfPossible } from './walk-memory.ts';
 
-/** None of the origins can be copied from: the source has to be read. */
+/** No origin can be copied from: the source has to be read. */
 export class NothingToCopy extends Error {
   override readonly name = 'NothingToCopy';
 }
 
-/** @throws {NothingToCopy}; {DestinationError} {RepositoryError} what the job's own destination does */
+/** @throws {NothingToCopy}; {DestinationError} {RepositoryError} from the job's own destination */
 export async function runCopy(
   parts: JobParts,
   spec: BackupSpec,
@@ -53,7 +53,7 @@ async function standing(
   return { ...(await alreadyMade(parts, made, note, undefined, signal)), copied: true };
 }
 
-/** Undefined when it cannot be had from there, which is noted. */
+/** Undefined when the snapshot cannot be copied from this origin, which is noted. */
 async function copyFrom(
   origin: CopyOrigin,
   live: readonly Snapshot[],
@@ -88,7 +88,7 @@ async function copyFrom(
     }
     return await copy(snapshot, from, name, { parts, spec }, signal);
   } catch (error) {
-    // What its own destination does is for the job to fail with, or to wait for.
+    // An error of the job's own destination makes the job fail or wait.
     if (!(error instanceof DamagedOrigin) && !from.hasThrown(error)) throw error;
     return giveUp(reasonOf(error, signal));
   } finally {
@@ -96,7 +96,7 @@ async function copyFrom(
   }
 }
 
-/** Also under another name, that it was given with other tags. */
+/** Also finds the snapshot under another id, which it got when its tags were changed. */
 async function findRun(
   { cached }: JobRepository,
   { snapshotId, jobId }: CopyOrigin,
@@ -144,12 +144,12 @@ async function copy(
     throw new DamagedOrigin(watch.failure?.message ?? 'it was not copied', { cause: watch.failure });
   await rememberAs(made, snapshot, from, parts);
   await keepProtected(parts, signal);
-  // As after a backup: the catalog need not read it from the destination.
+  // As after a backup: flushed, so that the catalog need not read the snapshot from the destination.
   place.cached.cache.write?.();
   return outcome(made, summary, { parts, name, durationMs: clock.monotonic() - beganMs });
 }
 
-/** What another copy has made of the snapshot while this one was at it. */
+/** The outcome when another job has copied the same run meanwhile. */
 async function standingCopy(
   snapshot: Snapshot,
   parts: JobParts,
@@ -255,7 +255,7 @@ function outcome(
   });
 }
 
-/** By which rules the run was made is certain only where that is known of the very snapshot that was copied. */
+/** The rules are known only if they were recorded for exactly the snapshot that was copied. */
 async function rememberAs(
   made: Snapshot,
   snapshot: Snapshot,
@@ -269,7 +269,7 @@ async function rememberAs(
   await rememberWalkIfPossible({ ...key, repositoryId: place.repository.id }, walk, report);
 }
 
-/** @throws what is no word of a destination or repository */
+/** @throws errors that do not come from a destination or repository */
 function reasonOf(error: unknown, signal: AbortSignal): string {
   signal.throwIfAborted();
   if (isAbort(error)) throw error;

@@ -1,16 +1,19 @@
-/** How far a job is whose upload is slower than its reading: packs wait in memory, which may be minutes of upload. */
+/** The progress of a job that reads faster than it uploads: packs in memory may take minutes to send. */
 import type { JobRepository } from './open-repository.ts';
 
 export interface ReadAndHanded {
-  /** Bytes that need no more work but to be sent. */
+  /** Bytes that only have to be sent. */
   readonly bytesDone: number;
-  /** Of these, those that were read. */
+  /** Of these, the bytes that were read. */
   readonly bytesRead: number;
-  /** Of packs that were sent or are on their way. */
+  /** Bytes of packs that were sent or are being sent. */
   readonly bytesHanded: number;
 }
 
-/** Under a limit what was read is done when it was sent. What is given never goes back. */
+/**
+ * Returns a function for the bytes that are done. Under an upload limit, bytes that were read count once they are sent.
+ * The result never decreases.
+ */
 export function doneUnderLimit(upload: JobRepository['upload']): (now: ReadAndHanded) => number {
   const sentBefore = upload.passed;
   let most = 0;

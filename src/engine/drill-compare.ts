@@ -1,4 +1,4 @@
-/** A restored file beside what the snapshot holds of it. */
+/** Compares a restored file with its content in the snapshot. */
 import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
@@ -8,7 +8,7 @@ import { isDamage } from '../browse/snapshot-trees.ts';
 import type { JobProblem } from '../jobs/job.ts';
 
 /**
- * Reads the snapshot's bytes, each part checked against its id, beside the restored file's.
+ * Reads the content from the snapshot, each chunk checked against its id, and compares it with the restored file.
  *
  * @param restored undefined when the file was not restored: then it is only read from the snapshot
  * @returns what is wrong; undefined when all is well

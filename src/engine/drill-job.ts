@@ -1,6 +1,6 @@
 /**
- * A restore drill: files picked by chance from the newest snapshots are restored to a scratch directory as a person
- * would restore them, and compared with what the snapshots hold, read once more by another way.
+ * A restore drill: randomly chosen files of the newest snapshots are restored to a scratch directory in the same way as
+ * for a person, and compared with the snapshots, which are read again independently.
  */
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import { outcomeOf, type JobParts } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 
-/** Of the free space of the state directory, what a drill fills at most; larger files are read and not restored. */
+/** Share of the free space of the state directory that a drill may fill; larger files are read but not restored. */
 const SPACE_SHARE = 0.25;
 const SCRATCH = /^drill-(\d+)-[0-9a-f]{16}$/;
 
@@ -31,12 +31,12 @@ interface Tally {
   files: number;
   bytes: number;
   failed: number;
-  /** Too large for the scratch directory: read and checked, not restored. */
+  /** Files too large for the scratch directory: read and checked, but not restored. */
   readOnly: number;
   current: string | null;
 }
 
-/** @throws {RepositoryError} CORRUPT_DATA when a file could not be restored or has other bytes */
+/** @throws {RepositoryError} CORRUPT_DATA when a file could not be restored, or its content differs */
 export async function runDrill(
   parts: JobParts,
   spec: DrillSpec,
@@ -106,7 +106,7 @@ function newTally(): Tally {
   return { files: 0, bytes: 0, failed: 0, readOnly: 0, current: null };
 }
 
-/** Resolves with how many files failed. */
+/** Resolves with the number of files that failed. */
 async function drillOfOthers(
   parts: JobParts,
   index: ChunkIndex,
@@ -121,8 +121,8 @@ async function drillOfOthers(
 }
 
 /**
- * What write-only keys stored beside what full keys did: whoever has such a key can store what nobody can restore, which
- * says nothing of the others. Resolves with 1 where something is wrong.
+ * Drills what write-only keys stored. A failure is only a warning, as anybody with such a key can store what cannot be
+ * restored, which says nothing about other snapshots. Resolves with 1 when something is wrong, otherwise 0.
  */
 async function judgeOthers(
   { report }: JobParts,
@@ -184,7 +184,7 @@ function thoseThatFit(files: readonly PickedFile[], room: number): readonly Pick
   });
 }
 
-/** Resolves with what went wrong, by path in the snapshot. */
+/** Resolves with the problems by path in the snapshot. */
 async function restoreFiles(
   { place, job }: JobParts,
   index: ChunkIndex,
@@ -200,7 +200,7 @@ async function restoreFiles(
       index,
       snapshot,
       target: { kind: 'directory', path: target },
-      // the scratch directory is one in the state directory
+      // The target is inside the state directory, so that one must not be excluded.
       never: [],
       paths: files.map(({ path }) => path),
       include: [],
@@ -231,7 +231,7 @@ async function roomIn(directory: string): Promise<number> {
   return bavail * bsize * SPACE_SHARE;
 }
 
-/** Scratch directories of drills that were killed. */
+/** Removes the scratch directories of drills that were killed. */
 async function removeLeftovers(stateDirectory: string): Promise<void> {
   for (const name of await readdir(stateDirectory)) {
     const pid = Number(SCRATCH.exec(name)?.[1] ?? Number.NaN);

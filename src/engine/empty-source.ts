@@ -1,6 +1,6 @@
 /**
- * Whether a source has nothing where an earlier snapshot has files: in most cases a disk or a share is not mounted. A
- * snapshot of that would look like any other, and the rules of retention would count it.
+ * Refuses a source that is empty although an earlier snapshot has files: most often a disk or share is not mounted. A
+ * snapshot of the empty source would look like any other, and would count for retention.
  */
 import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
@@ -12,8 +12,8 @@ import { isLesser } from '../archiver/before/lesser-snapshot.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
 /**
- * The snapshots of this source alone, in whatever namespace, that full keys stored: others say nothing of how it was.
- * @param source by its name, and where it lies now: what a link led to before is the same source
+ * The snapshots of this source alone, in any namespace, that full keys stored; others do not show the state of the source.
+ * @param source its name and its present real path: a link's former target counts as the same source
  */
 export function ofSource(
   live: readonly Snapshot[],
@@ -30,7 +30,7 @@ export function ofSource(
   );
 }
 
-/** The newest of them that shows how the source was. */
+/** The newest of these that shows the whole source. */
 export function lastOfSource(
   live: readonly Snapshot[],
   host: string,
@@ -40,8 +40,9 @@ export function lastOfSource(
 }
 
 /**
- * @param source where it really lies, or lay
- * @param named as the settings or a request name it
+ * Throws when the source has no files, but its last snapshot with files had some.
+ * @param source its real path, or the path where it was
+ * @param named as the settings or the request name it
  * @param before its snapshots
  * @throws {SourceError} SOURCE_SUSPICIOUSLY_EMPTY
  */
@@ -75,7 +76,7 @@ const WORDS = {
   replaced: 'is a file in place of the directory that it was',
 } as const;
 
-/** `replaced`: several files cannot have been one. */
+/** `replaced`: it is a single file, but had several files before. */
 function stateOf(
   source: ByteString,
   filesBefore: number,
@@ -91,8 +92,8 @@ function stateOf(
 }
 
 /**
- * What tells which files the source had: the newest snapshot with any. One without may have been made by narrower rules, or when
- * they could not be read; that a source is meant to be empty is known by what a person said. What could not be read was there.
+ * The newest snapshot with any files, or else with unreadable ones, which existed as well. A later snapshot without files
+ * may have had narrower rules, or could not read the files. Whether a source is meant to be empty is recorded separately.
  */
 function lastWithFiles(before: readonly Snapshot[]): Snapshot | undefined {
   return (
@@ -105,7 +106,7 @@ function filesIn({ record: { counts } }: Snapshot): number {
   return counts.files + counts.failed;
 }
 
-/** Looks for one regular file, the exclude rules left aside. What cannot be read may hold some. */
+/** Looks for one regular file, ignoring the exclude rules. A directory that cannot be read counts as having some. */
 function hasFile(source: ByteString, never: ReadonlySet<ByteString>): boolean {
   const waiting = [source];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
@@ -118,7 +119,7 @@ function hasFile(source: ByteString, never: ReadonlySet<ByteString>): boolean {
   return false;
 }
 
-/** True for a file, or a directory with one in it; else the directories in it. */
+/** True for a file, or a directory that contains one; otherwise the directories in it. */
 function lookInto(path: ByteString): true | readonly ByteString[] {
   const stat = statPath(path);
   const kind = stat && kindOf(stat);
@@ -138,7 +139,7 @@ function lookInto(path: ByteString): true | readonly ByteString[] {
   }
 }
 
-/** True where the system does not let it be seen, so that nothing is taken for empty that only is closed. */
+/** True when the system denies access, so that a source that cannot be read is not taken for empty. */
 function orSeen<T>(look: () => T): T | true {
   try {
     return look();

@@ -1,4 +1,4 @@
-/** Entry file of the engine process, which the daemon forks. It ends when it is told to or when the daemon is gone. */
+/** Entry file of the engine process, which the daemon forks. It ends when it is told to, or when the daemon is gone. */
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/small-heap.ts';
 import { zstdFacts } from '../codec/zstd-choice.ts';
@@ -7,7 +7,7 @@ import { Engine } from './engine.ts';
 import { internalError } from './job-error.ts';
 import type { FromEngine, ToEngine } from './protocol.ts';
 
-/** Longer than a job takes to stop at a safe point and to release its lease. */
+/** Longer than a job needs to stop at a safe point and release its lease. */
 const END_WITHIN_MS = 20_000;
 
 nameProcess('holdfast-engine');
@@ -22,25 +22,26 @@ process.on('message', (message: ToEngine) => {
     engine.receive(message);
   }
 });
-// The daemon is gone: nobody is left to say so.
+// The daemon is gone, so nobody is left to send `end`.
 process.on('disconnect', () => void end(0));
-// A key stroke in a terminal and the end of a session reach every process: the daemon decides what they mean here.
+// Ctrl+C in a terminal and the end of a session signal every process. The daemon decides what they mean, so they are
+// ignored here.
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => {});
 process.on('uncaughtException', crash);
 process.on('unhandledRejection', crash);
 
 if (process.connected) send({ kind: 'ready', pid: process.pid });
-// It went while this process was being loaded.
+// The daemon ended while this process was being loaded.
 else void end(0);
 
 function send(message: FromEngine): void {
-  // Without a channel there is nobody who wants to know; 'disconnect' has been told.
+  // Without a channel nobody receives the message; 'disconnect' ends this process.
   if (process.connected) process.send?.(message, undefined, {}, () => {});
 }
 
 let hasTold = false;
 
-/** In the log of the first job of this process: what compresses. */
+/** Notes in the log of the process's first job which library compresses. */
 function tellOnce(): void {
   if (hasTold) return;
   hasTold = true;
@@ -56,7 +57,7 @@ async function end(code: number): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
-/** A defect: the job fails and the process goes, because nobody knows what it is worth any more. */
+/** An unexpected error is a bug: the job fails and the process exits, as its state can no longer be trusted. */
 function crash(error: unknown): void {
   const failed: FromEngine = { kind: 'failed', error: internalError(error) };
   if (!process.connected || process.send === undefined) process.exit(1);

@@ -1,4 +1,4 @@
-/** One job after the other: what the forked process does with the messages it gets. */
+/** Runs one job after the other in the forked process, by the messages that it receives. */
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import { callRepository } from '../base/holdfast-command.ts';
 import type { JobSpec } from '../jobs/job.ts';
@@ -33,9 +33,9 @@ export interface EngineLinks extends EngineSurroundings {
   readonly send: (message: FromEngine) => void;
 }
 
-/** Milliseconds without a job after which the disk of a repository is let go of. Its passphrase is stretched anew then. */
+/** Milliseconds without a job after which a repository on a disk is closed. The next job has to stretch the passphrase again. */
 const LET_GO_MS = 2_000;
-/** Milliseconds between two messages of what was sent. */
+/** Milliseconds between two messages about the bytes sent. */
 const SENT_EVERY_MS = 1_000;
 
 interface Running {
@@ -46,13 +46,13 @@ interface Running {
 export class Engine {
   readonly #links: EngineLinks;
   readonly #keeper: RepositoryKeeper;
-  /** Of the repositories that are copied from. */
+  /** Keeps the repositories that are copied from. */
   readonly #others: RepositoryKeeper;
   #running: Running | undefined;
-  /** Called when the daemon remembers what the running job has opened. */
+  /** Called when the daemon has recorded the repository that the running job opened. */
   #remembered: () => void = () => undefined;
   #ending: Promise<void> | undefined;
-  /** Aborted by the next job. */
+  /** Aborted when the next job begins. */
   #rest = new AbortController();
   #lettingGo: Promise<void> = Promise.resolve();
 
@@ -62,7 +62,7 @@ export class Engine {
     this.#others = new RepositoryKeeper(links);
   }
 
-  /** @throws {BugError} when a job is handed over while another one runs */
+  /** @throws {BugError} when a job is handed over while another one is running */
   receive(message: Exclude<ToEngine, { readonly kind: 'end' }>): void {
     switch (message.kind) {
       case 'run':
@@ -80,7 +80,7 @@ export class Engine {
     }
   }
 
-  /** Breaks the running job off, waits until it has cleaned up, and closes the repository. */
+  /** Stops the running job, waits until it has cleaned up, and closes the repository. */
   async end(): Promise<void> {
     this.#ending ??= (async () => {
       this.#rest.abort();
@@ -110,7 +110,7 @@ export class Engine {
     this.#running = { controller, ended };
   }
 
-  /** Whoever is told that a backup is done may want to unmount the disk, or to pull it out. */
+  /** Closes a repository on a disk soon after a job, as the person may want to unmount or unplug the disk. */
   async #restAfterwards(): Promise<void> {
     const rest = new AbortController();
     this.#rest = rest;
@@ -130,7 +130,7 @@ export class Engine {
     );
   }
 
-  /** Never rejects: whatever happens is told in one last message about the job. */
+  /** Never rejects: the last message about the job reports any outcome. */
   async #run(job: EngineJob, signal: AbortSignal): Promise<void> {
     const { send, clock } = this.#links;
     const report = new Report(send, clock);
@@ -169,8 +169,8 @@ export class Engine {
   }
 
   /**
-   * Before anything is stored: a place that is away afterwards, however this job ends, would pass for one where no
-   * repository was yet, and get another one.
+   * Waits until the daemon has recorded the repository, before anything is stored. Otherwise a destination that goes
+   * away later would count as one without a repository, and a second one would be made there.
    */
   async #haveRemembered(
     { repository, pretended }: JobRepository,
@@ -197,7 +197,7 @@ export class Engine {
     report: Report,
     signal: AbortSignal,
   ): Promise<FromEngine> {
-    // Once nobody wants the result any more, what else went wrong on the way out is of no interest either.
+    // A canceled job's result is not wanted any more, so errors on the way out do not matter.
     if (signal.aborted) return { kind: 'canceled' };
     if (error instanceof NothingToCopy) {
       const message = 'No other destination has the same run: the source is read.';
@@ -210,7 +210,7 @@ export class Engine {
     if (failure.code === 'INTERNAL_ERROR' && error instanceof Error)
       report.note(error.stack ?? error.message);
     const isElsewhere = error instanceof HoldfastError && ['source', 'request', 'state'].includes(error.side);
-    // Whatever the destination did: the next job opens it anew.
+    // The destination is in an unknown state, so the next job opens it anew.
     if (!isElsewhere) {
       await this.#quietly(
         async () => {
@@ -238,7 +238,7 @@ function openRequest(job: EngineJob): OpenRequest {
   return { destination, stateDirectory, absent };
 }
 
-/** The first of those that the new repository may be made like and that can be opened now. */
+/** The first repository that the new one may be made like and that can be opened. */
 async function openAlike(
   { pass }: EngineJob,
   openOther: JobParts['openOther'],
@@ -282,10 +282,10 @@ async function runJob(parts: JobParts, spec: JobSpec, signal: AbortSignal): Prom
 
 /** Milliseconds. */
 const LOOK_MS = 1_000;
-/** Between two messages of which only the time that is left differs. */
+/** Minimum between two messages that differ only in the remaining time. */
 const REFRESH_MS = 5_000;
 
-/** Until what is returned is called. */
+/** Reports waits until the returned function is called. */
 function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => number): () => void {
   const teller = tellWaits();
   let told: OthersWait | undefined;
@@ -305,7 +305,7 @@ function tellWhenHeldUp(send: (message: FromEngine) => void, now: () => number):
   };
 }
 
-/** Whether only times differ. */
+/** Whether the two differ only in times. */
 function isSame(wait: OthersWait | undefined, told: OthersWait | undefined): boolean {
   if (wait?.code === 'asked_again' && told?.code === 'asked_again')
     return wait.params.whom === told.params.whom && wait.params.because === told.params.because;

@@ -1,10 +1,10 @@
-/** From the rules of the settings to those that a walk goes by. */
+/** Converts exclude rules of the settings into those of a walk. */
 import { parseMarker } from '../exclude/tags.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
 import { bytesOfText } from '../base/byte-path.ts';
 import type { EngineJob } from './protocol.ts';
 
-/** The rules of the source, then those of the job, which win. */
+/** The rules of the source, followed by those of the job, which take precedence. */
 export function excludeOf(
   rules: EngineJob['exclude'],
   more: readonly string[],

@@ -1,4 +1,4 @@
-/** How much a backup will have to do, as far as that is known while it runs. */
+/** Estimates the total work of a running backup, as far as it is known. */
 import {
   startSizeScan,
   type ExpectedTotals,
@@ -6,23 +6,23 @@ import {
   type SizeScan,
 } from '../archiver/walk/size-scan.ts';
 
-/** When so much more than the last time was found, and so large a part of it, the last time says nothing any more. */
+/** When at least this much more than last time was found, as bytes and as a share, the last total is no longer used. */
 const GROWN_BYTES = 64 * 1024 * 1024;
 const GROWN_SHARE = 0.1;
 
 export interface ExpectedRequest extends ScanRequest {
-  /** Given when only what changed is walked: the walk is soon over, and knows better than any count. */
+  /** Given when only changes are walked: such a walk ends before a count would. */
   readonly changes?: unknown;
 }
 
 export interface Expectation extends AsyncDisposable {
-  /** Undefined until known. `bytesFound`: of the files that the backup has come across so far. */
+  /** Undefined until known. `bytesFound`: bytes of the files that the backup has found so far. */
   now(bytesFound: number): ExpectedTotals | undefined;
 }
 
 /**
- * As much as the last time; when there is no last time, or the source has grown far beyond it, everything is counted
- * beside the backup.
+ * Expects the totals of the last time. When there are none, or the source has grown far beyond them, everything is
+ * counted while the backup runs.
  */
 export function expectTotals(
   { sources, exclude, changes }: ExpectedRequest,

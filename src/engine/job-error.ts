@@ -1,4 +1,4 @@
-/** From what was thrown to what a job reports. */
+/** Converts a thrown error into the error that a job reports. */
 import {
   BugError,
   DestinationError,
@@ -33,7 +33,7 @@ const REPOSITORY_CODES: Readonly<Record<RepositoryCode, string>> = {
   LIMIT_EXCEEDED: 'DESTINATION_ERROR',
 };
 
-/** Codes that requests, sources and local files fail with and that the registry has under the same name. */
+/** Error codes of requests, sources and local files that the registry has under the same name. */
 const SAME_NAME: ReadonlySet<string> = new Set([
   'INVALID_SOURCE',
   'INVALID_DESTINATION',
@@ -47,7 +47,7 @@ const SAME_NAME: ReadonlySet<string> = new Set([
 
 const FULL: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** What reads fails with READ_ERROR, what writes with WRITE_ERROR, when the system says no. */
+/** The code for a system error: READ_ERROR for jobs that mainly read, WRITE_ERROR for those that write. */
 const SYSTEM_CODES: Readonly<Record<JobType, string>> = {
   backup: 'READ_ERROR',
   restore: 'WRITE_ERROR',
@@ -56,7 +56,7 @@ const SYSTEM_CODES: Readonly<Record<JobType, string>> = {
   drill: 'WRITE_ERROR',
 };
 
-/** By class and kind: no message of the system and no stack gets through. */
+/** Chooses the code by class and kind of the error. No stack gets through. */
 export function jobErrorOf(error: unknown, type: JobType): JobError {
   if (error instanceof HoldfastError && !(error instanceof BugError)) {
     return {
@@ -80,7 +80,7 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
   return internalError(error);
 }
 
-/** What a restore writes lies elsewhere: whoever waits for it is told at once. */
+/** For a restore the error concerns its target, not the state directory, and a person waits for it, so it fails at once. */
 function stateDetails(error: HoldfastError, type: JobType): JobError['details'] {
   if (!(error instanceof StateError) || error.code !== 'WRITE_ERROR' || type === 'restore') return {};
   const errno = errnoOf(error.cause) ?? '';
@@ -100,7 +100,7 @@ export function internalError(error: unknown): JobError {
 }
 
 function codeOf(error: HoldfastError, type: JobType): string {
-  // A disk that may only be read knows no login that could be put right.
+  // On a local disk access was denied by the file system, so there is no login to correct.
   if (error instanceof DestinationError && error.kind === 'denied' && error.details['errno'] !== undefined)
     return 'DESTINATION_ERROR';
   if (error instanceof DestinationError) return DESTINATION_CODES[error.kind];
@@ -111,7 +111,7 @@ function codeOf(error: HoldfastError, type: JobType): string {
   return error.side === 'source' ? 'READ_ERROR' : SYSTEM_CODES[type];
 }
 
-/** What happened, then what to do. */
+/** Joins what happened and what to do into sentences. */
 export function sentences(...parts: readonly string[]): string {
   return parts
     .filter((part) => part !== '')

@@ -1,4 +1,4 @@
-/** What every kind of job is given to work with. */
+/** What every type of job has to work with. */
 import type { NeverPath } from '../exclude/excluder.ts';
 import { asByteString, textOfBytes } from '../base/byte-path.ts';
 import { isJobTag, jobTag } from '../base/job-tag.ts';
@@ -13,11 +13,11 @@ export interface JobParts {
   readonly job: EngineJob;
   readonly place: JobRepository;
   readonly report: Report;
-  /** Opens another repository, to read of it. */
+  /** Opens another repository to read from it. */
   readonly openOther: (destination: EngineDestination, signal: AbortSignal) => Promise<JobRepository>;
 }
 
-/** The tags of a snapshot, that of the job which has made it aside. */
+/** The tags of a snapshot without the one that names the job. */
 export function tagsOfPerson(tags: readonly string[]): readonly string[] {
   return tags.filter((tag) => !isJobTag(tag));
 }
@@ -27,7 +27,10 @@ export function snapshotOfJob(live: readonly Snapshot[], id: string): Snapshot |
   return live.findLast(({ record, storedBy }) => isFull(storedBy) && record.tags.includes(tag));
 }
 
-/** What no backup takes in and no restore writes to: what the daemon named, and the job's own places, by all their paths. */
+/**
+ * Paths that no backup includes and no restore writes to, under all their names: those from the daemon, and the job's
+ * own state directory and repository.
+ */
 export async function neverPaths(
   {
     job,
@@ -46,7 +49,7 @@ export async function neverPaths(
   return await ownPlaces(named, signal);
 }
 
-/** The fields of an outcome that most jobs have nothing to say about. */
+/** Fills the fields of an outcome that most jobs do not set. */
 export function outcomeOf(
   { place }: JobParts,
   result: Partial<EngineOutcome> & Pick<EngineOutcome, 'progress' | 'facts'>,

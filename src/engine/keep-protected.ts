@@ -1,9 +1,9 @@
-/** After the snapshot of a job: what snapshots need stays protected. */
+/** After a job has made its snapshot: extends the protection of the objects that snapshots need. */
 import { isAbort } from '../base/errors.ts';
 import { extendProtection, protectionWarning } from '../repository/protection.ts';
 import type { JobParts } from './job-parts.ts';
 
-/** The job has its snapshot: what goes wrong here is told in its log. */
+/** Errors are only noted in the log, as the job already has its snapshot. */
 export async function keepProtected({ place, report }: JobParts, signal: AbortSignal): Promise<void> {
   try {
     const protection = await extendProtection(place.cached, signal);

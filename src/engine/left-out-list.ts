@@ -1,20 +1,20 @@
-/** What a walk leaves out, by which rule, and how much it is. */
+/** Collects what a walk leaves out, by which rule, and its size. */
 import type { Decision } from '../exclude/decision.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { LeftOut } from './protocol.ts';
 
-/** The largest that are told. */
+/** The most items that are returned, the largest ones. */
 const MOST_SHOWN = 200;
-/** That are kept at least before the smallest are dropped. */
+/** Items that are kept before the smallest ones are dropped. */
 const KEPT = 2_000;
 
-/** What is left out by one decision. */
+/** What one decision leaves out. */
 export interface LeftOutItem {
   readonly path: ByteString;
   readonly reason: LeftOut['reason'];
   readonly rule: string | null;
   bytes: number;
-  /** A directory is in it, whose size is found out later. */
+  /** Contains a directory whose size is determined later. */
   isOpen: boolean;
 }
 
@@ -28,15 +28,15 @@ export interface LeftOutEntry {
 type LeavingOut = Exclude<Decision, { readonly excluded: false; readonly descend: true }>;
 
 export class LeftOutList {
-  /** Regular files, as far as they were counted. */
+  /** Regular files that were left out, as far as they were counted. */
   files = 0;
   #items: LeftOutItem[] = [];
   #dropAt = KEPT;
   readonly #unweighed: LeftOutEntry[] = [];
-  /** Of the directory that is a cache, or marked, and is being listed. */
+  /** The item of the directory that is being listed, if it is a cache or marked. */
   #marked: LeftOutItem | undefined;
 
-  /** `directory`: where the entry lies. What a tag or marker leaves out of a directory is one thing, and not one for each entry. */
+  /** `directory`: where the entry is. A tag or marker makes one item for its whole directory, not one for each entry. */
   take(path: ByteString, decision: LeavingOut, directory: ByteString | undefined): LeftOutItem {
     const isMarked = decision.rule === 'cache-directory' || decision.rule === 'marker';
     const place = isMarked ? (directory ?? path) : path;
@@ -58,7 +58,7 @@ export class LeftOutList {
     this.#unweighed.push(entry);
   }
 
-  /** What no rule of a person's names comes last: it is Holdfast's own. */
+  /** Directories whose size is still unknown. Holdfast's own ones come last, as they are left out by no rule of the person's. */
   unweighed(): readonly LeftOutEntry[] {
     const isOwn = ({ item }: LeftOutEntry): number => Number(item.reason === 'never');
     return this.#unweighed.toSorted((a, b) => isOwn(a) - isOwn(b));
@@ -69,7 +69,7 @@ export class LeftOutList {
     return items.map(({ path, reason, rule }) => ({ path: textOfBytes(path), reason, rule }));
   }
 
-  /** Keeps those whose size is not known yet, and of the others the largest. */
+  /** Keeps the items whose size is not known yet and, of the others, the largest. */
   #drop(): void {
     const closed = this.#items.filter(({ isOpen }) => !isOpen).toSorted((a, b) => b.bytes - a.bytes);
     const dropped = new Set(closed.slice(MOST_SHOWN));
@@ -81,7 +81,7 @@ export class LeftOutList {
 function ruleOf(decision: LeavingOut): Pick<LeftOut, 'reason' | 'rule'> {
   switch (decision.rule) {
     case 'pattern':
-      // Patterns of the settings are from no file, whose path is absolute.
+      // A pattern from a file has that file's absolute path; patterns of the settings have none.
       return {
         reason: decision.from.startsWith('/') ? 'ignore_file' : 'pattern',
         rule: decision.pattern,

@@ -1,4 +1,4 @@
-/** What a backup says of a snapshot that is there. */
+/** The outcome of a backup whose snapshot already exists. */
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { textOfBytes } from '../base/byte-path.ts';
 import type { EntryProblem } from '../format/records.ts';
@@ -10,13 +10,13 @@ import type { EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';
 import { compareWithLast, type ComparedRun } from './source-comparison.ts';
 
-/** What is said of a job that was interrupted when its snapshot was committed and the daemon had not heard of it. */
+/** The note for a job that was interrupted between the commit of its snapshot and the daemon's learning of it. */
 export const MADE_BEFORE = 'The snapshot of this job was there already: an earlier attempt had completed it.';
 
 /**
- * Whether the snapshot of an earlier attempt can be restored: it may have been stored when others had pruned what it needs,
- * and its run have died, or lost its connection, before it could take it back. It stays in any case, since it may be read
- * another time; one that lacks something is for a person to remove.
+ * Whether the snapshot of an earlier attempt can be restored. It may have been committed after others had pruned data
+ * that it needs, and its run may have died or lost its connection before it could withdraw it. The snapshot is not
+ * removed here, as reading it may succeed later; removing one that lacks data is up to a person.
  */
 export async function stands(
   { place, report }: JobParts,
@@ -31,7 +31,7 @@ export async function stands(
   return false;
 }
 
-/** The outcome of a job whose snapshot is there. */
+/** The outcome of a job whose snapshot already exists. */
 export async function alreadyMade(
   parts: JobParts,
   snapshot: Snapshot,
@@ -55,7 +55,7 @@ export async function alreadyMade(
   });
 }
 
-/** How much of it was new is no longer known. */
+/** How much of it was new is no longer known, so nothing counts as new. */
 export function nothingStored({ place }: JobParts, made: Snapshot): Omit<ComparedRun, 'last'> {
   return { repository: place.cached, made, bytesNew: 0, bytesStored: 0 };
 }

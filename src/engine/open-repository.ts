@@ -1,4 +1,4 @@
-/** The repository of a job: opened by the rules for destinations, and kept open for the next job of the same one. */
+/** Opens the repository of a job by the rules for destinations, and keeps it open for the next job with the same one. */
 import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
@@ -27,40 +27,40 @@ import type { EngineDestination } from './protocol.ts';
 import { watchPacks, type WatchedPacks } from './watched-packs.ts';
 import type { SlotFile } from '../repository/slots/slot-file.ts';
 
-/** What the engine process gives every job. */
+/** What the engine process provides to every job. */
 export interface EngineSurroundings {
   readonly clock: Clock;
-  /** Of the process; only the test setting of the passphrase cost is read. */
+  /** Environment of the process; only the passphrase cost for tests is read from it. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface OpenRequest {
   readonly destination: EngineDestination;
   readonly stateDirectory: string;
-  /** What to do where there is no repository and none is remembered. */
+  /** What to do when there is no repository, and none is remembered. */
   readonly absent: 'create' | 'pretend' | 'refuse';
-  /** Asked when one is made: the repository that it is made like, if any. */
+  /** Called when a repository is made: returns the repository that it is made like, if any. */
   readonly like?: (() => Promise<Repository | undefined>) | undefined;
 }
 
 export interface JobRepository extends OpenedRepository {
-  /** For jobs that only read or add: its metadata comes from this machine's copies where the repository is far away. */
+  /** For jobs that only read or add: metadata of a far repository comes from this machine's cache. */
   readonly cached: Repository;
-  /** What was sent to it, and whether that is limited now. */
+  /** The bytes sent to it, and whether uploads are limited at the moment. */
   readonly upload: Pick<UploadLimit, 'limited' | 'passed'>;
 }
 
 interface OpenedRepository extends Pick<WatchedPacks, 'packBytes' | 'useSpool' | 'hasThrown'> {
   readonly repository: Repository;
-  /** Made just now. */
+  /** Whether it was made just now. */
   readonly created: boolean;
-  /** One in memory that stands in for a repository that does not exist: for dry runs. */
+  /** Whether it is a temporary one in memory, in place of a repository that does not exist: for dry runs. */
   readonly pretended: boolean;
-  /** Absolute path of a destination on this machine. */
+  /** Absolute path of a destination on this machine; undefined for any other. */
   readonly directory: string | undefined;
-  /** For people: a path or a URL. */
+  /** The form for people: a path or a URL. */
   readonly shown: string;
-  /** How a job sees a far destination when it begins. */
+  /** The listing of a far destination at the beginning of a job. */
   readonly look: FirstLook | undefined;
 }
 
@@ -69,22 +69,22 @@ type Where = Pick<JobRepository, 'directory' | 'shown'>;
 interface Kept {
   readonly opened: JobRepository;
   readonly cache: CachedRepository;
-  /** What it was opened for: another request opens another one. */
+  /** Identifies the request: another one needs a repository of its own. */
   readonly identity: string;
   readonly stateDirectory: string;
-  /** Names of the key and configuration objects at that time. */
+  /** Names of the key and configuration objects when it was opened. */
   readonly keys: string;
 }
 
 /**
  * Opens repositories for one job after the other. Stretching a passphrase takes half a second, so the last repository
- * stays open; what it remembers of the destination are its keys and configuration, which are compared by name before
- * it is used again. Everything else is listed anew by every job.
+ * stays open. Of the destination it only remembers keys and configuration, whose names are compared before it is used
+ * again. Every job lists everything else anew.
  */
 export class RepositoryKeeper implements AsyncDisposable {
   readonly #surroundings: EngineSurroundings;
   readonly #limit: UploadLimit;
-  /** A limit that was set since the job began: its request has an older one. */
+  /** A limit that was set since the job began, and is newer than the one in its request. */
   #changed: { readonly to: number | null } | undefined;
   #kept: Kept | undefined;
 
@@ -126,18 +126,18 @@ export class RepositoryKeeper implements AsyncDisposable {
     return this.#limit.passed;
   }
 
-  /** A job begins, which brings its own limit. */
+  /** To be called when a job begins, which has a limit of its own. */
   begin(): void {
     this.#changed = undefined;
   }
 
-  /** Holds at once, also for a job at work, and for one that has not come to open its repository. */
+  /** Applies at once, also to a running job, and to one that has not opened its repository yet. */
   limit(bytesPerSecond: number | null): void {
     this.#changed = { to: bytesPerSecond };
     this.#limit.set(bytesPerSecond ?? undefined);
   }
 
-  /** Closes what lies on a disk that may be unmounted: all directories but those in the state of this machine. */
+  /** Closes a repository on a disk that may be unmounted, which is any directory outside the state directory. */
   async closeDisk(): Promise<void> {
     const { opened, stateDirectory } = this.#kept ?? {};
     const directory = opened?.directory;
@@ -161,14 +161,14 @@ function identityOf({ destination: { url, access, person, secret }, stateDirecto
   return JSON.stringify([url, access, person, secret, stateDirectory]);
 }
 
-/** Whether the destination still is the one that was opened, with the same keys and configuration. */
+/** Whether the destination still has the same keys and configuration. */
 async function stillStands({ opened, keys }: Kept, signal: AbortSignal): Promise<boolean> {
   if (opened.pretended) return false;
   try {
     return (await keyNames(opened.repository.destination, signal)) === keys;
   } catch (error) {
     if (isAbort(error) || !(error instanceof HoldfastError)) throw error;
-    // Opening anew says what is wrong.
+    // Opening it anew reports what is wrong.
     return false;
   }
 }
@@ -201,7 +201,7 @@ async function openFor(
     const empty = slots.length === 0 && damaged.length === 0;
     const remembered = rememberedId(destination);
     if (empty && remembered !== undefined) throw gone(destination, 'empty');
-    // Before the secret is tried: that it does not open a stranger's repository says nothing about the secret.
+    // Checked before the secret is tried: failing to open a stranger's repository says nothing about the secret.
     if (remembered !== undefined && slots.length > 0 && !slots.some((slot) => isOf(slot, remembered))) {
       const copies = (await withCopies(watched, files, signal))?.slots ?? [];
       if (!copies.some((slot) => isOf(slot, remembered))) throw gone(destination, 'different');
@@ -242,12 +242,12 @@ const LABELS: Readonly<Record<ReadingSecret['kind'], string>> = {
   recovery: 'recovery code',
 };
 
-/** A backup lists nearly everything; other jobs list less, or want to see what is there at that very moment. */
+/** A backup lists nearly everything at its beginning. Other jobs list less, or need the state at a particular moment. */
 function extentOf({ absent }: OpenRequest): LookExtent | undefined {
   return absent === 'refuse' ? undefined : 'everything';
 }
 
-/** Undefined where there is nothing and a dry run only wants to know what would be. */
+/** Undefined when there is nothing, and a dry run only needs to know what would happen. */
 async function openPlace(
   { destination, absent }: OpenRequest,
   limit: UploadLimit,
@@ -298,7 +298,7 @@ async function pretend(where: Where, options: OpenOptions, signal: AbortSignal):
   };
 }
 
-/** @throws {RepositoryError} REFUSED for a write-only key: jobs compare, list and check what they make */
+/** @throws {RepositoryError} REFUSED for a write-only key, as jobs have to compare, list and check what they make */
 function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   const handed = secretHanded(secret);
   if (handed.kind !== 'write-only') return handed;
@@ -307,7 +307,7 @@ function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   });
 }
 
-/** Of the kit whose passphrase the repository is made with. */
+/** The recovery code of the kit whose passphrase the repository is made with. */
 function codeOfKit({ secret }: EngineDestination): readonly { secret: Secret; label: string }[] {
   if (secret.kind !== 'passphrase' || secret.recoveryCode === undefined) return [];
   const recovery = { kind: 'recovery', secret: parseRecoveryCode(secret.recoveryCode) } as const;
@@ -342,7 +342,10 @@ const GONE = {
   ],
 } as const;
 
-/** Never a reason to make a new repository: whoever empties or swaps a drive must not end up without history unnoticed. */
+/**
+ * A missing or different repository is never replaced by a new one: a person who empties or swaps a drive must not lose
+ * the history unnoticed.
+ */
 function gone(destination: EngineDestination, reason: keyof typeof GONE, cause?: unknown): RepositoryError {
   const [what, hint] = GONE[reason];
   return new RepositoryError(

@@ -1,4 +1,4 @@
-/** Messages between the daemon and an engine process. Plain data: they cross a process boundary. */
+/** Messages between the daemon and an engine process. They are plain data, as they cross a process boundary. */
 import type { DestinationAccess } from '../destination/access.ts';
 import type { Person } from '../destination/open/open.ts';
 import type {
@@ -14,17 +14,17 @@ import type {
 import type { RetentionRules } from '../repository/retention/forgetting.ts';
 import type { HandedSecret } from '../repository/slots/typed-secret.ts';
 
-/** Everything an engine process needs to reach a repository. Secrets are in memory and on the IPC channel only. */
+/** Everything an engine process needs to open a repository. Secrets exist only in memory and on the IPC channel. */
 export interface EngineDestination {
   readonly name: string;
   /** An absolute path or a URL. */
   readonly url: string;
-  /** What a remote place is reached with. */
+  /** Credentials and options for reaching a remote place. */
   readonly access?: DestinationAccess | undefined;
-  /** Where to look for what `access` does not say. */
+  /** Where to look for what `access` lacks. */
   readonly person?: Person | undefined;
   readonly secret: HandedSecret;
-  /** The repository that must be found there; null (or empty) when it may be initialised if the place is empty. */
+  /** Id of the repository that must be found there; null (or empty) when one may be made if the place is empty. */
   readonly repositoryId: string | null;
   /** Bytes per second; null for no limit. */
   readonly uploadLimit: number | null;
@@ -34,31 +34,31 @@ export interface ChangedPaths {
   /** Latin-1 byte strings, absolute: directories to list and files to look at again. */
   readonly paths: readonly string[];
   /**
-   * Milliseconds since 1970: every change since then is among the paths. Used only when the snapshot to compare with was
-   * begun at that time or later, else everything is walked. Left out: the changes are taken as complete.
+   * Milliseconds since 1970: the paths contain every change since then. They are used only when the parent snapshot was
+   * begun at that time or later; otherwise everything is walked. Without it the changes are taken as complete.
    */
   readonly since?: number;
 }
 
-/** The same run in another repository. */
+/** Another repository that has the snapshot of the same run. */
 export interface CopyOrigin {
   readonly destination: EngineDestination;
-  /** Of the job that made it, and of what it made. */
+  /** The job that made the snapshot, and its id. */
   readonly jobId: string;
   readonly snapshotId: string;
 }
 
-/** A backup that goes to several destinations. */
+/** The part of a backup in a pass to several destinations. */
 export interface EnginePass {
-  /** The source is not read: the run is copied from the first of these that has it. Null: the source is read. */
+  /** The snapshot is copied from the first of these that has it, without reading the source. Null: the source is read. */
   readonly copyFrom: readonly CopyOrigin[] | null;
-  /** A repository that is made anew is made like the first of these that can be opened. */
+  /** A new repository is made like the first of these that can be opened. */
   readonly alike: readonly EngineDestination[];
-  /** Packs that one job of the pass has stored, for the next; null when they are not worth keeping. */
+  /** Where one job of the pass keeps packs that it stores, for the next job; null when that is not worthwhile. */
   readonly spool: { readonly directory: string; readonly use: 'keep' | 'read' } | null;
 }
 
-/** Error code of a job that was to copy and can do so from none of its origins. */
+/** Error code of a job that was to copy, but could not do so from any origin. */
 export const NOTHING_TO_COPY = 'NOTHING_TO_COPY';
 
 export interface EngineJob {
@@ -66,7 +66,7 @@ export interface EngineJob {
   readonly spec: JobSpec;
   readonly destination: EngineDestination;
   readonly stateDirectory: string;
-  /** Paths that no backup takes in: state directory, local repositories. */
+  /** Paths that no backup includes: the state directory and local repositories. */
   readonly never: readonly string[];
   /** From the watcher; null for a full walk. */
   readonly changes: ChangedPaths | null;
@@ -80,21 +80,21 @@ export interface EngineJob {
     readonly oneFileSystem: boolean;
   };
   readonly retention: RetentionRules | null;
-  /** A person said that the source is meant to be empty: it is backed up as it is. */
+  /** Whether a person has said that the source is meant to be empty: then it is backed up as it is. */
   readonly emptyExpected: boolean;
   readonly workers: number | null;
-  /** Left out: the backup is one by itself. */
+  /** Missing for a backup outside of a pass. */
   readonly pass?: EnginePass;
-  /** Directories that a restore may write to; none for all. */
+  /** Directories that a restore may write to; empty or undefined for all. */
   readonly allowedRoots?: readonly string[];
 }
 
 export type ToEngine =
   | { readonly kind: 'run'; readonly job: EngineJob }
-  /** Stop at the next safe point; what is stored stays. */
+  /** Stop at the next safe point; what is stored already stays. */
   | { readonly kind: 'cancel' }
   | { readonly kind: 'limit'; readonly uploadLimit: number | null }
-  /** The answer to `opened`: it is written down for good. */
+  /** Answers `opened`: the repository id is stored durably. */
   | { readonly kind: 'remembered' }
   | { readonly kind: 'end' };
 
@@ -102,11 +102,11 @@ export interface EngineOutcome {
   readonly result: JobResult;
   readonly snapshotId: string | null;
   /**
-   * Of a backup: when the run began that read the source, in milliseconds since 1970, whenever its snapshot was copied.
-   * Null for anything else, and for a dry run.
+   * For a backup: when the run that read the source began, in milliseconds since 1970, whenever the snapshot was
+   * copied. Null for other jobs, and for a dry run.
    */
   readonly sourceReadAt: number | null;
-  /** A backup of which this very run has looked at the source: its snapshot was not there already, and is no copy. */
+  /** Whether this run of a backup has read the source: its snapshot is no copy, and did not exist before. */
   readonly hasReadSource: boolean;
   /** Empty for a dry run that found no repository. */
   readonly repositoryId: string;
@@ -115,41 +115,41 @@ export interface EngineOutcome {
   readonly bytes: number;
   readonly warnings: number;
   readonly progress: JobProgress;
-  /** Stored bytes of the repository after the job, when it is known. */
+  /** Stored bytes of the repository after the job; null when unknown. */
   readonly storedBytes: number | null;
-  /** Of a backup; null for anything else, and when there was no earlier snapshot of the source. */
+  /** For a backup; null for other jobs, and when there was no earlier snapshot of the source. */
   readonly compared: SourceComparison | null;
-  /** Of a backup that has not looked at the source: another destination had the run. */
+  /** For a backup that copied the snapshot of another destination instead of reading the source. */
   readonly copied?: true;
-  /** Of a dry run of a restore. */
+  /** For a dry run of a restore. */
   readonly preview?: RestorePreview;
   /** Facts of a check, prune or drill, for the log. */
   readonly facts: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What a backup found, compared with the newest earlier snapshot that shows how the source was. */
+/** What a backup found, compared with the newest earlier snapshot that shows the whole source. */
 export interface SourceComparison {
-  /** Id of that snapshot; ends that an older version noted have none. */
+  /** Id of that snapshot; missing in ends that an older version stored. */
   readonly snapshotBefore?: string;
   /** Regular files in that snapshot. */
   readonly filesBefore: number;
-  /** Entries that could not be read, or changed while they were. */
+  /** Entries that could not be read, or changed while they were read. */
   readonly unread: number;
-  /** The exclude rules left out all that is in the source; ends that an older version noted do not say. */
+  /** Whether the exclude rules left out everything in the source; missing in ends that an older version stored. */
   readonly leftOut?: boolean;
   readonly filesNew: number;
   readonly filesChanged: number;
-  /** Content that the repository did not have yet, and what it was compressed to. */
+  /** Size of the content that the repository did not have yet, before and after compression. */
   readonly bytesNew: number;
   readonly bytesStored: number;
-  /** Files by extension, of extensions that no file had before; looked at only when much is new. */
+  /** Number of files by extension, for extensions that no file had before; determined only when much is new. */
   readonly newExtensions: Readonly<Record<string, number>>;
 }
 
 /** What a restore drill found of one snapshot. */
 export interface SnapshotTrial {
   readonly snapshotId: string;
-  /** Restored, or only read, and compared. */
+  /** Files that were compared, whether restored or only read. */
   readonly files: number;
   readonly failed: number;
 }
@@ -157,12 +157,12 @@ export interface SnapshotTrial {
 export type FromEngine =
   | { readonly kind: 'ready'; readonly pid: number }
   /**
-   * Which repository was opened, or made, at a place of which none was remembered. The job goes on once it is
-   * `remembered`: of a place that goes away later, it has to be known that one was there.
+   * The repository that was opened or made at a place where none was remembered. The job goes on when it receives
+   * `remembered`. If the place goes away later, the daemon knows that a repository was there.
    */
   | { readonly kind: 'opened'; readonly repositoryId: string }
   | { readonly kind: 'phase'; readonly phase: JobPhase }
-  /** At most twice a second. `stored`: bytes newly stored so far, which is what tells progress from a crash loop. */
+  /** At most twice a second. `stored`: bytes newly stored so far, which distinguishes progress from a crash loop. */
   | {
       readonly kind: 'progress';
       readonly progress: JobProgress;
@@ -170,36 +170,36 @@ export type FromEngine =
       readonly bytes: number;
       readonly stored: number;
     }
-  /** What the job has sent so far, finished objects or not: once a second while that grows. */
+  /** Bytes that the job has sent so far, including unfinished objects; once a second while they increase. */
   | { readonly kind: 'sent'; readonly bytes: number }
   | { readonly kind: 'problem'; readonly problem: JobProblem }
   | { readonly kind: 'note'; readonly text: string }
-  /** What others hold up; null once it goes on. */
+  /** What the job waits for; null when it goes on. */
   | { readonly kind: 'held_up'; readonly waitsFor: Wait | null }
-  /** A drill is through with one snapshot. */
+  /** A drill has finished one snapshot. */
   | { readonly kind: 'tried'; readonly trial: SnapshotTrial }
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
   | { readonly kind: 'failed'; readonly error: JobError }
   | { readonly kind: 'canceled' };
 
-/** How much is in a source, and what its rules leave out: counted by a process of its own (`size-estimate-main.ts`). */
+/** A request for the size of a source and of what its rules leave out, for a separate process (`size-estimate-main.ts`). */
 export interface EstimateOrder extends Pick<EngineJob, 'stateDirectory' | 'never' | 'exclude'> {
   /** Absolute. */
   readonly path: string;
-  /** Milliseconds after which counting is broken off. */
+  /** Milliseconds after which counting stops. */
   readonly withinMs: number;
 }
 
 export interface SourceEstimate {
-  /** Where the source really lies. */
+  /** Real path of the source. */
   readonly path: string;
   readonly files: number;
   readonly directories: number;
   readonly bytes: number;
-  /** False: it is at least that much. */
+  /** False when counting stopped early: the figures are minimums. */
   readonly complete: boolean;
   readonly unreadable: number;
-  /** Regular files, as far as they were counted. */
+  /** Regular files that were left out, as far as they were counted. */
   readonly excludedFiles: number;
   /** The largest first. */
   readonly excluded: readonly LeftOut[];
@@ -217,14 +217,14 @@ export interface LeftOut {
     | 'larger_than'
     | 'other_file_system'
     | 'never';
-  /** The pattern as it is written, the name of the file that marks its directory, or why it is never backed up. */
+  /** The pattern as it was written, the name of the file that marks its directory, or the reason why it is never backed up. */
   readonly rule: string | null;
 }
 
 export type FromEstimate =
-  /** `isLast`: it is through; else what was seen so far, twice a second. */
+  /** `isLast`: the final result; otherwise what was counted so far, sent twice a second. */
   | { readonly kind: 'counted'; readonly estimate: SourceEstimate; readonly isLast: boolean }
-  /** The source, or a rule, cannot be used. */
+  /** The source or a rule cannot be used. */
   | {
       readonly kind: 'refused';
       readonly code: string;

@@ -1,4 +1,4 @@
-/** Retention and prune as a job. */
+/** Applies retention and prunes, as a job. */
 import type { PruneSpec } from '../jobs/job.ts';
 import { lacksFiles } from '../repository/lacks-files.ts';
 import { planForgetting, type RetentionRules } from '../repository/retention/forgetting.ts';
@@ -52,7 +52,7 @@ export async function runPrune(
   });
 }
 
-/** Forgets what no rule keeps, but nothing of a source from before an alarm about it that waits for an answer. */
+/** Forgets the snapshots that no rule keeps. Snapshots of a source from before an open alarm are never forgotten. */
 async function forget(
   { place: { repository }, report }: JobParts,
   rules: RetentionRules,

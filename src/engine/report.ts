@@ -1,20 +1,20 @@
-/** What a running job tells the daemon, in measured steps. */
+/** Sends the reports of a running job to the daemon, at a limited rate. */
 import type { Clock } from '../base/clock.ts';
 import { createEstimate } from '../base/progress-estimate.ts';
 import { NO_PROGRESS, type JobPhase, type JobProblem, type JobProgress } from '../jobs/job.ts';
 import type { FromEngine, SnapshotTrial } from './protocol.ts';
 
-/** Between two messages about progress, in milliseconds. */
+/** Milliseconds between two messages about progress. */
 export const PROGRESS_EVERY_MS = 500;
-/** Problems and notes sent one by one; problems beyond are only counted. */
+/** The most problems and notes that are sent; problems beyond that are only counted. */
 const MOST_SENT = 1_000;
 
-/** The counters of one moment. */
+/** The counters at one moment. */
 export interface Moment {
   /** Regular files captured or restored so far, and their bytes. */
   readonly files: number;
   readonly bytes: number;
-  /** Files and bytes that need no more work, whatever became of them. */
+  /** Files and bytes that need no more work, whatever their outcome. */
   readonly filesDone: number;
   readonly bytesDone: number;
   /** Undefined while unknown. */
@@ -23,7 +23,7 @@ export interface Moment {
   readonly counters?: Counters;
 }
 
-/** What is left out stands at zero. */
+/** Missing counters are zero. */
 export type Counters = Partial<
   Pick<
     JobProgress,
@@ -46,7 +46,7 @@ const NOTHING_YET: Moment = {
   bytesTotal: undefined,
 };
 
-/** Reads the counters when it is time to tell them, sends phases as they change, and counts problems. */
+/** Reads the counters when a message about progress is due, sends phases as they change, and counts problems. */
 export class Report {
   readonly #send: (message: FromEngine) => void;
   readonly #clock: Clock;
@@ -87,14 +87,14 @@ export class Report {
     this.#send({ kind: 'tried', trial });
   }
 
-  /** From now on these are the counters. */
+  /** Sets the source of the counters. */
   follow(read: () => Moment): void {
     this.#read = read;
     this.#timer ??= setInterval(() => this.tell(), PROGRESS_EVERY_MS);
     this.#timer.unref();
   }
 
-  /** Sends the counters, unless they stand where they stood. */
+  /** Sends the counters, unless they are unchanged. */
   tell(): void {
     const moment = this.#read();
     const progress = this.#progressOf(moment);
@@ -105,7 +105,7 @@ export class Report {
     this.#send({ kind: 'progress', progress, files, bytes, stored: progress.bytes_uploaded });
   }
 
-  /** The last counters of a job that is through: what was done is all there was. */
+  /** The final counters of a job: the totals are what was done. */
   finished(moment: Moment): JobProgress {
     const { filesDone: filesTotal, bytesDone: bytesTotal } = moment;
     const progress = this.#progressOf({ ...moment, filesTotal, bytesTotal });
@@ -144,7 +144,7 @@ export class Report {
   }
 }
 
-/** By bytes, or by files where there are none; with one decimal, and never 100 before it is over. */
+/** By bytes, or by files when there are no bytes; with one decimal, and below 100 until the job is over. */
 function percentOf(
   done: { readonly filesDone: number; readonly bytesDone: number },
   totals: { readonly files: number; readonly bytes: number },

@@ -1,4 +1,4 @@
-/** A restore as a job. */
+/** Runs a restore as a job. */
 import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
@@ -83,7 +83,7 @@ function watchRestore({ report }: JobParts, collector?: PreviewCollector): Resto
   };
 }
 
-/** While planning the totals still grow. */
+/** Totals are unknown while planning, as they still grow. */
 function momentOf(
   { filesDone, filesTotal, bytesDone, bytesTotal }: RestoreCounters,
   planning: boolean,

@@ -1,14 +1,14 @@
-/** What a dry run of a restore finds out about what is there: counts of it all, and the paths that matter most. */
+/** Collects what a dry run of a restore would do to existing files: counts of everything, and the paths that matter most. */
 import { resolve } from 'node:path';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import type { PreviewItem, RestorePreview } from '../jobs/job.ts';
 import type { PlannedAction, PlannedKind, RestoreSummary } from '../restorer/request/request.ts';
 
 const MOST_ITEMS = 1_000;
-/** Characters of all paths together: names may be very long. */
+/** The most characters of all paths together, as names may be very long. */
 const MOST_TEXT = 500_000;
 
-/** What would be lost comes before what stays. */
+/** Files that would be lost come before files that stay. */
 const MATTERS: readonly PreviewItem['what'][] = ['deleted', 'overwritten', 'kept'];
 
 export class PreviewCollector {
@@ -26,7 +26,7 @@ export class PreviewCollector {
       case 'leave':
         if (kind === 'file') this.#unchanged += 1;
         return;
-      // Of a directory, here and below: something else stands where it would be.
+      // For a directory, here and below, something else is in its place.
       case 'update':
       case 'replace':
         this.#overwritten += 1;
@@ -37,12 +37,12 @@ export class PreviewCollector {
         this.#note('kept', path);
         return;
       case 'delete':
-        // The summary has all of these.
+        // The summary already lists all of these.
         return;
     }
   }
 
-  /** @param target where the root of the snapshot would lie; null in place */
+  /** @param target where the root of the snapshot would be restored; null in place */
   preview({ deleted, deletedMore, bytesRestored }: RestoreSummary, target: string | null): RestorePreview {
     const filesDeleted = deleted.length + deletedMore;
     const items = chosen({ ...this.#paths, deleted: deleted.slice(0, MOST_ITEMS) }, target);

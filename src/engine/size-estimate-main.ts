@@ -1,4 +1,4 @@
-/** Entry file of the process that counts a source: it takes one order, says what it found, and ends. */
+/** Entry file of the process that counts a source: it takes one request, reports the result, and ends. */
 import { requireAnswer } from '../archiver/source/sources.ts';
 import { systemClock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';

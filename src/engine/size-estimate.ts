@@ -1,4 +1,4 @@
-/** How much is in a source: a walk by the rules of a backup, which opens no file but those that hold rules. */
+/** Measures a source by a walk with the rules of a backup, which opens no files except those with exclude rules. */
 import type { Decision } from '../exclude/decision.ts';
 import {
   createExcluder,
@@ -18,11 +18,11 @@ import { LeftOutList, type LeftOutEntry } from './left-out-list.ts';
 import type { EstimateOrder, SourceEstimate } from './protocol.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
 
-/** Of the directories directly below. */
+/** The most directories directly below the source that are returned. */
 const MOST_SHOWN = 20;
-/** Milliseconds between two tellings of what was seen so far. */
+/** Milliseconds between two intermediate results. */
 const TELL_MS = 500;
-/** Entries after which the clock is looked at. */
+/** Entries between two looks at the clock. */
 const STEP = 256;
 
 interface Subtotal {
@@ -34,14 +34,14 @@ interface Subtotal {
 interface OpenDirectory {
   readonly path: ByteString;
   readonly parent: DirectoryScope | undefined;
-  /** Of the directory directly below the source; undefined for the source itself. */
+  /** For the directory directly below the source that contains it; undefined for the source itself. */
   readonly subtotal: Subtotal | undefined;
 }
 
 /**
- * Counts until it is through, or the time is over. `seen` is told twice a second how far it is.
+ * Counts until everything is counted or the time is over. `seen` receives intermediate results twice a second.
  * @throws {SourceError} INVALID_SOURCE
- * @throws {RequestError} for a rule that cannot be meant
+ * @throws {RequestError} for an invalid exclude rule
  */
 export function estimateSource(
   order: EstimateOrder,
@@ -49,7 +49,7 @@ export function estimateSource(
   clock: Pick<Clock, 'monotonic'>,
   seen: (estimate: SourceEstimate) => void,
 ): SourceEstimate {
-  // With the slash: whoever chooses a link to a directory wants the directory.
+  // With the slash, as somebody who chooses a link to a directory wants the directory.
   const [root = bytesOfText(order.path)] = resolveSources([`${order.path}/`], '/', never).paths;
   const counting = new Counting(root, order.withinMs, clock, seen);
   counting.count(excludeOf(order.exclude, [], never));
@@ -98,7 +98,7 @@ class Counting {
     else if (kind === 'directory')
       this.#walk({ path: root, parent: undefined, subtotal: undefined }, excluder);
     this.#isComplete = !this.#isLate;
-    // What is left out is weighed in the time that is left.
+    // What was left out is measured in the remaining time.
     for (const entry of this.#leftOut.unweighed()) if (!this.#isLate) this.#weigh(entry);
   }
 
@@ -144,7 +144,7 @@ class Counting {
     }
   }
 
-  /** All of what is left out but what lies on other file systems, which may be without end. */
+  /** Measures everything that was left out, except on other file systems, which may be endless. */
   #weigh({ path, device, item }: LeftOutEntry): void {
     const open = [path];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -208,7 +208,7 @@ class Counting {
     return subtotal;
   }
 
-  /** Undefined when there is nothing, or it cannot be looked at. */
+  /** Undefined when there is nothing, or it cannot be examined. */
   #look<T>(look: () => T, trouble: 'counts' | 'unheard' = 'counts'): T | undefined {
     try {
       return look();
@@ -219,7 +219,7 @@ class Counting {
     }
   }
 
-  /** Whether the time is over. */
+  /** Returns whether the time is over. */
   #step(): boolean {
     this.#steps += 1;
     if (this.#steps % STEP !== 0) return this.#isLate;

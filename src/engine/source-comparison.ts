@@ -1,4 +1,4 @@
-/** How a source has changed since its last snapshot: what tells damage from a normal day. */
+/** Compares a source with its last snapshot, with figures that distinguish damage from a normal day. */
 import { SnapshotTrees, isDamage } from '../browse/snapshot-trees.ts';
 import type { ByteString } from '../base/byte-path.ts';
 import { loadForReading } from '../repository/contents/index-for.ts';
@@ -9,7 +9,7 @@ import { isUnending, treeBudget } from '../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import type { SourceComparison } from './protocol.ts';
 
-/** New and vanished files from which on their extensions are looked at: both trees are read for it. */
+/** New and vanished files from which on their extensions are compared, which needs both trees to be read. */
 const LEAST_RENAMED = 100;
 const LONGEST_EXTENSION = 24;
 
@@ -40,7 +40,7 @@ export async function compareWithLast(
     bytesStored: 0,
     newExtensions: {},
   };
-  // A run that shares nothing with what was before calls every file new.
+  // Without a parent every file counts as new, which says nothing about the source.
   if (parent === undefined) return nothingNew;
   const gone = filesBefore - (counts.files - counts.new);
   const newExtensions =
@@ -70,7 +70,7 @@ async function extensionsSince(
     const after = await extensionsOf(trees.reader(made), made.record.root, signal);
     return Object.fromEntries([...after].filter(([extension]) => !before.has(extension)));
   } catch (error) {
-    // Damage is for checks to find: the backup itself is complete.
+    // Finding damage is the task of checks; the backup itself is complete.
     if (isDamage(error) || isUnending(error)) return {};
     throw error;
   }
@@ -98,7 +98,7 @@ async function extensionsOf(
   return found;
 }
 
-/** `.docx`, in small letters. */
+/** In lower case, such as `.docx`. */
 function extensionOf(name: ByteString): string | undefined {
   const at = name.lastIndexOf('.');
   const length = name.length - at;

@@ -1,6 +1,6 @@
 /**
- * Packs as they were stored in one far destination, kept on this machine for the next one. They save a download and prove
- * nothing: one that is not there, or not whole, is fetched. Nothing here throws but what the signal says.
+ * Packs that were stored in one far destination, kept on this machine for the next one to save a download. They are not
+ * relied on: a missing or incomplete pack is fetched. Functions only throw the reason of an aborted signal.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -9,28 +9,28 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { ByteRange } from '../destination/destination.ts';
 
-/** Bytes of all spools together, at most, */
+/** The most bytes of all spools together, */
 const MOST_BYTES = 4 * 1024 * 1024 * 1024;
-/** and this share of what would be free without them. */
+/** limited to this share of the space that would be free without them. */
 const SHARE_OF_FREE = 0.1;
 
 export interface SpoolLimits {
   readonly mostBytes?: number;
-  /** Bytes that are free where the spool lies. */
+  /** Returns the free bytes on the disk of the spool. */
   readonly free?: (directory: string) => Promise<number>;
 }
 
-/** What a destination does with packs on their way, in both directions. */
+/** Intercepts the packs that a destination stores and reads. */
 export interface PackSpool {
-  /** A pack is being stored. */
+  /** Called while a pack is being stored. */
   keep(key: string, body: Uint8Array): Promise<void>;
-  /** A pack could not be stored after all. */
+  /** Called when a pack could not be stored after all. */
   drop(key: string): Promise<void>;
-  /** Undefined when it is to be fetched. */
+  /** Undefined when the pack has to be fetched. */
   read(key: string, range: ByteRange | undefined, signal: AbortSignal): Promise<Buffer | undefined>;
 }
 
-/** Keeps packs. What a reader before this one has left there is of no use to anybody. */
+/** Begins a spool that keeps packs. Packs of an earlier reader in the directory are useless, and removed. */
 export async function beginSpool(
   directory: string,
   note: (text: string) => void,
@@ -60,7 +60,7 @@ export async function beginSpool(
       await drop(key);
     }
   };
-  // One after the other: two at a time would both find the room that is enough for one.
+  // One after the other, as two at a time could both find space that is enough for only one.
   let turn: Promise<void> = Promise.resolve();
   return {
     async keep(key, body) {
@@ -72,7 +72,7 @@ export async function beginSpool(
   };
 }
 
-/** Gives what was kept. */
+/** A spool that returns packs that were kept. */
 export function readSpool(directory: string): PackSpool {
   const whole = new Map<string, Promise<boolean>>();
   return {
@@ -142,7 +142,7 @@ async function bytesBelow(directory: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** 0 for what has just gone, as the spool of another pass. */
+/** 0 for a file that has just been removed, such as one in the spool of another pass. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;

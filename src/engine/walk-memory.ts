@@ -1,6 +1,6 @@
 /**
- * By which rules the newest snapshot of each source was made. With a change set only what changed is looked at, which is
- * right only when the rules are the same as the last time: what they left out then is not looked for again.
+ * Remembers by which rules the newest snapshot of each source was made. With a change set only changes are examined,
+ * which is correct only when the rules are unchanged: what they left out last time is not searched again.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
@@ -22,16 +22,16 @@ export interface LastWalk {
   readonly snapshot: string;
   /** Digest of the exclude rules. */
   readonly rules: string;
-  /** It went by rules of files that are not in the snapshot. */
+  /** Whether it used rules from files that are not in the snapshot. */
   readonly hiddenRules: boolean;
 }
 
-/** Of plain data, such as exclude options. */
+/** For plain data, such as exclude options. */
 export function digestOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** Undefined when nothing is known, which only costs a whole walk. */
+/** Undefined when nothing is known, which only means a full walk. */
 export async function recallWalk(key: WalkKey): Promise<LastWalk | undefined> {
   const stored = await readFileIfPresent(pathOf(key));
   if (stored === undefined) return undefined;
@@ -45,8 +45,8 @@ export async function recallWalk(key: WalkKey): Promise<LastWalk | undefined> {
 }
 
 /**
- * Not made durable, which would cost a quick backup more than the rest of it: what a power failure takes or leaves half
- * written is a walk the next time.
+ * Not made durable, as that would take longer than the rest of a quick backup. A file that a power failure loses or
+ * truncates only means a full walk the next time.
  * @throws {StateError}
  */
 export async function rememberWalk(key: WalkKey, walk: LastWalk): Promise<void> {
@@ -65,7 +65,7 @@ export async function rememberWalk(key: WalkKey, walk: LastWalk): Promise<void> 
   }
 }
 
-/** Without it the next run walks everything, which is no reason to fail this one. */
+/** A failure is only noted, as it merely means that the next run walks everything. */
 export async function rememberWalkIfPossible(
   key: WalkKey,
   walk: LastWalk,

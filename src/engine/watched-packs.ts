@@ -1,4 +1,4 @@
-/** What a job's destination is asked, watched on its way: sizes of packs, packs for a spool, and what failed. */
+/** Wraps a job's destination to observe the sizes of packs, packs for a spool, and errors. */
 import { isAbort } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { leftoversOf } from '../destination/leftovers.ts';
@@ -6,11 +6,11 @@ import type { PackSpool } from './spool.ts';
 
 export interface WatchedPacks {
   readonly watched: Destination;
-  /** Stored bytes of all packs when they were last listed; undefined before. */
+  /** Total size of all packs when they were last listed; undefined before. */
   packBytes(): number | undefined;
-  /** From now on packs are kept in it, or looked for there first; undefined: neither. */
+  /** Sets the spool in which packs are kept, or looked for first; undefined for none. */
   useSpool(spool: PackSpool | undefined): void;
-  /** Whether the destination itself has thrown this error, or what caused it. */
+  /** Whether the destination has thrown this error, or one of its causes. */
   hasThrown(error: unknown): boolean;
 }
 
@@ -32,14 +32,14 @@ export function watchPacks(inner: Destination): WatchedPacks {
     if (typeof error === 'object' && error !== null && !isAbort(error)) thrown.add(error);
   };
   const watched: Destination = {
-    // A getter may stand behind them.
+    // Read on each access, as it may be a getter.
     get properties() {
       return inner.properties;
     },
     async put(key, body, signal) {
       const keeper = key.startsWith(PACKS) ? spool : undefined;
       if (keeper === undefined) return await asked(inner.put(key, body, signal));
-      // The caller uses its buffer again once this resolves, so both must have it.
+      // The caller reuses its buffer when this resolves, so both writes must be finished.
       const [kept] = await Promise.allSettled([asked(inner.put(key, body, signal)), keeper.keep(key, body)]);
       if (kept.status === 'fulfilled') return kept.value;
       await keeper.drop(key);

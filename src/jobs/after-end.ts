@@ -1,4 +1,4 @@
-/** What the end of an attempt makes of a job. */
+/** Decides how a job continues after an attempt has ended: done, failed, retried or requeued. */
 import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
 import { NOTHING_TO_COPY } from '../engine/protocol.ts';
 import type { LogLine } from './agent.ts';
@@ -8,7 +8,7 @@ import { canceled, completed, cut, died, failed, ran, readsItself, retried, stop
 import type { Job } from './job.ts';
 import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
 
-/** `ranMs`: how long the attempt took; 0 when nobody knows. */
+/** `ranMs`: how long the attempt took; 0 when that is unknown. */
 export function afterEnd(found: JobRecord, end: AttemptEnd, ranMs: number, nowMs: number): JobRecord {
   const record = ranMs > 0 ? ran(found, ranMs) : found;
   const { bookkeeping } = record;
@@ -25,7 +25,7 @@ export function afterEnd(found: JobRecord, end: AttemptEnd, ranMs: number, nowMs
       return died(record, end.how, nowMs, nowMs + deathDelay(bookkeeping.deaths));
     case 'failed': {
       if (end.error.code === NOTHING_TO_COPY) return readsItself(record);
-      // What got further has not failed in a row.
+      // An attempt that stored something new starts a new row of failures.
       const { retries, failingSince } = bookkeeping.stored > 0 ? NO_BOOKKEEPING : bookkeeping;
       const reason = passingReason(end.error, retries, failingSince, nowMs);
       if (reason === undefined) return failed(record, end.error, nowMs);
@@ -39,7 +39,7 @@ export function afterEnd(found: JobRecord, end: AttemptEnd, ranMs: number, nowMs
   }
 }
 
-/** For the log of the job. */
+/** The lines that the log of the job gets when an attempt ends. */
 export function endLog(end: AttemptEnd, job: Job): readonly Pick<LogLine, 'level' | 'text'>[] {
   const level = end.kind === 'failed' || end.kind === 'died' ? 'error' : 'info';
   const facts = Object.entries(end.kind === 'completed' ? end.outcome.facts : {});

@@ -1,4 +1,4 @@
-/** What the agent can be asked to do: all that HTTP, the local socket and the page know of it. */
+/** The agent as its clients see it: all that HTTP, the local socket and the page know of it. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { StoredBy } from '../base/stored-by.ts';
 import type { SourceName } from '../base/source-names.ts';
@@ -25,7 +25,7 @@ export interface AgentEvent {
   /** Rising, kept across restarts. */
   readonly id: number;
   readonly kind: 'job.created' | 'job.updated' | 'job.finished' | 'alarm' | 'config' | 'status';
-  /** Of the job it is about. */
+  /** Of the job that the event is about; null when it is about no job. */
   readonly jobId: string | null;
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
@@ -37,23 +37,23 @@ export interface LogLine {
   readonly text: string;
 }
 
-/** A place in a list of snapshots: it stays where it is when the snapshot goes. */
+/** A position in a list of snapshots. It stays valid when the snapshot there is forgotten. */
 export interface SnapshotPosition {
   /** Milliseconds since 1970. */
   readonly created_at: number;
-  /** Decides among those of one time. */
+  /** Orders snapshots with the same time. */
   readonly id: string;
 }
 
-/** The order of all lists of snapshots; below zero when `a` comes first. Those of one time are ordered by their ids. */
+/** The order of all lists of snapshots; negative when `a` comes first. Snapshots with the same time are ordered by their ids. */
 export function newestFirst(a: SnapshotPosition, b: SnapshotPosition): number {
   if (a.created_at !== b.created_at) return b.created_at - a.created_at;
   return a.id === b.id ? 0 : a.id > b.id ? -1 : 1;
 }
 
 /**
- * Where paths that somebody typed lead on this machine: for snapshots that did not keep by what names their sources were
- * asked for. The agent fills it in itself. Bytes as Latin-1.
+ * Where a path that somebody typed leads on this machine. Needed for snapshots that did not record by which names their
+ * sources were requested. The agent fills it in itself. Bytes as Latin-1.
  */
 export interface AskedPaths {
   readonly leadsTo?: { readonly source: readonly string[]; readonly path: readonly string[] } | undefined;
@@ -61,21 +61,21 @@ export interface AskedPaths {
 
 export interface SnapshotRequest extends AskedPaths {
   readonly source?: string | undefined;
-  /** As jobs name it. */
+  /** Written as jobs write it: a name from the settings, or a URL. */
   readonly destination?: string | undefined;
   readonly host?: string | undefined;
-  /** Who stored them, as `isStoredByAny` takes it; all where there are none. */
+  /** Who stored the snapshots, as `isStoredByAny` takes it; an empty list means everybody. */
   readonly storedBy?: readonly string[] | undefined;
   readonly limit: number;
-  /** Only those that come behind it, whether or not there still is such a snapshot. */
+  /** Only snapshots that come after this position, whether or not a snapshot still exists there. */
   readonly behind?: SnapshotPosition | undefined;
 }
 
-/** Which snapshot the newest one is to be found among. */
+/** The snapshots among which the newest one is searched. */
 export interface NewestRequest extends AskedPaths {
   readonly source?: string | undefined;
   readonly host?: string | undefined;
-  /** Milliseconds since 1970: only those that bear no later time. */
+  /** Milliseconds since 1970: only snapshots with this time or an earlier one. */
   readonly until?: number | undefined;
   /** Who stored it, as `isStoredByAny` takes it. */
   readonly storedBy?: readonly string[] | undefined;
@@ -83,30 +83,33 @@ export interface NewestRequest extends AskedPaths {
 
 export interface SnapshotSummary extends SnapshotPosition {
   readonly source: string;
-  /** What `source` says as text: bytes as Latin-1, one of them for each path that was saved. */
+  /** The paths that were saved, which `source` gives as text. Bytes as Latin-1. */
   readonly paths: readonly string[];
-  /** How those of them were called that were asked for by another path, as that of a link. */
+  /** The other names of sources that were requested by a path other than the saved one, such as a symbolic link. */
   readonly named?: readonly SourceName[] | undefined;
   readonly destination: string;
   readonly host: string;
-  /** A write-only key says what it likes of host, paths, tags and contents; its time is that of the storage. */
+  /** With a write-only key, host, paths, tags and contents are unverified claims, and the time is the one of the storage. */
   readonly stored_by: StoredBy;
-  /** The start that a write-only key gave, where it cannot be. Milliseconds since 1970; null: nothing speaks against it. */
+  /** The start time that a write-only key claimed, when it is implausible. Milliseconds since 1970; null when it is plausible. */
   readonly said_at: number | null;
   readonly tags: readonly string[];
   readonly pinned: boolean;
   readonly partial: boolean;
-  /** What the backup could not read: paths of the first of them, and how many there are; null when nobody knows. */
+  /** What the backup could not read: the paths of the first such files, and how many there are; null when that is unknown. */
   readonly unread: { readonly paths: readonly string[]; readonly count: number | null };
   readonly files: number;
   readonly size_bytes: number;
-  /** Rises with each one of its repository that was made later, whatever its clock said. Says nothing between repositories. */
+  /**
+   * Orders the snapshots of one repository by when they were made, whatever the clock said: higher is later. Not
+   * comparable between repositories.
+   */
   readonly rank: number;
-  /** Directories that could not be read from the destination: lists lack what is in them. */
+  /** Directories that could not be read from the destination: lists lack their contents. */
   readonly unreadable: number;
-  /** Of the job that made it, when this agent did. */
+  /** Id of the backup job that made it; null when another agent did. */
   readonly backup_id: string | null;
-  /** Left out while no restore drill has tried it. */
+  /** Missing until a restore drill has tried the snapshot. */
   readonly last_drill?: SnapshotDrill;
 }
 
@@ -138,7 +141,11 @@ export interface FileItem {
   readonly backed_up_at: number;
 }
 
-/** A time as a `snapshot` of a query: the beginning of an id may be digits alone. @param ms since 1970 */
+/**
+ * A time in the form that the `snapshot` of a query takes. The `@` keeps it apart from the beginning of an id, which
+ * may be digits alone.
+ * @param ms since 1970
+ */
 export function momentOf(ms: number): string {
   return `@${ms}`;
 }
@@ -148,7 +155,7 @@ export interface FileQuery extends AskedPaths {
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
-  /** Of `latest` or a time: who stored it, as `isStoredByAny` takes it. */
+  /** For `latest` or a time: who stored the snapshot, as `isStoredByAny` takes it. */
   readonly storedBy?: readonly string[] | undefined;
   /** Bytes as Latin-1. */
   readonly path?: string | undefined;
@@ -158,13 +165,13 @@ export interface FileQuery extends AskedPaths {
   readonly view: 'flat' | 'tree';
   readonly sort: 'path' | 'name' | 'size' | 'modified';
   readonly limit: number;
-  /** What `FilePage.next` said. */
+  /** The `next` of the previous `FilePage`. */
   readonly after?: string | undefined;
 }
 
 export interface FilePage {
   readonly items: readonly FileItem[];
-  /** Directories of the snapshots listed whose entries the list lacks, because they could not be read. */
+  /** Directories whose entries are missing from the list because they could not be read. */
   readonly unreadable: number;
   readonly next: string | null;
 }
@@ -175,7 +182,7 @@ export interface FileVersion extends FileItem {
 
 export interface ChangePage {
   readonly items: readonly SnapshotChange[];
-  /** Directories of both snapshots that could not be read: what changed in them the list lacks. */
+  /** Directories of either snapshot that could not be read: changes in them are missing from the list. */
   readonly unreadable: number;
   readonly next: string | null;
 }
@@ -191,7 +198,7 @@ export interface SnapshotChange {
 export interface FileContent {
   readonly name: string;
   readonly size: number;
-  /** `end` is the place of the first byte after the range; no range is the whole. */
+  /** `end` is exclusive; without a range the whole file is read. */
   read(
     range: { readonly start: number; readonly end: number } | undefined,
     signal: AbortSignal,
@@ -211,7 +218,7 @@ export interface PublicStatus {
   readonly jobs: { readonly running: number; readonly queued: number };
   readonly last_backup: { readonly status: string; readonly finished_at: number } | null;
   readonly next_run_at: number | null;
-  /** The worst there is to say; without what would name anything of the person. */
+  /** The worst statement, without anything that would name something of the person. */
   readonly headline: Pick<Headline, 'code' | 'level' | 'severity' | 'more'>;
   /** No paths, host or account names. */
   readonly checks: readonly StatusCheck[];
@@ -227,11 +234,14 @@ export interface SourceStatus {
   readonly watching: boolean;
 }
 
-/** `not_mounted`: nothing is mounted where it should be; `not_there`: its directory is gone; `no_answer`: the last job did not reach it. */
+/**
+ * `not_mounted`: nothing is mounted where the disk should be; `not_there`: the directory is gone; `no_answer`: the last
+ * job did not reach the destination.
+ */
 export type UnreachableReason = 'not_mounted' | 'not_there' | 'no_answer';
 
 export interface DestinationReach {
-  /** Null: nobody has tried yet. */
+  /** Null while no job has tried it yet. */
   readonly reachable: boolean | null;
   /** When a job last reached it; milliseconds since 1970. */
   readonly reachedAt: number | null;
@@ -245,17 +255,17 @@ export interface DestinationStatus {
   readonly reachable: boolean | null;
   readonly reached_at: number | null;
   readonly unreachable_reason: UnreachableReason | null;
-  /** It was added without a test, and nobody has reached it since. */
+  /** The destination was added without a test, and no job has reached it since. */
   readonly untested: boolean;
-  /** The repository in the state directory. */
+  /** Whether it is the repository in the state directory. */
   readonly embedded: boolean;
   readonly used_bytes: number | null;
-  /** Whether it is on a disk that files are on which are backed up to it; null where that cannot be told. */
+  /** Whether it is on the same disk as files that are backed up to it; null where that cannot be told. */
   readonly same_disk: boolean | null;
 }
 
 export interface FullStatus extends PublicStatus {
-  /** All there is to say, the worst first; the first is the headline. */
+  /** All statements, the worst first; the first one is the headline. */
   readonly statements: readonly Statement[];
   readonly sources: readonly SourceStatus[];
   readonly destinations: readonly DestinationStatus[];
@@ -268,30 +278,30 @@ export interface FullStatus extends PublicStatus {
   };
 }
 
-/** With which Partner service the device is enrolled, and how it stands with it. Times are milliseconds since 1970. */
+/** The Partner service that the device is enrolled with, and the state of the connection. Times are milliseconds since 1970. */
 export interface PartnerStatus {
   readonly service: string;
   readonly device_id: string;
   readonly customer_id: string;
   readonly name: string;
   readonly enrolled_at: number;
-  /** Null when what is kept of it is not signed as it must be: then the limits of the free trial hold. */
+  /** Null when the stored plan has no valid signature: then the limits of the free trial apply. */
   readonly plan: {
     readonly slug: string;
     readonly desktop_requests_per_hour: number;
     readonly status: 'active' | 'suspended' | 'trial_expired';
     readonly expires_at: number;
-    /** Until when it holds though the service is out of reach. */
+    /** Until when the plan applies while the service is out of reach. */
     readonly grace_until: number;
   } | null;
-  /** Of the running agent; null when none runs. */
+  /** Null when no agent runs. */
   readonly reports: {
     /** Null before the first one since the agent started. */
     readonly last_at: number | null;
     readonly results_waiting: number;
-    /** Results that will not be told: too many waited, or the service does not take them. */
+    /** Results that will never be reported: too many were waiting, or the service rejected them. */
     readonly results_dropped: number;
-    /** What went wrong last; null when it works. */
+    /** The latest problem; null while reporting works. */
     readonly problem: string | null;
   } | null;
 }
@@ -302,31 +312,37 @@ export interface BackupRequest {
   readonly options: Partial<BackupOptions>;
 }
 
-/** What is stored with a new job, or not at all: called in the transaction that stores the job. */
+/** Called in the transaction that stores a new job, to store something together with it. A throw undoes both. */
 export type Noted = (job: Job) => void;
 
-/** Errors are `RequestError`s whose code is in the registry of `src/api/wire/error-codes.ts`. */
+/**
+ * The interface of the agent. Its methods throw `RequestError`s whose codes are in the registry of
+ * `src/api/wire/error-codes.ts`.
+ */
 export interface Agent {
   /** Checks a backup request against disk and settings, and queues it. */
   requestBackup(request: BackupRequest, trigger: JobTrigger, also?: Noted): Promise<Job>;
   /**
-   * How jobs name a destination of the settings, the default one where none is named, or another place where a
-   * repository was found.
+   * Returns a destination as jobs write it: a destination of the settings (the default one when `nameOrUrl` is
+   * undefined), or another place where a repository was found.
    * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
    */
   destinationOf(nameOrUrl: string | undefined): string;
-  /** Queues anything else that is checked already. */
+  /** Queues a job of any type without checking its specification, which the caller has done. */
   submit(spec: JobSpec, trigger: JobTrigger, also?: Noted): Promise<Job>;
   job(id: string): Job | undefined;
   jobs(request: JobPageRequest): readonly Job[];
-  /** Waits until the job has ended, or `ms` have passed; gives it as it then is. */
+  /** Waits until the job has ended or `ms` have passed. Returns the job as it is at that moment. */
   waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
   cancel(id: string): Promise<Job>;
   log(id: string): readonly LogLine[];
-  /** Stops starting jobs until then; null for ever. Running ones go on unless `interrupt`. */
+  /**
+   * Starts no jobs until the given time (milliseconds since 1970; null: until `resume`). Running jobs go on unless
+   * `interrupt` is set.
+   */
   pause(until: number | null, interrupt: boolean): Promise<void>;
   resume(): Promise<void>;
-  /** Events after `after`, as far as they are kept, then new ones as they come, until the signal aborts. */
+  /** The events after the id `after` that are still kept, then new ones as they come, until the signal aborts. */
   events(
     after: number | undefined,
     jobId: string | undefined,
@@ -336,28 +352,35 @@ export interface Agent {
   publicStatus(): PublicStatus;
   fullStatus(): Promise<FullStatus>;
 
-  /** Of all repositories, in the order of `newestFirst`. */
+  /** From all repositories, in the order of `newestFirst`. */
   snapshots(request: SnapshotRequest): Promise<readonly SnapshotSummary[]>;
   /**
-   * @param id `latest` means the one that was made last, of whatever source and host, among what full keys stored; where
-   * these stored none, among what the one write-only key did that stored any
-   * @param storedBy of `latest`: who stored it, as `isStoredByAny` takes it
+   * @param id `latest` means the snapshot that was made last, of any source and host, among those that full keys
+   * stored; if there are none, among those of the only write-only key that stored any
+   * @param storedBy for `latest`: who stored the snapshot, as `isStoredByAny` takes it
    */
   snapshot(id: string, storedBy?: readonly string[]): Promise<SnapshotSummary>;
   /**
-   * The snapshot of a source that this machine made last; with a time, in milliseconds since 1970, the newest of those that
-   * bear no later one. The agent stores with full keys: what write-only keys stored is meant where they are named alone.
+   * The snapshot of a source that this machine made last. With `until`, in milliseconds since 1970, the newest one
+   * whose time is not later. Only snapshots of full keys are considered, since the agent stores with full keys; those
+   * of write-only keys have to be named by `storedBy`.
    */
   newestOf(source: string, until: number | undefined, storedBy?: readonly string[]): Promise<SnapshotSummary>;
-  /** The snapshot that a backup made, under whatever id it is now. */
+  /** The snapshot that a backup made, also when its id has changed since. */
   snapshotOfBackup(backupId: string): Promise<SnapshotSummary>;
-  /** Where a snapshot has what somebody asks for by a path, which may lead through links. Bytes as Latin-1. */
+  /**
+   * The path under which a snapshot holds what somebody asks for by `path`, which may lead through symbolic links.
+   * Bytes as Latin-1.
+   */
   pathIn(snapshot: Pick<SnapshotSummary, 'paths' | 'named'>, path: ByteString): ByteString;
   forgetSnapshot(id: string): Promise<void>;
   files(query: FileQuery): Promise<FilePage>;
-  /** What a snapshot, named by its id, has at a path. The path is bytes as Latin-1, here and in what follows. */
+  /** The entry at a path of the snapshot with this id. Here and below, paths are bytes as Latin-1. */
   entry(snapshot: string, path: string): Promise<FileItem>;
-  /** Of what full keys stored, or as `latest` of `snapshot` where these have nothing of it. */
+  /**
+   * Versions that full keys stored; where these have nothing of the path, those of the write-only key that `latest` of
+   * `snapshot` would choose.
+   */
   versions(
     path: string,
     source: string | undefined,

@@ -1,4 +1,4 @@
-/** What a job shows of errors that come before its engine has begun. */
+/** The errors that a job shows when its attempt fails before the engine stores anything. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
 import { STATE_UNWRITABLE, type JobError } from './job.ts';
@@ -17,7 +17,7 @@ export function notStarted(error: unknown): JobError {
   };
 }
 
-/** Which repository it was to go to could not be written down, so that nothing was stored there. */
+/** The id of the destination's repository could not be recorded, so the backup stored nothing there. */
 export function notRemembered(error: unknown): JobError {
   const failure = stateFailureOf(error) ?? 'broken';
   const { what, hint } = stateFailureText(failure, 'the state directory');

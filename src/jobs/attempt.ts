@@ -1,4 +1,4 @@
-/** One attempt at a job: hook before, engine, and what the engine reports while it works; then the hook after. */
+/** One attempt at a job: the hook before, the engine and its reports, then the hook after. */
 import type { Clock } from '../base/clock.ts';
 import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -17,11 +17,11 @@ import type { Held, JobPlaces } from './queue.ts';
 
 /** Milliseconds. */
 export const ATTEMPT_TIMES = {
-  /** Between two writes of the progress: two a second, with room for timers that come early. */
+  /** Minimum between two writes of the progress: two a second, with room for timers that fire early. */
   progressMs: 450,
-  /** For an engine that was asked to cancel, before it is killed. */
+  /** Time for an engine to obey a cancel before it is killed. */
   cancelMs: 30_000,
-  /** For the hook after a job when the agent stops. */
+  /** Time for the hook after a job when the agent stops. */
   lastHookMs: 3_000,
 } as const;
 
@@ -29,13 +29,13 @@ export type AttemptEnd =
   | { readonly kind: 'completed'; readonly outcome: EngineOutcome }
   | { readonly kind: 'failed'; readonly error: JobError }
   | { readonly kind: 'canceled' }
-  /** As the agent asked: it goes on later. */
+  /** On the agent's request: the job goes on later. */
   | { readonly kind: 'stopped' }
-  /** The machine went down, as without power. */
+  /** The machine went down, for example by a power failure. */
   | { readonly kind: 'cut' }
   | { readonly kind: 'died'; readonly how: Death };
 
-/** What the engine found out; null when it did not complete. */
+/** What the engine reported; null when it did not complete. */
 export function outcomeOf(end: AttemptEnd): EngineOutcome | null {
   return end.kind === 'completed' ? end.outcome : null;
 }
@@ -45,15 +45,18 @@ export interface AttemptSetup {
   readonly book: JobBook;
   readonly launcher: EngineLauncher;
   readonly clock: Clock;
-  /** As it is now, running. */
+  /** In its current state, running. */
   readonly job: Job;
   readonly places: JobPlaces;
   readonly hooks: HookSettings | null;
-  /** Waits until no other job works at the destination; disposing of it lets the next one. Rejects when the signal aborts. */
+  /**
+   * Waits until no other job works at the destination. Disposing of the result lets the next job in. Rejects when the
+   * signal aborts.
+   */
   readonly enter: (signal: AbortSignal) => Promise<Disposable>;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly prepare: (job: Job, signal: AbortSignal) => Promise<EngineJob>;
-  /** What could not be written down while the job goes on; told once. */
+  /** Receives an error that kept something from being written while the job goes on; called only once. */
   readonly trouble: (error: unknown) => void;
 }
 
@@ -61,27 +64,27 @@ export class Attempt {
   readonly #setup: AttemptSetup;
   readonly #id: string;
   readonly #startedMs: number;
-  /** Ends what comes before the engine. */
+  /** Aborts what comes before the engine. */
   readonly #before = new AbortController();
-  /** Ends the hook after it. */
+  /** Aborts the hook after the engine. */
   readonly #after = new AbortController();
-  /** Ends the timers. */
+  /** Aborts the timers. */
   readonly #over = new AbortController();
   #engine: RunningEngine | undefined;
   #wish: 'cancel' | 'stop' | undefined;
   #last: AttemptEnd | undefined;
   #failure: unknown;
   #latest: Omit<ProgressNow, 'ranMs'> | undefined;
-  /** Problems since the progress was last written. */
+  /** Problems reported since the progress was last written. */
   #warnings = 0;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #waitsToWrite = false;
-  /** The hook before has failed, which the settings take for a warning. */
+  /** The hook before failed, and the settings treat that as a warning. */
   #hookFailed = false;
   #hasTrouble = false;
   #uploadLimit: number | null | undefined;
   #sent = 0;
-  /** Not while a command of the person's runs, which is for the source: others go on there meanwhile. */
+  /** False while a command of the person's runs: hooks concern the source, so other jobs may use the destination meanwhile. */
   #usesDestination: boolean;
   #turn: Disposable | undefined;
   #isHeldUp = false;
@@ -98,14 +101,14 @@ export class Attempt {
     return { source, destination: this.#usesDestination ? destination : null };
   }
 
-  /** Its end is written: others may work at the destination. */
+  /** To be called when the end of the job is written: other jobs may now use the destination. */
   leave(): void {
     this.#usesDestination = false;
     this.#turn?.[Symbol.dispose]();
     this.#turn = undefined;
   }
 
-  /** Milliseconds since it began. */
+  /** Milliseconds since the attempt began. */
   get ranMs(): number {
     return Math.round(this.#setup.clock.monotonic() - this.#startedMs);
   }
@@ -117,7 +120,7 @@ export class Attempt {
     this.#later(ATTEMPT_TIMES.cancelMs, () => void this.#engine?.stop());
   }
 
-  /** For a planned stop. A wish to cancel stands. */
+  /** For a planned stop. An earlier `cancel` takes precedence. */
   stop(): void {
     this.#wish ??= 'stop';
     this.#before.abort();
@@ -125,24 +128,24 @@ export class Attempt {
     this.#later(ATTEMPT_TIMES.lastHookMs, () => this.#after.abort());
   }
 
-  /** Bytes that its engine has sent. */
+  /** Bytes that the engine has sent. */
   get sent(): number {
     return this.#sent;
   }
 
-  /** Also before there is an engine. */
+  /** Sets the upload limit; may be called before there is an engine. */
   limit(uploadLimit: number | null): void {
     if (this.#uploadLimit === uploadLimit) return;
     this.#uploadLimit = uploadLimit;
     this.#engine?.limit(uploadLimit);
   }
 
-  /** Runs to the end of the engine. @throws what the state database throws */
+  /** Runs the attempt until the engine has ended. @throws what the state database throws */
   async run(): Promise<AttemptEnd> {
     const { job, hooks, prepare } = this.#setup;
     const refused = await this.#hookBefore(job, hooks);
     if (refused !== undefined) return refused;
-    // From here on nobody else begins there.
+    // From here on no other job begins at the destination.
     this.#usesDestination = true;
     let engineJob: EngineJob;
     try {
@@ -154,7 +157,7 @@ export class Attempt {
     return this.#wished() ?? (await this.#runEngine(engineJob));
   }
 
-  /** The hook after the job, told how it ended. */
+  /** Runs the hook after the job, which learns how the job ended. */
   async finish(job: Job): Promise<void> {
     const hooks = this.#setup.hooks;
     try {
@@ -181,7 +184,7 @@ export class Attempt {
     return { kind: 'failed', error: { code: 'HOOK_FAILED', message, details: { command: hooks.before } } };
   }
 
-  /** What it was to make may be missing from the backup. */
+  /** What the command should have prepared may be missing from the backup, so its failure counts as a warning. */
   #warnOfHook({ spec }: Job, message: string): void {
     const path = spec.type === 'backup' ? spec.source : spec.destination;
     this.#show(() => this.#setup.book.addProblem(this.#id, { path, code: 'HOOK_FAILED', message }));
@@ -208,7 +211,7 @@ export class Attempt {
   }
 
   async #runEngine(prepared: EngineJob): Promise<AttemptEnd> {
-    // Others upload as well: what it was prepared with is for all of them.
+    // The prepared limit is the one for all jobs together. A share that was already assigned to this job takes precedence.
     this.#uploadLimit ??= prepared.destination.uploadLimit;
     const destination = { ...prepared.destination, uploadLimit: this.#uploadLimit };
     const job = { ...prepared, destination };
@@ -220,7 +223,7 @@ export class Attempt {
     if (this.#failure !== undefined) throw this.#failure;
     this.#write();
     const last = this.#last;
-    // A snapshot that is there is there, whatever was wished meanwhile.
+    // A committed snapshot makes the job completed, even when it was asked to cancel or stop meanwhile.
     if (last?.kind === 'completed') return this.#completed(last);
     const wished = this.#wished();
     if (wished !== undefined) return wished;
@@ -274,7 +277,7 @@ export class Attempt {
     }
   }
 
-  /** The job says all the time what it waits for; its log, and the agent's, when that begins. */
+  /** The job shows all the time what it waits for. The logs of the job and the agent mention only the beginning of a wait. */
   #wait(waitsFor: Wait | null): void {
     this.#show(() => this.#setup.book.show(this.#id, (record) => waiting(record, waitsFor)));
     if (waitsFor !== null && !this.#isHeldUp) {
@@ -285,7 +288,7 @@ export class Attempt {
     this.#isHeldUp = waitsFor !== null;
   }
 
-  /** A backup that cannot be sure of it ends here; other jobs make no repositories, whatever is remembered. */
+  /** A backup ends when the repository id cannot be recorded. Other jobs go on, as they never make a repository. */
   #remember(repositoryId: string): void {
     const { job, host, trouble } = this.#setup;
     try {
@@ -329,7 +332,7 @@ export class Attempt {
     );
   }
 
-  /** Writes what only shows how the job goes: that the disk of the state is full is no reason to stop the job. */
+  /** Writes what only shows how the job is doing. A failure, such as a full disk, must not stop the job. */
   #show(write: () => void): void {
     try {
       write();
@@ -340,7 +343,7 @@ export class Attempt {
     }
   }
 
-  /** What fails while a message is taken in ends this attempt, not the process. */
+  /** An error while a message is handled ends this attempt, not the process. */
   #guard(work: () => void): void {
     if (this.#failure !== undefined) return;
     try {

@@ -1,11 +1,11 @@
-/** How fast may be uploaded at which time of the day. */
+/** The upload limit by time of day. */
 import type { BandwidthRule } from '../config/settings.ts';
 import { minuteOfDay, parseTimeOfDay } from './local-time.ts';
 
 /**
- * Bytes per second that the rules allow now; null for no limit. A rule holds until the next one, the last of a day
- * into the next day.
- * @throws {RequestError} INVALID_REQUEST for a rule or a time zone that says nothing
+ * Bytes per second that the rules allow at `nowMs`; null for no limit. A rule applies until the next one begins, and
+ * the last rule of a day into the next day.
+ * @throws {RequestError} INVALID_REQUEST for a malformed rule or an unknown time zone
  */
 export function uploadLimitAt(
   rules: readonly BandwidthRule[],

@@ -1,17 +1,17 @@
-/** What a child prints, read as long as anybody may print it: a program whose pipe is closed dies when it prints. */
+/** Reads what a child process prints for as long as anything may print: a program whose pipe is closed dies when it prints. */
 import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { openOutputPipe } from '../system/output-pipe.ts';
 
 export interface ChildOutput {
-  /** Resolves when nothing more can come: neither from the child nor from what it has started. */
+  /** Resolves when no more output can come, neither from the child nor from processes that it started. */
   readonly ended: Promise<void>;
-  /** From now on it is read and dropped, and keeps this process from nothing. */
+  /** From now on output is read and dropped, and does not keep this process alive. */
   drop(): void;
 }
 
-/** Output and errors in the order in which they were printed, as on a terminal; where the system can do that. */
+/** Spawns a child and collects its output and errors, in the order in which they were printed where the system supports that. */
 export function collectOutput(
   take: (bytes: Buffer) => void,
   spawn: (stdout: number | 'pipe', stderr: number | 'pipe') => ChildProcess,

@@ -1,4 +1,4 @@
-/** What the machine says of its power and its network. Linux only so far: elsewhere neither is known to be scarce. */
+/** Whether the machine runs on battery or a metered network. Linux only so far: elsewhere neither is detected. */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,14 +7,14 @@ import { errnoOf } from '../base/errors.ts';
 import { namesIn } from '../base/names-in.ts';
 import type { Circumstances } from './conditions.ts';
 
-/** Milliseconds that an answer is good for: many jobs may ask at once. */
+/** Milliseconds for which an answer is reused, since many jobs may ask at once. */
 const FRESH_MS = 10_000;
 /** Milliseconds that NetworkManager has to answer. */
 const ANSWER_MS = 5_000;
 
 export interface CircumstanceSources {
   readonly powerSupplies?: string | undefined;
-  /** The program to ask about the network. */
+  /** The program that is asked about the network. */
   readonly nmcli?: string | undefined;
 }
 
@@ -37,14 +37,14 @@ function keptFresh(clock: Clock, ask: () => Promise<boolean>): () => Promise<boo
   };
 }
 
-/** True when a battery of the computer itself is being emptied and no other supply is connected. */
+/** True when a battery of the computer itself is discharging and no other supply is connected. */
 async function readsOnBattery(directory: string): Promise<boolean> {
   let discharging = false;
   for (const name of await namesIn(directory)) {
     const property = async (file: string): Promise<string> => await textOf(join(directory, name, file));
     const type = await property('type');
     if (type === 'Battery') {
-      // Of a mouse or a headset, otherwise.
+      // Scope `Device` is the battery of a mouse or a headset.
       const own = (await property('scope')) !== 'Device';
       discharging ||= own && (await property('status')) === 'Discharging';
     } else if ((await property('online')) === '1') return false;
@@ -52,7 +52,7 @@ async function readsOnBattery(directory: string): Promise<boolean> {
   return discharging;
 }
 
-/** Empty when the supply does not say, or was just pulled out. */
+/** Empty when the supply lacks this property, or was just unplugged. */
 async function textOf(file: string): Promise<string> {
   try {
     return (await readFile(file, 'latin1')).trim();
@@ -62,7 +62,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-/** False when NetworkManager is not there, or does not know. */
+/** False when NetworkManager is missing, or does not know. */
 async function saysMetered(nmcli: string): Promise<boolean> {
   const fields = 'GENERAL.DEVICE,GENERAL.METERED,IP4.GATEWAY,IP6.GATEWAY';
   const { promise, resolve } = Promise.withResolvers<string>();
@@ -73,7 +73,7 @@ async function saysMetered(nmcli: string): Promise<boolean> {
   return isMetered(await promise);
 }
 
-/** Whether a device that leads out of the local network is metered, from the terse answer of `nmcli device show`. */
+/** Whether a device with a gateway is metered, from the terse answer of `nmcli device show`. */
 export function isMetered(answer: string): boolean {
   return answer.split(/\n\s*\n/).some((device) => {
     const values = new Map(

@@ -1,10 +1,10 @@
-/** Whether a job may run under the circumstances, and why it waits. */
+/** Whether a job may run under the current circumstances, and why it waits otherwise. */
 import type { Settings } from '../config/settings.ts';
 import type { Job, Wait } from './job.ts';
 import { DAY_MINUTES, minuteOfDay, parseTimeOfDay, showTimeOfDay } from './local-time.ts';
 import { isPersons } from './queue.ts';
 
-/** Asked of the machine. */
+/** Facts that are asked of the machine. */
 export interface Circumstances {
   onBattery(): Promise<boolean>;
   onMetered(): Promise<boolean>;
@@ -15,13 +15,12 @@ export interface ConditionInput {
   readonly timeZone: string | null;
   /** Whether the destination is reached through the network. */
   readonly remote: boolean;
-  /** False: it was there before and is not now, as an unplugged disk. */
+  /** False when a destination that was seen before is missing, such as an unplugged disk. */
   readonly destinationPresent: boolean;
 }
 
 /**
- * What the job waits for; null when it may run. Battery, metered link and quiet hours hold up only what nobody waits
- * for.
+ * What the job waits for; null when it may run. Battery, metered network and quiet hours delay only jobs that nobody waits for.
  */
 export async function waitingReason(
   job: Pick<Job, 'trigger'>,
@@ -43,9 +42,8 @@ export async function waitingReason(
 }
 
 /**
- * The end (`HH:MM`) of the quiet hours that are now; null when there are none now. Hours such as `22:00-06:00` go over
- * midnight.
- * @throws {RequestError} INVALID_REQUEST for hours or a time zone that say nothing
+ * The end (`HH:MM`) of the quiet hours that apply at `nowMs`; null when none do. Hours such as `22:00-06:00` cross midnight.
+ * @throws {RequestError} INVALID_REQUEST for malformed hours or an unknown time zone
  */
 export function quietHoursUntil(
   quietHours: string | null,

@@ -1,11 +1,11 @@
-/** How an engine process ended that should not have, in words and for programs. */
+/** Describes the unexpected end of an engine process, in words and for programs. */
 import { formatDuration } from '../base/units.ts';
 import type { EngineEnd } from './engine-launcher.ts';
 
-/** The end of the process; or the agent, which knows of it, ended first, or could not write it down. */
+/** How the process ended; or, where that is unknown, that the agent ended first or could not write the end. */
 export type Death = EngineEnd | 'agent-ended' | 'end-not-written';
 
-/** A part of a sentence. */
+/** As a part of a sentence. */
 export function deathText(how: Death): string {
   if (how === 'agent-ended') return 'the agent itself ended';
   if (how === 'end-not-written') return 'its end could not be written';
@@ -16,7 +16,7 @@ export function deathText(how: Death): string {
   return signal === null ? `it ended with code ${code ?? 'unknown'}` : `it was ended by ${signal}`;
 }
 
-/** What to do about it: a sentence. */
+/** What to do about it, as a sentence. */
 export function deathHint(how: Death): string {
   if (typeof how === 'object' && how.notReadyAfterMs !== undefined)
     return 'Look at what keeps the machine that busy, then start the job again.';

@@ -1,4 +1,4 @@
-/** Engine processes: forked for a job, kept for a while for the next one, and harmless when they die. */
+/** Engine processes: forked for a job, kept a while for the next one, and harmless to the agent when they die. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
@@ -9,29 +9,29 @@ import { lowerPriority } from './engine-priority.ts';
 
 /** Milliseconds. */
 export const ENGINE_TIMES = {
-  /** That an idle process is kept for the next job. */
+  /** How long an idle process is kept for the next job. */
   warmMs: 60_000,
-  /** For a process to say that it is ready: 0.3 s as a rule, and half a minute for several at once on a slow machine. */
+  /** Time for a process to become ready: usually 0.3 s, but half a minute when several start on a slow machine. */
   startMs: 300_000,
-  /** For a process that was asked to stop, before it is killed: the agent itself has 10 seconds. */
+  /** Time for a process to stop before it is killed. The agent itself has 10 seconds. */
   stopMs: 6_000,
-  /** For the last messages of a process that has ended. */
+  /** Time for the last messages of a process that has ended. */
   drainMs: 200,
 } as const;
 
 export interface EngineProcessSetup {
   readonly clock: Clock;
-  /** Of the processes: without secrets. */
+  /** Environment of the processes, without secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The program; the engine's own unless a test says otherwise. */
+  /** The program to fork; the engine's own unless a test sets another one. */
   readonly entry?: string | undefined;
-  /** Of Node. */
+  /** Arguments for Node. */
   readonly execArgv?: readonly string[] | undefined;
   readonly times?: Partial<Record<keyof typeof ENGINE_TIMES, number>> | undefined;
 }
 
 export interface EngineProcesses extends EngineLauncher {
-  /** Ends all of them. */
+  /** Ends all processes. */
   close(): Promise<void>;
 }
 
@@ -71,11 +71,11 @@ function engineEntry(): string {
 }
 
 interface CurrentJob {
-  /** With the limit that holds when it is handed over. */
+  /** Includes the upload limit that applies when the job is handed over. */
   job: EngineJob;
   readonly on: (message: FromEngine) => void;
   readonly resolve: (end: EngineEnd) => void;
-  /** What the process prints meanwhile, as the messages of a native crash. */
+  /** Output of the process during this job, such as the messages of a native crash. */
   readonly printed: OutputLines;
 }
 
@@ -87,7 +87,7 @@ class EngineProcess {
   readonly #ended: Promise<void>;
   #warm = new AbortController();
   #current: CurrentJob | undefined;
-  /** It is ended because it did not become ready. */
+  /** The process is being ended because it did not become ready in time. */
   #late = false;
   #state: 'starting' | 'ready' | 'ending' | 'ended' = 'starting';
 
@@ -107,7 +107,7 @@ class EngineProcess {
       this.#child = this.#fork(finish);
     } catch (error) {
       this.#child = undefined;
-      // In a later turn: whoever starts a job must have the promise of its end first.
+      // In a later turn: the caller needs the promise of the job's end first.
       setImmediate(finish, { code: null, signal: null }, `The engine could not be started: ${String(error)}`);
     }
     this.#after(setup.times.startMs, this.#gone.signal, () => {
@@ -157,7 +157,7 @@ class EngineProcess {
     };
   }
 
-  /** Ends the process, whatever it does. */
+  /** Ends the process, even while it runs a job. */
   async end(): Promise<void> {
     this.#warm.abort();
     if (this.#state !== 'ended') {
@@ -185,7 +185,7 @@ class EngineProcess {
     const closed = new Promise<void>((done) => child.once('close', () => done()));
     child.on('message', (message) => this.#receive(message as FromEngine));
     child.on('error', (error) => {
-      // A process that never was has no exit.
+      // A process that was never started emits no `exit`.
       if (child.pid === undefined) {
         finish({ code: null, signal: null }, `The engine could not be started: ${error.message}`);
       } else this.#kill();
@@ -197,7 +197,7 @@ class EngineProcess {
     return child;
   }
 
-  /** The last messages of a process, and what it printed last, may come after its end. */
+  /** The last messages and the last output of a process may arrive after its end. */
   async #drained(closed: Promise<void>): Promise<void> {
     await new Promise<void>((resolve) => {
       void closed.then(resolve);
@@ -209,7 +209,7 @@ class EngineProcess {
     if (message.kind === 'ready') {
       if (this.#state !== 'starting') return;
       this.#state = 'ready';
-      // Threads that were started before the first time.
+      // Covers threads that were started before the first call.
       if (this.#child?.pid !== undefined) lowerPriority(this.#child.pid);
       if (this.#current !== undefined) this.#send({ kind: 'run', job: this.#current.job });
       return;
@@ -220,7 +220,7 @@ class EngineProcess {
       this.#keepWarm();
     } else if (message.kind === 'failed') {
       this.#finish({ code: 0, signal: null });
-      // What failed may have left something behind: the next job gets a new process.
+      // A failed job may have left the process in a bad state: the next job gets a new one.
       void this.end();
     }
   }
@@ -239,7 +239,7 @@ class EngineProcess {
   }
 
   #cancel(): void {
-    // One that has not begun has nothing to bring to an end.
+    // A process that is still starting has nothing to finish.
     if (this.#state === 'starting') this.#kill();
     else this.#send({ kind: 'cancel' });
   }
@@ -248,7 +248,7 @@ class EngineProcess {
     const child = this.#child;
     if (child === undefined || !child.connected) return;
     child.send(message, (error) => {
-      // It does not listen any more; if it still lives, it can do nothing useful.
+      // The process no longer listens; if it is still alive, it can do nothing useful.
       if (error !== null) this.#kill();
     });
   }
@@ -262,7 +262,7 @@ class EngineProcess {
       try {
         await this.#setup.clock.sleep(ms, signal);
       } catch {
-        // No longer needed.
+        // The timer is not needed any more.
         return;
       }
       work();

@@ -1,21 +1,22 @@
-/** Events as they come, after those that were missed. */
+/** The feed of events: first those that a listener missed, then new ones as they come. */
 import type { Clock } from '../base/clock.ts';
 import { redactDeep, redactText } from '../base/redact.ts';
 import type { EventStore, NewEvent } from '../db/events.ts';
 import type { AgentEvent } from './agent.ts';
 
-/** Events read at once. */
+/** Events read from the store at once. */
 const BATCH = 200;
 
 export interface EventFeed {
-  /** Stores an event and wakes everybody who listens. */
+  /** Stores an event and wakes all listeners. */
   append(event: Omit<NewEvent, 'at'>): AgentEvent;
-  /** As `append`, but wakes nobody: inside a transaction, after which `wake` is called. */
+  /** Like `append`, but wakes nobody: for use inside a transaction, after which `wake` is called. */
   store(event: Omit<NewEvent, 'at'>): void;
   wake(): void;
   /**
-   * Those after the id `after` that are still kept (undefined: none that was; an id that is still to come: all), then new ones, until the signal aborts,
-   * which ends the iteration. A listener that is slow misses only what is no longer kept.
+   * The events after the id `after` that are still kept, then new ones, until the signal aborts, which ends the
+   * iteration. Without `after` only new events come; an `after` above the latest id yields all that are kept. A slow
+   * listener misses only events that are no longer kept.
    */
   listen(
     after: number | undefined,
@@ -26,7 +27,7 @@ export interface EventFeed {
   watch(wake: () => void): () => void;
 }
 
-/** `redact` takes the secrets out of what is said; jobs come without any. */
+/** @param redact removes secrets from the data of appended events; jobs passed to `store` contain none */
 export function createEventFeed(
   store: EventStore,
   clock: Clock,
@@ -61,7 +62,7 @@ export function createEventFeed(
           last = event.id;
         }
         if (events.length > 0) continue;
-        // Nothing can come between the look at the store and this: both are in one turn.
+        // No event can come between the read above and this line, as both are in one turn of the event loop.
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
@@ -84,7 +85,7 @@ export function createEventFeed(
     wake: wakeAll,
     listen(after, jobId, signal) {
       const latest = store.latestId();
-      // An id that is still to come is of a state that was lost, or set back: what is kept is all new to whoever has it.
+      // An id above the latest one comes from a state that was lost or set back, so everything kept is new to the listener.
       const from = after === undefined ? latest : after > latest ? 0 : after;
       return follow(from, jobId, signal);
     },

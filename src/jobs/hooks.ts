@@ -1,34 +1,34 @@
-/** Commands of the person's own, run before and after a job. */
+/** Runs the commands that a person has configured to run before and after a job. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Clock } from '../base/clock.ts';
 import { OutputLines } from '../base/output-lines.ts';
 import { collectOutput, type ChildOutput } from './child-output.ts';
 import type { Job } from './job.ts';
 
-/** Milliseconds between asking a command to end and making it end. */
+/** Milliseconds between asking a command to end and killing it. */
 const GRACE_MS = 2_000;
-/** Milliseconds for output that comes after the end of the command, from what it left running. */
+/** Milliseconds to wait for output that processes left behind by the command may still print. */
 const DRAIN_MS = 200;
 
 export interface HookRun {
   readonly command: string;
   readonly timeoutMs: number;
-  /** Of the agent; its own `HOLDFAST_…` variables are not handed on. */
+  /** The agent's environment; its own `HOLDFAST_…` variables are not handed on. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Told as HOLDFAST_JOB_ID, HOLDFAST_JOB_TYPE, HOLDFAST_SOURCE, HOLDFAST_STATUS. */
+  /** Passed to the command as HOLDFAST_JOB_ID, HOLDFAST_JOB_TYPE, HOLDFAST_SOURCE, HOLDFAST_STATUS. */
   readonly job: Pick<Job, 'id' | 'type' | 'spec' | 'status'>;
-  /** Of its output what is kept: the first lines as they come, the last ones at the end. */
+  /** Receives the output that is kept: the first lines as they come, the last ones at the end. */
   readonly onLines: (texts: readonly string[]) => void;
 }
 
 export type HookResult =
   | { readonly ok: true }
-  /** Why not, as the end of a sentence that begins with the command. */
+  /** The reason is the end of a sentence that begins with the command. */
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Runs a command in a shell. Past its time, or when the signal aborts, it is killed with all that it started. What it leaves
- * running may print what it likes as long as this process lives: that is read, and kept nowhere.
+ * Runs a command in a shell. When its time is over or the signal aborts, it is killed together with all that it started.
+ * Processes that the command leaves running may go on printing: their output is read as long as this process lives, and dropped.
  */
 export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): Promise<HookResult> {
   if (signal.aborted) return { ok: false, reason: 'was not run' };
@@ -100,7 +100,7 @@ async function endOf(child: ChildProcess): Promise<HookResult> {
   });
 }
 
-/** True when `ms` passed, or the signal aborted, before the work was done. */
+/** True when `ms` passed or the signal aborted before the work was done. */
 async function firstOf(
   work: Promise<unknown>,
   clock: Clock,
@@ -116,7 +116,7 @@ async function firstOf(
       await clock.sleep(ms, over.signal);
       return true;
     } catch {
-      // Woken early: by the signal, or since the work is done.
+      // Woken early: by the signal, or because the work is done.
       return signal.aborted;
     }
   };
@@ -131,7 +131,7 @@ async function firstOf(
 async function endGroup(child: ChildProcess, ended: Promise<unknown>, clock: Clock): Promise<void> {
   signalGroup(child, 'SIGTERM');
   await firstOf(ended, clock, GRACE_MS, new AbortController().signal);
-  // Also when the shell itself has ended: what it started may not have.
+  // Also when the shell itself has ended: processes that it started may still run.
   signalGroup(child, 'SIGKILL');
   await firstOf(ended, clock, GRACE_MS, new AbortController().signal);
 }
@@ -142,6 +142,6 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
     if (process.platform === 'win32') child.kill(name);
     else process.kill(-child.pid, name);
   } catch {
-    // The group has ended by itself.
+    // The group has already ended.
   }
 }

@@ -1,6 +1,4 @@
-/**
- * The one way in which a job changes: row, event and journal line together, so that none of them tells another story.
- */
+/** The only way to change a job: row, event and journal line are written together, so that they never contradict each other. */
 import { monotonicFactory } from 'ulid';
 import type { Clock } from '../base/clock.ts';
 import { BugError, RequestError } from '../base/errors.ts';
@@ -15,41 +13,45 @@ import type { AgentState } from './open-state.ts';
 
 export interface JobBook {
   readonly feed: EventFeed;
-  /** Makes a queued job, of that pass when one is named. @throws {RequestError} INSUFFICIENT_STORAGE, SERVICE_UNAVAILABLE */
-  /** @param also called with the job in the transaction that stores it */
+  /**
+   * Makes a queued job. `also` is called with it in the transaction that stores it.
+   * @throws {RequestError} INSUFFICIENT_STORAGE, SERVICE_UNAVAILABLE
+   */
   add(spec: JobSpec, trigger: JobTrigger, also?: Noted): JobRecord;
-  /** All of them or none. `also` is called with the first one in the transaction that stores them. */
+  /**
+   * Adds all jobs or none, to the pass when one is given. `also` is called with the first job, in the transaction that
+   * stores them.
+   */
   addAll(
     specs: readonly JobSpec[],
     trigger: JobTrigger,
     more: { readonly pass?: string | undefined; readonly also?: Noted | undefined },
   ): readonly JobRecord[];
   /**
-   * Applies a step to the job as it is stored now, and gives it as it then is. `also` is called with that in the
-   * transaction that stores it.
+   * Applies a step to the stored job and returns the result. `also` is called with the result in the transaction that stores it.
    * @throws {BugError} when the step is not allowed
    */
   change(id: string, step: (record: JobRecord) => JobRecord, also?: Noted): JobRecord;
-  /** As `change` for what only shows how far a job is: not in the journal, and a power cut may undo it. */
+  /** Like `change`, for what only shows a job's progress: it is not written to the journal, and a power cut may undo it. */
   show(id: string, step: (record: JobRecord) => JobRecord): JobRecord;
   addProblem(id: string, problem: JobProblem): void;
-  /** Those of an earlier attempt. */
+  /** Removes the problems of an earlier attempt. */
   clearProblems(id: string): void;
   log(id: string, level: LogLine['level'], text: string): void;
-  /** Several lines at once, which costs little more than one. */
+  /** Appends several lines at once, which costs little more than one. */
   logAll(id: string, level: LogLine['level'], texts: readonly string[]): void;
   /** @throws {RequestError} NOT_FOUND */
   record(id: string): JobRecord;
-  /** Of one pass, in the order of their coming; none when it is null. */
+  /** The jobs of one pass, in the order in which they were added; empty when `pass` is null. */
   ofPass(pass: string | null): readonly JobRecord[];
-  /** In the order of their coming. */
+  /** In the order in which they were added. */
   queued(): readonly JobRecord[];
   running(): readonly JobRecord[];
-  /** Waits until the job has ended, or `ms` have passed. @throws {RequestError} NOT_FOUND; the signal's reason */
+  /** Waits until the job has ended, or `ms` have passed. @throws {RequestError} NOT_FOUND; also the reason of the signal */
   waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
 }
 
-/** `redact` takes the secrets out of all that is said about a job before it is stored anywhere. */
+/** @param redact removes secrets from all that is said about a job before it is stored anywhere */
 export function createJobBook(
   { database, journal, takeBack }: AgentState,
   clock: Clock,
@@ -57,7 +59,7 @@ export function createJobBook(
 ): JobBook {
   const feed = createEventFeed(database.events, clock, redact);
   const { jobs, jobLog } = database;
-  // Ids of the same millisecond rise too, and they do not come again when the clock is set back.
+  // Ids also rise within one millisecond, and do not repeat when the clock is set back.
   const nextUlid = monotonicFactory();
 
   const record = (id: string): JobRecord => {
@@ -83,7 +85,7 @@ export function createJobBook(
         for (const one of added) journal.append({ kind: 'job', record: one });
       });
     } catch (error) {
-      // Whoever asked for it is told that it was refused, so it must not be found in the journal later.
+      // The caller learns that the job was refused, so it must not be found in the journal later.
       for (const one of added) takeBack({ kind: 'job', record: canceled(one, nowMs) });
       throw notNoted(error);
     }
@@ -114,7 +116,7 @@ export function createJobBook(
         assertStep(before.job, next.job);
         jobs.update(next);
         feed.store(eventOf(isTerminal(next.job.status) ? 'job.finished' : 'job.updated', next.job, false));
-        // Before the line of the job, which must not stand in the journal without it.
+        // Before the journal line of the job, which must not be in the journal without what `also` stores.
         also?.(next.job);
         journal.append({ kind: 'job', record: next });
         return next;
@@ -159,7 +161,7 @@ export function createJobBook(
   };
 }
 
-/** Paths and specifications stay as they are: they have to be right, and are checked for secrets when they come in. */
+/** Redacts the error only. Paths and specifications have to stay exact, and are checked for secrets when a request comes in. */
 function withoutSecrets(record: JobRecord, redact: (text: string) => string): JobRecord {
   const { error } = record.job;
   if (error === null) return record;
@@ -171,7 +173,7 @@ function withoutSecrets(record: JobRecord, redact: (text: string) => string): Jo
   return { ...record, job: { ...record.job, error: shown } };
 }
 
-/** For whoever asked for the job. */
+/** The error for the caller who requested the job. */
 function notNoted(cause: unknown): unknown {
   const failure = stateFailureOf(cause);
   if (failure === undefined) return cause;

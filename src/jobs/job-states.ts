@@ -1,4 +1,4 @@
-/** The life of a job as pure steps. Each gives the record after it, or throws when the step is not allowed. */
+/** The life of a job as pure steps. Each returns the changed record. */
 import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
@@ -17,7 +17,7 @@ import {
 } from './job.ts';
 import { waitText } from './wait-text.ts';
 
-/** Engine processes that may die in a row without having stored anything new. */
+/** Engine processes that may die in a row without having stored anything new before the job fails. */
 export const MOST_DEATHS = 3;
 
 const NEXT: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
@@ -33,7 +33,7 @@ export function isTerminal(status: JobStatus): boolean {
 }
 
 /**
- * Checks a change of a stored job: a finished one stays as it is, and states follow each other as they may.
+ * Checks a change of a stored job: a finished job never changes, and a status may only be followed by those that `NEXT` allows.
  * @throws {BugError}
  */
 export function assertStep(before: Job, after: Job): void {
@@ -73,7 +73,7 @@ export function newJob(id: string, spec: JobSpec, trigger: JobTrigger, nowMs: nu
   return { job, bookkeeping: NO_BOOKKEEPING };
 }
 
-/** Belongs to that pass from now on. */
+/** Puts the job into the pass. */
 export function inPass({ job, bookkeeping }: JobRecord, pass: string): JobRecord {
   return { job, bookkeeping: { ...bookkeeping, pass, readsItself: false } };
 }
@@ -176,12 +176,12 @@ export function canceled({ job, bookkeeping }: JobRecord, nowMs: number): JobRec
   };
 }
 
-/** The agent stopped it: it goes on later as if nothing had been. */
+/** The agent stopped the job: it goes on later, and this does not count as an attempt. */
 export function stopped({ job, bookkeeping }: JobRecord): JobRecord {
   return { job: { ...job, status: 'queued', phase: null, ...NOT_WAITING }, bookkeeping };
 }
 
-/** The machine went down under it: another attempt, however often. */
+/** The machine went down while the job ran: it gets another attempt, without limit. */
 export function cut({ job, bookkeeping }: JobRecord): JobRecord {
   return {
     job: { ...job, status: 'queued', phase: null, ...NOT_WAITING, attempt: job.attempt + 1 },
@@ -190,8 +190,8 @@ export function cut({ job, bookkeeping }: JobRecord): JobRecord {
 }
 
 /**
- * The engine process died under it: another attempt, unless this was the last of several in a row that came to
- * nothing.
+ * The engine process died while the job ran: it gets another attempt, unless this was the last of several deaths in a
+ * row without anything stored.
  */
 export function died(record: JobRecord, how: Death, nowMs: number, retryAt: number | null): JobRecord {
   const { job, bookkeeping } = record;
@@ -214,7 +214,7 @@ export interface RetryTimes extends Pick<JobBookkeeping, 'retries' | 'failingSin
   readonly reason: Wait;
 }
 
-/** It failed for a reason that passes: it waits and tries again. */
+/** The job failed for a passing reason: it waits and is tried again. */
 export function retried(
   { job, bookkeeping }: JobRecord,
   error: JobError,
@@ -226,7 +226,7 @@ export function retried(
   };
 }
 
-/** Nothing can be copied from the other destinations of its pass: it reads the source itself, at once. */
+/** The other destinations of the pass have nothing to copy from: the job reads the source itself, at once. */
 export function readsItself({ job, bookkeeping }: JobRecord): JobRecord {
   return {
     job: { ...job, status: 'queued', phase: null, ...NOT_WAITING, attempt: job.attempt + 1 },

@@ -1,11 +1,11 @@
-/** Jobs as the state database keeps them and the Desktop API shows them. */
+/** Jobs as the state database stores them and the Desktop API shows them. */
 import type { StoredBy } from '../base/stored-by.ts';
 import type { OthersWait } from '../base/waits.ts';
 
 export type JobType = 'backup' | 'restore' | 'check' | 'prune' | 'drill';
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed' | 'canceled';
 export type JobPhase = 'scanning' | 'uploading' | 'committing' | 'verifying' | 'pruning' | 'restoring';
-/** `warning`: complete but for files that could not be read, or changed while they were. */
+/** `warning`: complete except for files that could not be read, or changed while they were read. */
 export type JobResult = 'success' | 'warning';
 export type JobTrigger = 'api' | 'schedule' | 'watch' | 'cli' | 'ui';
 
@@ -43,11 +43,11 @@ export interface RestoreSpec {
   readonly type: 'restore';
   readonly destination: string;
   readonly snapshot_id: string;
-  /** Who stored it; left out by older versions. */
+  /** Who stored the snapshot; missing in jobs of older versions. */
   readonly stored_by?: StoredBy | undefined;
-  /** Absolute paths in the snapshot; base64 ones are given as `{b64}`. None: everything. */
+  /** Absolute paths in the snapshot, with those given in base64 as `{b64}`. Empty: everything. */
   readonly paths: readonly (string | { readonly b64: string })[];
-  /** Absolute path, or in place. */
+  /** Absolute path; null restores in place. */
   readonly target: string | null;
   readonly options: {
     readonly overwrite: Overwrite;
@@ -68,7 +68,7 @@ export interface CheckSpec {
 export interface PruneSpec {
   readonly type: 'prune';
   readonly destination: string;
-  /** Forget by the retention of the settings first. */
+  /** Apply the retention of the settings first, which forgets snapshots. */
   readonly apply_retention: boolean;
 }
 
@@ -114,7 +114,7 @@ export const NO_PROGRESS: JobProgress = {
   eta_seconds: null,
 };
 
-/** In the details of an error: the disk of the state directory is full or takes no writes, which passes. */
+/** A key in the details of an error: the disk of the state directory is full or read-only, which passes. */
 export const STATE_UNWRITABLE = 'state_unwritable';
 
 export interface JobError {
@@ -125,26 +125,26 @@ export interface JobError {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** One file that could not be saved or restored. */
+/** A file that could not be saved or restored. */
 export interface JobProblem {
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-/** What a restore would do to what is there, from a dry run. */
+/** What a restore would do to the files at its target, from a dry run. */
 export interface RestorePreview {
   /** Everything but directories counts as a file. */
   readonly filesNew: number;
   readonly filesOverwritten: number;
-  /** They stay as they are, though the snapshot has others. */
+  /** Files that stay as they are although the snapshot has other versions. */
   readonly filesKept: number;
   readonly filesUnchanged: number;
-  /** A directory counts once for all that is in it. */
+  /** A directory counts as one, whatever is in it. */
   readonly filesDeleted: number;
-  /** Of the files that would be written. */
+  /** Size of the files that would be written. */
   readonly bytes: number;
-  /** By path, what would be lost before what stays when there are too many. */
+  /** Ordered by path. When there are too many, entries that would be lost take precedence over entries that stay. */
   readonly items: readonly PreviewItem[];
   readonly isCut: boolean;
 }
@@ -162,21 +162,21 @@ export type Wait =
   | OthersWait;
 
 export type PlainWait =
-  /** Neither is it there, nor mounted. */
+  /** The destination is neither there nor mounted. */
   | 'destination_absent'
   | 'on_battery'
   | 'on_metered'
-  /** For the job of its pass that reads the source. */
+  /** For the job of the same pass that reads the source. */
   | 'reader'
-  /** For the same job from before, which is tried again. */
+  /** For an earlier identical job that is being retried. */
   | 'earlier'
-  /** For another one at the same source or destination, or for memory. */
+  /** For another job at the same source or destination, or for memory. */
   | 'turn'
-  /** For its next try, after a failure that passes. */
+  /** For the next attempt, after a failure that passes. */
   | 'destination_unreachable'
   | 'repository_locked'
   | 'state_unwritable'
-  /** For the partner. */
+  /** For the Partner service. */
   | 'account_suspended'
   | 'trial_over';
 
@@ -190,11 +190,11 @@ export interface Job {
   readonly spec: JobSpec;
   readonly trigger: JobTrigger;
   readonly attempt: number;
-  /** Why it is not running yet, in plain words that only people read; null unless it waits for something. */
+  /** Why the job is not running, in words for people; null when it waits for nothing. */
   readonly waiting_for: string | null;
-  /** The same for programs. Jobs that earlier versions have stored lack it. */
+  /** The same for programs. Missing in jobs that earlier versions stored. */
   readonly waits?: Wait | null;
-  /** Of the snapshot made or restored. */
+  /** Id of the snapshot that was made or restored. */
   readonly snapshot_id: string | null;
   /** Regular files in the snapshot, or restored. */
   readonly files_done: number;
@@ -210,26 +210,32 @@ export interface Job {
   readonly started_at: number | null;
   readonly finished_at: number | null;
   /**
-   * Of a completed backup: when the run began that read the source. Copies of one snapshot have the same, whenever they
-   * were made. Jobs that earlier versions have completed lack it.
+   * For a completed backup: when the run that read the source began. All copies of one snapshot have the same time,
+   * whenever they were made. Missing in jobs that earlier versions completed.
    */
   readonly source_read_at?: number;
 }
 
-/** Whether a backup says how its source stands: not by exclude rules of the request's own. `JobStore.newest` goes by the same. */
+/**
+ * Whether a backup represents its whole source: no dry run, and no exclude rules in the request. `JobStore.newest`
+ * applies the same rule.
+ */
 export function isWhole(spec: JobSpec): boolean {
   return spec.type === 'backup' && !spec.options.dry_run && spec.options.exclude.length === 0;
 }
 
-/** Completed, but with no file at all, and something could not be read: there is nothing that could be restored. */
+/** Whether a backup completed without a single file because something could not be read: nothing could be restored from it. */
 export function hasReadNothing({ status, result, files_done: files }: Job): boolean {
   return status === 'completed' && result === 'warning' && files === 0;
 }
 
-/** One that a source may be restored from as it was, but for some files at most. */
+/** Whether the source could be restored from this backup, except for a few files at most. */
 export function isGood(job: Job): boolean {
   return job.status === 'completed' && isWhole(job.spec) && !hasReadNothing(job);
 }
 
-/** Why a check or a drill fails that found damage. Any other reason, as a destination out of reach, says nothing of what is stored. */
+/**
+ * Error codes of a check or drill that found damage. Any other code, such as an unreachable destination, says nothing
+ * about the stored data.
+ */
 export const DAMAGE_CODES: readonly string[] = ['CORRUPT_DATA', 'DECRYPTION_FAILED'];

@@ -1,4 +1,4 @@
-/** The key of the journal, and its lines: readable on this machine alone, and nothing in them can be changed. */
+/** The journal's key, and the encryption of its lines: they can be read on this machine only, and changes are detected. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -18,8 +18,7 @@ const TAG_BYTES = 16;
 const PURPOSE = 'holdfast journal 1';
 
 /**
- * The key at `path`, made when there is none. A damaged one is put aside: what it had sealed is lost, but the agent
- * can go on.
+ * Reads the key at `path`, or makes one. A damaged key is set aside: the lines sealed with it are lost, but the agent can go on.
  * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR, WRITE_ERROR
  */
 export function journalKey(path: string): Buffer {
@@ -76,7 +75,10 @@ function createKey(path: string): Buffer {
   }
 }
 
-/** One line, with its end. `file` binds it to the file that it stands in. */
+/**
+ * Seals one line, including its newline. `file`, the number of the journal file, is authenticated with it, so that a
+ * line is valid in that file only.
+ */
 export function sealLine(key: Buffer, file: number, record: DurableRecord): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
@@ -85,7 +87,7 @@ export function sealLine(key: Buffer, file: number, record: DurableRecord): stri
   return `${Buffer.concat(sealed).toString('base64')}\n`;
 }
 
-/** What a line says; undefined when it is damaged, or not ours. */
+/** The record in a line; undefined when the line is damaged or was sealed with another key. */
 export function openLine(key: Buffer, file: number, line: string): DurableRecord | undefined {
   const bytes = Buffer.from(line, 'base64');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
@@ -97,7 +99,7 @@ export function openLine(key: Buffer, file: number, line: string): DurableRecord
     const text = Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
     return JSON.parse(text.toString('utf8')) as DurableRecord;
   } catch {
-    // The only way the cipher has of saying that a line is not what was written.
+    // The cipher throws when authentication fails.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The sealed journal: every job as it is made, starts and ends, and the little else that must outlive the database.
- * What the database says counts; the journal is what it is rebuilt from when it is lost.
+ * The sealed journal: every job when it is made, starts and ends, and the few other records that must outlive the
+ * database. The database takes precedence; the journal is what it is rebuilt from when it is lost.
  */
 import {
   closeSync,
@@ -23,35 +23,38 @@ import { durableName, type DurableRecord } from '../db/durable.ts';
 import { journalKey, openLine, sealLine } from './journal-seal.ts';
 
 export interface JournalOptions {
-  /** Bytes below which it is not worth writing anew. */
+  /** Size in bytes below which the journal is not rewritten. */
   readonly smallBytes?: number | undefined;
 }
 
 const SMALL_BYTES = 4 * 1024 * 1024;
-/** Each write goes to the end, also after a line was taken away. */
+/** Appending, so that a write goes to the end of the file also after a line was withdrawn. */
 const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
-/** Written anew when it is so many times as large as it was after the last time. */
+/** The journal is rewritten when it is this many times as large as after the last rewrite. */
 const GROWTH = 3;
 
 export interface Journal {
-  /** The last of each name, in the order of their first coming, as found when it was opened. */
+  /** The last record of each name when the journal was opened, in the order in which the names first appear. */
   readonly found: readonly DurableRecord[];
-  /** There was one when it was opened, readable or not. */
+  /** Whether journal files existed when it was opened, readable or not. */
   readonly wasThere: boolean;
-  /** Lines that could not be read then. */
+  /** Lines that could not be read at that time. */
   readonly damagedLines: number;
-  /** Those of them that are whole: a loss of power leaves half a line at the end of a file, and no other. */
+  /**
+   * Damaged lines that end in a newline. A power failure only ever leaves an incomplete line at the end of a file, so
+   * these are real damage.
+   */
   readonly damagedWholeLines: number;
-  /** On the disk when it returns. @throws {StateError} WRITE_ERROR */
+  /** Writes the record to the disk before it returns. @throws {StateError} WRITE_ERROR */
   append(record: DurableRecord): void;
   /**
-   * Takes the last line away again where it says something of this name, which needs no room on the disk; false when it
-   * does not, or cannot be taken away.
+   * Removes the last line when it is about this name, which needs no space on the disk. False when it is about another
+   * name, or cannot be removed.
    */
   withdraw(name: string): boolean;
-  /** Writes the journal anew from `all` when it has grown too long, or was damaged. @throws {StateError} WRITE_ERROR */
+  /** Rewrites the journal from `all` when it has grown too long or was damaged. @throws {StateError} WRITE_ERROR */
   rotateIfDue(all: () => Iterable<DurableRecord>): void;
-  /** As `rotateIfDue`, due or not. */
+  /** Like `rotateIfDue`, but unconditional. */
   rotate(all: () => Iterable<DurableRecord>): void;
   close(): void;
 }
@@ -68,14 +71,14 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
   const files = journalFiles(directory);
   const read = readAll(key, files);
 
-  // A new file each time: the last one may end in half a line.
+  // A new file at each start: the last one may end in an incomplete line.
   let number = (files.at(-1)?.number ?? 0) + 1;
   let file: number | undefined;
   let bytes = read.bytes;
   let due = Math.max(smallBytes, read.bytes);
   let rotateNow = read.damagedLines > 0 || files.length > 20;
   let torn = false;
-  /** Where the last line begins, and of what it is. */
+  /** Position and record name of the last line. */
   let last: { readonly name: string; readonly from: number; readonly length: number } | undefined;
 
   const write = (name: string, line: string): void => {
@@ -96,7 +99,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
       ftruncateSync(file, last.from);
       fdatasyncSync(file);
     } catch {
-      // It may be there and may not: whoever asked writes a line that corrects it.
+      // The line may or may not be gone: the caller appends a correction instead.
       return false;
     }
     bytes -= last.length;
@@ -174,7 +177,7 @@ interface ReadJournal {
   readonly found: readonly DurableRecord[];
   readonly damagedLines: number;
   readonly damagedWholeLines: number;
-  /** Numbers of files with lines that cannot be read, the half one at the end aside. */
+  /** Numbers of files with unreadable lines, other than an incomplete one at the end. */
   readonly damagedFiles: ReadonlySet<number>;
   readonly bytes: number;
 }
@@ -203,7 +206,7 @@ function readAll(key: Buffer, files: readonly JournalFile[]): ReadJournal {
   return { found: [...found.values()], damagedLines, damagedWholeLines, damagedFiles, bytes };
 }
 
-/** A file that could not be read whole is kept for whoever looks into it. */
+/** A file with damaged lines is kept for later examination. */
 function retire({ number, path }: JournalFile, damagedFiles: ReadonlySet<number>): void {
   if (damagedFiles.has(number)) renameSync(path, `${path}.damaged`);
   else rmSync(path);

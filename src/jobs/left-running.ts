@@ -1,4 +1,4 @@
-/** Jobs that an agent left running which ended without a word, as by a crash or without power. */
+/** Jobs that were running when an earlier agent ended without recording their end, as after a crash or power failure. */
 import type { JobBookkeeping } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { AttemptEnd } from './attempt.ts';
@@ -6,8 +6,8 @@ import type { AttemptEnd } from './attempt.ts';
 const KEY = 'boot';
 
 /**
- * Notes which start of the machine this is. Whether it is another one than that of the last agent: what ran then ended with
- * the machine, by no fault of its own. False when none was noted.
+ * Records which boot of the machine this is. Returns whether it differs from the boot of the last agent: jobs that ran
+ * then were ended by the machine, not by a fault of their own. False when none was recorded.
  */
 export function machineRestarted(settings: SettingStore, boot: string): boolean {
   const before = settings.get(KEY);
@@ -15,7 +15,7 @@ export function machineRestarted(settings: SettingStore, boot: string): boolean 
   return before !== undefined && before !== boot;
 }
 
-/** How the attempt at such a job ended. */
+/** How the attempt at a job that was left running ended. */
 export function endOfLeft({ cancelRequested }: JobBookkeeping, isRestarted: boolean): AttemptEnd {
   if (cancelRequested) return { kind: 'canceled' };
   return isRestarted ? { kind: 'cut' } : { kind: 'died', how: 'agent-ended' };

@@ -1,4 +1,4 @@
-/** Times of the day where the person is. */
+/** Times of day in the person's time zone. */
 import { RequestError } from '../base/errors.ts';
 
 export const DAY_MINUTES = 1_440;
@@ -19,7 +19,7 @@ export function parseTimeOfDay(text: string): number {
 }
 
 /**
- * Minutes since local midnight, as the clock on the wall shows them; null: the time zone of the machine.
+ * Minutes since local midnight, by the clock on the wall; a null `timeZone` means that of the machine.
  * @throws {RequestError} INVALID_REQUEST for an unknown time zone
  */
 export function minuteOfDay(nowMs: number, timeZone: string | null): number {

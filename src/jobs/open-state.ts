@@ -1,4 +1,4 @@
-/** The state database together with its journal: whichever of them knows more brings the other up to date. */
+/** Opens the state database together with its journal, and brings each up to date from the other. */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../base/clock.ts';
@@ -13,23 +13,23 @@ import { isTerminal } from './job-states.ts';
 export interface AgentState {
   readonly database: StateDatabase;
   readonly journal: Journal;
-  /** What was found wrong when it was opened, as sentences; empty when all was well. */
+  /** Damage that was found on opening, as sentences; empty when there was none. */
   readonly findings: readonly string[];
-  /** The database was lost. What the journal did not have either may still be learned from the destinations. */
+  /** The database was lost. What the journal lacks may still be learned from the destinations. */
   readonly lost: boolean;
-  /** Corrects the journal, which may say what the database could not take: now, or as soon as there is room. */
+  /** Appends a correction for a journal line whose transaction failed: at once, or as soon as there is space on the disk. */
   readonly takeBack: (correction: DurableRecord) => void;
-  /** To be called when much was put into the database that the journal has not been told of. */
+  /** Rewrites the journal from the database. To be called after much was added to the database but not to the journal. */
   rewriteJournal(): void;
-  /** Shortens what has grown: to be called now and then. */
+  /** Removes old rows and shortens the journal. To be called periodically. */
   tidy(): void;
   close(): void;
 }
 
 /**
- * Opens `state.db` and `journal/` in the state directory. What is missing in the database is taken from the journal:
- * all of it when the database was damaged or gone, the last of it when an older copy was put back. A journal that lost
- * lines itself overrides no setting of a database that is whole, and is written anew from it.
+ * Opens `state.db` and `journal/` in the state directory. The journal supplies what the database lacks: everything when
+ * the database was damaged or gone, the last changes when an older copy was put back. A journal that lost lines itself
+ * overrides no setting of an intact database, and is rewritten from it.
  * @throws {StateError}
  */
 export function openAgentState(
@@ -50,7 +50,7 @@ export function openAgentState(
         corrections.shift();
       }
     };
-    // What the database could not take must not stand in the journal for longer than the disk is full.
+    // Corrections go first: a record that the database rejected must not stay in the journal after there is space again.
     const append = (record: DurableRecord): void => {
       correct();
       journal.append(record);
@@ -59,7 +59,7 @@ export function openAgentState(
       try {
         correct();
       } catch (error) {
-        // With the next line, the next tidying or the end.
+        // Tried again with the next line, at the next `tidy`, or on closing.
         if (!(error instanceof StateError)) throw error;
       }
     };
@@ -76,7 +76,7 @@ export function openAgentState(
       findings: findingsOf(database, journal, restored),
       lost: database.setAside !== null || (database.fresh && journal.wasThere),
       takeBack(correction) {
-        // On a full disk a line can be taken away where none can be added, and the agent may end before there is room.
+        // Removing a line needs no space on a full disk, while appending one does, and the agent may end before there is space.
         if (journal.withdraw(durableName(correction))) return;
         corrections.push(correction);
         correctIfPossible();
@@ -103,7 +103,7 @@ function* everything(database: StateDatabase): Iterable<DurableRecord> {
 interface BroughtBack {
   /** Ids of the jobs that the database did not know, or knew in another state. */
   readonly jobs: readonly string[];
-  /** The readable lines of a damaged journal say otherwise than the database, which counts. */
+  /** Whether the readable lines of a damaged journal contradict the database, which takes precedence. */
   readonly isContradicted: boolean;
 }
 
@@ -121,12 +121,13 @@ function bringBack(database: StateDatabase, { found, damagedLines }: Journal, no
       if (known === undefined || isAhead(record, known)) ahead.push(id);
     }
     if (isAdded && !database.fresh) {
-      // The journal still has what was forgotten as old: what is added last would pass for the newest, and be kept.
+      // The journal may still have old jobs that were pruned. Without new order numbers they would count as the newest,
+      // and be kept.
       database.jobs.reorder();
       database.jobs.prune(nowMs);
     }
     const isBehind = database.fresh || ahead.some((id) => database.jobs.record(id) !== undefined);
-    // The line that can be read may be older than the one that cannot: an alarm that was raised again would be gone.
+    // The readable line may be older than a lost one: an alarm that was raised again would disappear.
     const isKept = damagedLines > 0 && !isBehind;
     const told = isKept ? said(database.durable()) : undefined;
     for (const entry of found) {
@@ -137,7 +138,7 @@ function bringBack(database: StateDatabase, { found, damagedLines }: Journal, no
   });
 }
 
-/** What settings and repositories are according to these records. */
+/** The settings and repositories in these records. */
 function said(records: Iterable<DurableRecord>): ReadonlyMap<string, DurableRecord> {
   return new Map(
     [...records]
@@ -159,17 +160,17 @@ function bringBackJob({ jobs }: StateDatabase, record: JobRecord, known: JobReco
 }
 
 /**
- * Whether what the journal says of a job is to be believed: the database may have lost the end of its log, or been
- * changed by somebody else, while the lines of a journal are sealed.
+ * Whether to believe the journal's record of a job rather than the row. The database may have lost the end of its log
+ * or been changed by another program, while journal lines are sealed.
  */
 function isTruer(
   { job: written, bookkeeping }: JobRecord,
   { job: known, bookkeeping: kept }: JobRecord,
 ): boolean {
-  // What an earlier version did not know is as it is in rows that it wrote.
+  // Lines of an earlier version lack newer fields, which its rows have with their defaults.
   const filled = { ...NO_BOOKKEEPING, ...bookkeeping };
   if (isTerminal(written.status)) return !isDeepStrictEqual([written, filled], [known, kept]);
-  // The line that said so was lost.
+  // The row has an end that the journal does not: its line was lost.
   if (isTerminal(known.status)) return false;
   const ahead = stepsOf(written, bookkeeping) - stepsOf(known, kept);
   return (
@@ -177,7 +178,7 @@ function isTruer(
   );
 }
 
-/** Whether the database does not have the last steps of the job. */
+/** Whether the row lacks the last steps of the job. */
 function isAhead(
   { job: written, bookkeeping }: JobRecord,
   { job: known, bookkeeping: kept }: JobRecord,
@@ -191,14 +192,14 @@ function stepsOf({ attempt }: Job, { deaths, retries, cancelRequested }: JobBook
   return attempt + deaths + retries + Number(cancelRequested);
 }
 
-/** What changes with a line in the journal alone; the names of all the rest. */
+/** The fields that change only together with a journal line, and the names of all fields. */
 function lastingOf(job: Job, bookkeeping: JobBookkeeping): unknown {
   const { id, type, status, spec, trigger, attempt, created_at, started_at, progress } = job;
   const names = [job, progress, bookkeeping].map((record) => Object.keys(record).sort());
   return { id, type, status, spec, trigger, attempt, created_at, started_at, names };
 }
 
-/** A journal that was removed, or damaged, gets from the database what it lacks. */
+/** Rewrites the journal from the database when it lacks records, as after it was removed or damaged. */
 function writeMissing(database: StateDatabase, journal: Journal): void {
   const written = new Map(journal.found.map((record) => [durableName(record), record]));
   for (const record of everything(database)) {
@@ -217,13 +218,13 @@ function findingsOf(
   restored: BroughtBack,
 ): readonly string[] {
   const findings: string[] = [];
-  // Without those that are too old to be kept.
+  // Jobs that were pruned again because of their age do not count.
   const stayed = restored.jobs.filter((id) => database.jobs.record(id) !== undefined).length;
   if (database.setAside !== null) {
     findings.push(`The state database was damaged. It was set aside as ${database.setAside}.`);
   }
   if (stayed > 0) findings.push(`${stayed} jobs were taken from the journal.`);
-  // Half a line of what never came to be is what a loss of power leaves.
+  // A single incomplete line is what a power failure leaves, and what it was to record never happened.
   if (damagedLines > 1 || damagedWholeLines > 0 || restored.isContradicted) {
     const lines =
       damagedLines === 1 ? '1 line of the journal is' : `${damagedLines} lines of the journal are`;

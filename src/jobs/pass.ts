@@ -1,6 +1,6 @@
 /**
- * A pass: the same backup to several destinations, one job for each. One job at a time reads the source; what it has
- * made is copied by the others.
+ * A pass: the same backup to several destinations, one job for each. One job at a time reads the source; the others
+ * copy the snapshot that it made.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { BugError, RequestError } from '../base/errors.ts';
@@ -11,19 +11,19 @@ import type { Noted } from './agent.ts';
 import type { BackupSpec, Job, JobError, JobSpec, JobTrigger, PlainWait } from './job.ts';
 import { isPersons, requireRoom, type JobPlaces, type PlacesOf } from './queue.ts';
 
-/** What a job does for its pass. */
+/** The role of a job in its pass. */
 export type PassPart =
   | { readonly kind: 'alone' }
-  /** `waiting`: those that are to get what it makes. */
+  /** `waiting`: the jobs that are to copy the snapshot. */
   | { readonly kind: 'reads'; readonly pass: string; readonly waiting: readonly Job[] }
-  /** `from`: those that have made it, at least one. */
+  /** `from`: the jobs that have the snapshot, at least one. */
   | { readonly kind: 'copies'; readonly pass: string; readonly from: readonly Job[] }
-  /** The source must not be read: the command before has failed for another one. */
+  /** The job must not read the source because the command before the backup has failed for another job. */
   | { readonly kind: 'refused'; readonly error: JobError };
 
 const ALONE: PassPart = { kind: 'alone' };
 
-/** @param members all of the pass */
+/** @param members all jobs of the pass */
 export function partOf({ job, bookkeeping }: JobRecord, members: readonly JobRecord[]): PassPart {
   const { pass, readsItself } = bookkeeping;
   if (pass === null) return ALONE;
@@ -35,15 +35,15 @@ export function partOf({ job, bookkeeping }: JobRecord, members: readonly JobRec
   return { kind: 'reads', pass, waiting: others.filter(({ status }) => !isTerminal(status)) };
 }
 
-/** Who copies leaves the source to others. */
+/** A copying job does not occupy the source. */
 export function placesOfPart(spec: JobSpec, part: PassPart, placesOf: PlacesOf): JobPlaces {
   const places = placesOf(spec);
   return part.kind === 'copies' || part.kind === 'refused' ? { ...places, source: null } : places;
 }
 
 /**
- * The same jobs, those of each pass in such an order that who has its destination on this machine comes first: what a
- * reader stores is read again by the others. Other jobs keep their places.
+ * Reorders the jobs of each pass so that those with a destination on this machine come first: the snapshot that the
+ * reader stores is read again by the others. Other jobs keep their positions.
  */
 export function nearFirst(
   records: readonly JobRecord[],
@@ -60,8 +60,8 @@ export function nearFirst(
 }
 
 /**
- * The one that was reading the source when its engine or the agent ended, and that can go on at once with what it has
- * stored: the others let it.
+ * The job that was reading the source when its engine or the agent ended, and that can go on at once with what it has
+ * stored. Other jobs of the pass give way to it.
  */
 export function interruptedReader(
   { job }: JobRecord,
@@ -78,7 +78,7 @@ export function interruptedReader(
   );
 }
 
-/** What a job of a pass is to say that it waits for; undefined when that need not change. */
+/** The wait that a job of a pass is to show (null: none); undefined when it need not change. */
 export function passWait(
   { job, bookkeeping }: JobRecord,
   part: PassPart,
@@ -95,20 +95,20 @@ export function passWait(
 }
 
 export interface PassRequest {
-  /** The same but for their destinations, in the order in which they are to read the source. */
+  /** Equal except for their destinations, in the order in which they are to read the source. */
   readonly specs: readonly BackupSpec[];
   readonly trigger: JobTrigger;
-  /** Used when a new pass is begun. */
+  /** Id of the pass, if a new one is begun. */
   readonly pass: string;
-  /** Whether a job of that pass reads the source just now. */
+  /** Whether a job of that pass is reading the source at the moment. */
   readonly isRead: (pass: string) => boolean;
-  /** Called with the first job that is new in the transaction that stores all of them. */
+  /** Called with the first new job, in the transaction that stores all of them. */
   readonly also?: Noted | undefined;
 }
 
 /**
- * Queues one job for each destination. When nobody asked in person, jobs that wait already to do the same are taken
- * along, unless what they are to copy is being made just now.
+ * Queues one job for each destination. When no person asked for it, identical jobs that already wait join the pass,
+ * unless the snapshot that they are to copy is being made at the moment.
  * @returns the jobs in the order of `specs`
  * @throws {RequestError} QUEUE_FULL
  */
@@ -122,7 +122,7 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
           job.started_at === null && (bookkeeping.pass === null || !isRead(bookkeeping.pass)),
       );
   const known = specs.map((spec) => waiting.find(({ job }) => isDeepStrictEqual(job.spec, spec)));
-  // What another one has read before is not what is asked for now: in a pass of their own they read anew.
+  // A snapshot that was read earlier lacks what changed since: the waiting jobs move to a new pass that reads the source again.
   const joined = known.some((record) => record !== undefined && copiesOf(book, record))
     ? undefined
     : onePass(known);
@@ -136,7 +136,7 @@ export function submitPass(book: JobBook, request: PassRequest): readonly Job[] 
   });
 }
 
-/** Whether it gets what another one of its pass has made. */
+/** Whether the job copies a snapshot that another job of its pass has made. */
 export function copiesOf(book: Pick<JobBook, 'ofPass'>, record: JobRecord): boolean {
   return partOf(record, book.ofPass(record.bookkeeping.pass)).kind === 'copies';
 }
@@ -145,14 +145,14 @@ function unadded(): never {
   throw new BugError('A job of a pass was not added');
 }
 
-/** All of them, when nothing has to be added and they belong together already. */
+/** The waiting jobs, when there is one for each destination and all belong to the same pass. */
 function onePass(known: readonly (JobRecord | undefined)[]): readonly JobRecord[] | undefined {
   const there = known.filter((record) => record !== undefined);
   const passes = new Set(there.map(({ bookkeeping }) => bookkeeping.pass));
   return there.length === known.length && passes.size === 1 && !passes.has(null) ? there : undefined;
 }
 
-/** What a job fails with that may not read the source because another one's command has failed. */
+/** The error of a job that may not read the source because the hook of another job of the pass failed. */
 export function refusalOf({ code, message, details }: JobError): RequestError {
   return new RequestError(code, message, { details: details as Record<string, string | number | boolean> });
 }

@@ -1,10 +1,10 @@
-/** The pause that a person ordered: it outlives restarts and ends by itself at its time. */
+/** The pause that a person ordered. It outlives restarts and ends automatically at its time. */
 import type { SettingStore } from '../db/settings.ts';
 
 const KEY = 'pause';
 
 export interface Pause {
-  /** Milliseconds since 1970; null: until somebody ends it. */
+  /** Milliseconds since 1970; null: until a person ends it. */
   readonly until: number | null;
 }
 
@@ -13,7 +13,7 @@ export function readPause(settings: SettingStore): Pause | undefined {
   return text === undefined ? undefined : (JSON.parse(text) as Pause);
 }
 
-/** Undefined ends it. */
+/** Stores the pause; undefined ends it. */
 export function writePause(settings: SettingStore, pause: Pause | undefined): void {
   settings.set(KEY, pause === undefined ? undefined : JSON.stringify(pause));
 }

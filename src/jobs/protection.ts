@@ -1,4 +1,4 @@
-/** Whether the person is protected, in one English sentence: for the command line, notices and programs. */
+/** Says in one English sentence whether the person is protected: for the command line, notices and programs. */
 import { holdfast } from '../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { FullStatus, StatusCheck } from './agent.ts';
@@ -18,7 +18,7 @@ export function protectionOf(status: Known, nowMs: number): Protection {
   return { level: headline.level, sentence: sentenceOf(headline, status.checks, nowMs), headline };
 }
 
-/** What is to be said beside the headline: all that is not well, or else what is good to know. */
+/** The statements to show in addition to the headline: all that is not well or, when all is well, what is good to know. */
 export function othersOf({ statements }: Pick<Known, 'statements'>): readonly Statement[] {
   const [worst, ...others] = statements;
   return others.filter(({ level, code }) =>
@@ -26,7 +26,7 @@ export function othersOf({ statements }: Pick<Known, 'statements'>): readonly St
   );
 }
 
-/** `And 2 more things.`, behind the sentence; empty when there is nothing more. */
+/** ` And 2 more things.`, to follow the sentence; empty when there is nothing more. */
 export function moreOf({ more }: Pick<Headline, 'more'>): string {
   return more === 0 ? '' : more === 1 ? ' And one more thing.' : ` And ${more} more things.`;
 }
@@ -107,7 +107,7 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
   }
 }
 
-/** What to do, as far as the sentence does not say it; empty where that is all. */
+/** What to do about a statement, where its sentence does not say so; empty where there is nothing to do. */
 export function adviceOf({ code, reason, files, paths, before }: Statement): string {
   const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
@@ -253,7 +253,7 @@ function unreadCount({ files = 0, folders = 0 }: Statement['figures']): string {
   return listOf(parts);
 }
 
-/** As they are called below their source. */
+/** Names files by their paths relative to the source. */
 function namedFiles({ files, paths, figures }: Statement): string {
   const names = files.map((file) => {
     const source = paths.find((path) => file.startsWith(`${path}/`));

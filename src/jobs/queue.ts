@@ -1,4 +1,4 @@
-/** Which job comes next. One runs at a time for each source and for each destination. */
+/** Decides which job comes next. Each source and each destination has one running job at a time. */
 import { isDeepStrictEqual } from 'node:util';
 import { RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
@@ -9,16 +9,16 @@ import { isDue } from './retry-delay.ts';
 
 export const MOST_QUEUED = 100;
 
-/** What a job needs for itself alone. */
+/** The places that a job needs exclusively. */
 export interface JobPlaces {
-  /** Null: the job reads no source. */
+  /** Null: the job does not read a source. */
   readonly source: string | null;
   readonly destination: string;
   /** The destination is not on this machine. */
   readonly isFar?: boolean;
 }
 
-/** What a job has for itself alone just now; null: none of the kind. */
+/** The places that a running job occupies at the moment; null: none of that kind. */
 export interface Held {
   readonly source: string | null;
   readonly destination: string | null;
@@ -26,7 +26,7 @@ export interface Held {
 
 export type PlacesOf = (spec: JobSpec) => JobPlaces;
 
-/** Places by their names. Who knows that two names mean the same place gives the runner something better. */
+/** Identifies places by their names. A caller that knows when two names mean the same place provides its own function. */
 export function placesByName(spec: JobSpec): JobPlaces {
   return { source: spec.type === 'backup' ? spec.source : null, destination: spec.destination };
 }
@@ -34,13 +34,13 @@ export function placesByName(spec: JobSpec): JobPlaces {
 export interface JobRequest {
   readonly spec: JobSpec;
   readonly trigger: JobTrigger;
-  /** Whether a job that waits gets what another one has begun to read: that has not seen what changed since. */
+  /** Whether a waiting job copies a snapshot that another job has already begun to read, which lacks what changed since. */
   readonly copies: (record: JobRecord) => boolean;
   readonly also?: Noted | undefined;
 }
 
 /**
- * Queues a job, or gives the one that already waits to do the same, when nobody asked for it in person.
+ * Queues a job. When no person asked for it, an identical job that already waits is returned instead.
  * @throws {RequestError} QUEUE_FULL
  */
 export function submitJob(book: JobBook, { spec, trigger, copies, also }: JobRequest): Job {
@@ -54,9 +54,9 @@ export function submitJob(book: JobBook, { spec, trigger, copies, also }: JobReq
 }
 
 /**
- * Whether so many more may wait of those that somebody asks for. What the agent queues by itself is bounded by what the
- * settings name, since one that waits stands for all that are the same: else jobs that wait for one destination would
- * keep those to the others from being made.
+ * Refuses further jobs of people when too many already wait. Jobs that the agent queues itself are not counted: a
+ * waiting job stands for all identical ones, so the settings bound their number. If they were counted, jobs that wait
+ * for one destination would keep out those for others.
  * @throws {RequestError} QUEUE_FULL
  */
 export function requireRoom(queued: readonly JobRecord[], trigger: JobTrigger, more: number): void {
@@ -70,19 +70,19 @@ export function requireRoom(queued: readonly JobRecord[], trigger: JobTrigger, m
   });
 }
 
-/** Whether somebody is waiting for it. */
+/** Whether a person or program is waiting for the job. */
 export function isPersons(trigger: JobTrigger): boolean {
   return trigger !== 'schedule' && trigger !== 'watch';
 }
 
-/** One that has begun before may find its work done as of then, so it does not stand for what changed since. */
+/** A job that has begun may find its work done as of its beginning, so it does not cover what changed since. */
 function canStandFor({ job }: JobRecord, spec: JobSpec): boolean {
   return job.started_at === null && isDeepStrictEqual(job.spec, spec);
 }
 
 /**
- * Whether it leaves the first turn to the same job from before, which has begun and is tried again. So it does not begin
- * itself, and stands for all that comes until then: however long a destination is away, two jobs wait for it.
+ * Whether the job lets an earlier identical job go first, which has begun and is being retried. As the later job does not
+ * begin, it can stand for all requests that come meanwhile: however long a destination is away, only two jobs wait for it.
  */
 export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]): boolean {
   if (isPersons(job.trigger) || job.started_at !== null) return false;
@@ -93,8 +93,8 @@ export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]
 }
 
 /**
- * What a job is to say that it waits for; undefined when that need not change.
- * @param isBehind whether another job has what it needs
+ * The wait that a job is to show (null: none); undefined when it need not change.
+ * @param isBehind whether another job occupies a place that it needs, or there is too little memory
  */
 export function queueWait(
   { job }: JobRecord,
@@ -103,17 +103,17 @@ export function queueWait(
 ): PlainWait | null | undefined {
   const said = job.waits?.code ?? null;
   if (yields) return said === 'earlier' ? undefined : 'earlier';
-  // One that has begun waits for what it has said, or goes on next.
+  // A job that has begun keeps its own reason to wait, or continues next.
   const waits = isBehind && job.started_at === null;
   if (waits) return said === null || said === 'earlier' ? 'turn' : undefined;
-  // What an earlier version has stored says it in words alone.
+  // Jobs stored by an earlier version have the reason in words only.
   const isOld = job.waits === undefined && job.waiting_for !== null && job.started_at === null;
   return isOld || said === 'earlier' || said === 'turn' ? null : undefined;
 }
 
 /**
- * Those that may start now as far as places and waiting times go, the first ones first: restores that somebody waits
- * for, then everything else that somebody waits for, then the rest, each in the order of their coming.
+ * The jobs that may start as far as places and waiting times go, in order: first restores that somebody waits for, then
+ * other jobs that somebody waits for, then the rest, each group in the order in which they were queued.
  */
 export function startable(
   queued: readonly JobRecord[],

@@ -1,22 +1,22 @@
-/** Which failures pass by themselves, and how long to wait. */
+/** Which failures pass by waiting, and how long a job waits before it is tried again. */
 import { randomInt } from 'node:crypto';
 import { STATE_UNWRITABLE, type JobError, type PlainWait, type Wait } from './job.ts';
 
 export const RETRY_TIMES = {
-  /** After the first failure; each further one waits twice as long. */
+  /** Wait after the first failure; each further one doubles it. */
   firstMs: 30_000,
-  /** And never longer than this. */
+  /** The longest wait. */
   longestMs: 15 * 60_000,
-  /** After this, the failure is told to the person: they expect a backup a day. */
+  /** A job fails for good after this time, since people expect a backup a day, */
   giveUpMs: 86_400_000,
-  /** And after so many failures: a machine that slept has not tried. */
+  /** but only after this many failures, as a machine that slept has not tried. */
   giveUpFailures: 20,
-  /** After the first death of an engine process. */
+  /** Wait after the first death of an engine process. */
   firstDeathMs: 1_000,
   longestDeathMs: 60_000,
 } as const;
 
-/** What a job waits for after an error of this code. */
+/** What a job waits for after an error with this code. */
 const PASSING: Readonly<Record<string, PlainWait>> = {
   DESTINATION_UNREACHABLE: 'destination_unreachable',
   REPOSITORY_LOCKED: 'repository_locked',
@@ -24,7 +24,7 @@ const PASSING: Readonly<Record<string, PlainWait>> = {
 
 /**
  * Why the job waits; undefined when waiting does not help, or has lasted long enough.
- * @param failures the earlier ones since then
+ * @param failures earlier failures since `failingSince`
  */
 export function passingReason(
   error: JobError,
@@ -44,8 +44,8 @@ function waitsFor({ code, details }: JobError): PlainWait | undefined {
 }
 
 /**
- * Milliseconds to wait after `failures` earlier ones, somewhat at random, so that many agents do not return at once; and
- * not before the store said that it may be asked again, within the longest wait.
+ * Milliseconds to wait after `failures` earlier ones. The time is partly random, so that many agents do not return at
+ * once. It is not shorter than the store asked for, up to the longest wait.
  */
 export function retryDelay(failures: number, { details }: Pick<JobError, 'details'>): number {
   const most = Math.min(RETRY_TIMES.longestMs, RETRY_TIMES.firstMs * 2 ** Math.min(failures, 20));
@@ -56,14 +56,12 @@ export function retryDelay(failures: number, { details }: Pick<JobError, 'detail
     : delay;
 }
 
-/** Milliseconds before a job runs again whose engine process died `deaths` times before without getting further. */
+/** Milliseconds to wait after an engine process died, when it had died `deaths` times before without progress. */
 export function deathDelay(deaths: number): number {
   return Math.min(RETRY_TIMES.longestDeathMs, RETRY_TIMES.firstDeathMs * 2 ** Math.min(deaths, 20));
 }
 
-/**
- * Whether a job may run again. A time further ahead than any wait was set by a clock that was wrong then.
- */
+/** Whether a job may run again. A time further ahead than the longest wait was set while the clock was wrong, and is ignored. */
 export function isDue(retryAt: number | null, nowMs: number): boolean {
   return retryAt === null || nowMs >= retryAt || retryAt - nowMs > RETRY_TIMES.longestMs;
 }

@@ -1,4 +1,4 @@
-/** Runs queued jobs in engine processes, and brings each to an end whatever happens to the process. */
+/** Runs queued jobs in engine processes, and brings each job to an end whatever happens to the process. */
 import { isDeepStrictEqual } from 'node:util';
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -32,22 +32,22 @@ import { isPersons, isTaken, startable, submitJob, type Held, type JobPlaces } f
 import { showWaits } from './shown-waits.ts';
 import { UploadShares } from './upload-shares.ts';
 
-/** Milliseconds after which the end of a job that could not be written is written again. */
+/** Milliseconds between attempts to write the end of a job. */
 const WRITE_AGAIN_MS = 2_000;
 
 export interface RunnerParts {
   readonly book: JobBook;
   readonly settings: SettingStore;
   readonly launcher: EngineLauncher;
-  /** Jobs at work beside which none begins that nobody waits for; undefined for any number. */
+  /** When this many jobs are running, jobs that nobody waits for do not start; undefined for no limit. */
   readonly mostAtOnce?: number | undefined;
   readonly clock: Clock;
-  /** Which start of the machine this is. */
+  /** Identifies the current boot of the machine. */
   readonly boot: () => string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Bytes per second, now. */
+  /** Current limit in bytes per second; null for none. */
   readonly uploadLimit: () => number | null;
-  /** Something failed that no job can be blamed for, as the state database; to be logged. */
+  /** Logs an error that is not the fault of a job, such as a failure of the state database. */
   readonly trouble: (error: unknown) => void;
 }
 
@@ -56,7 +56,7 @@ export class Runner {
   #attached: JobHost | undefined;
   readonly #attempts = new Map<string, Attempt>();
   readonly #runs = new Map<string, Promise<void>>();
-  /** At destinations. */
+  /** The turns of jobs at destinations. */
   readonly #turns = new TurnsAt();
   readonly #shares = new UploadShares();
   #pause: Pause | undefined;
@@ -71,12 +71,12 @@ export class Runner {
     this.#pause = readPause(parts.settings);
   }
 
-  /** Who works for the jobs from now on: to be called once, before any of them begins or ends. */
+  /** Sets the host. To be called once, before any job begins or ends. */
   attach(host: JobHost): void {
     this.#attached = host;
   }
 
-  /** Takes up what an earlier process left, and begins: until then jobs are only noted. */
+  /** Continues jobs that an earlier process left, and begins to run jobs. Before this, jobs are only queued. */
   start(): void {
     const { book, settings, boot } = this.#parts;
     const isRestarted = machineRestarted(settings, boot());
@@ -100,7 +100,7 @@ export class Runner {
   }
 
   /**
-   * The same backup to several destinations, in the order in which they are to read the source.
+   * Queues the same backup to several destinations, in the order in which they are to read the source.
    * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
    */
   submitPass(specs: readonly BackupSpec[], trigger: JobTrigger, also?: Noted): readonly Job[] {
@@ -118,7 +118,7 @@ export class Runner {
   }
 
   /**
-   * Cancels a job: at once while it waits, else as soon as its engine can stop.
+   * Cancels a job: at once while it waits, otherwise as soon as its engine can stop.
    * @throws {RequestError} NOT_FOUND, JOB_NOT_CANCELABLE
    */
   cancel(id: string): Job {
@@ -136,12 +136,15 @@ export class Runner {
     return asked;
   }
 
-  /** Undefined while jobs are started. */
+  /** The current pause; undefined when there is none. */
   get pausedUntil(): Pause | undefined {
     return this.#pause;
   }
 
-  /** Starts nothing until then; null: until `resume`. With `interrupt`, what runs is stopped and goes on afterwards. */
+  /**
+   * Starts no jobs until the given time (milliseconds since 1970; null: until `resume`). With `interrupt`, running jobs
+   * are stopped and go on afterwards.
+   */
   async pause(until: number | null, interrupt: boolean): Promise<void> {
     this.#setPause({ until });
     if (interrupt) await this.#stopAll();
@@ -153,7 +156,7 @@ export class Runner {
     this.look();
   }
 
-  /** Stops what runs, which goes on at the next start, and starts nothing more. */
+  /** Stops running jobs, which go on at the next start of the agent, and starts no more. */
   async close(): Promise<void> {
     this.#state = 'closed';
     this.#timer.abort();
@@ -162,7 +165,7 @@ export class Runner {
     await this.#stopAll();
   }
 
-  /** Starts what may be started. To be called when something changed that the runner cannot know, as the settings. */
+  /** Starts the jobs that may start. To be called after a change that the runner cannot notice, such as one of the settings. */
   look(): void {
     if (this.#state !== 'open') return;
     this.#lookAgain = true;
@@ -212,7 +215,7 @@ export class Runner {
     this.#shares.give(uploadLimit(), [...this.#attempts.values()], clock.monotonic());
   }
 
-  /** Each job at work takes memory: what nobody waits for comes after the others where there is little. */
+  /** Each running job takes memory: where there is little, jobs that nobody waits for have to wait. */
   #isFull({ trigger }: Job): boolean {
     return !isPersons(trigger) && this.#attempts.size >= (this.#parts.mostAtOnce ?? Number.POSITIVE_INFINITY);
   }
@@ -231,7 +234,7 @@ export class Runner {
     return interrupted !== undefined && !isTaken(this.#placesOf(interrupted), this.#taken());
   }
 
-  /** Whether a job of that pass reads the source just now. */
+  /** Whether a job of that pass is reading the source at the moment. */
   #isRead(pass: string): boolean {
     return this.#parts.book
       .ofPass(pass)
@@ -247,7 +250,7 @@ export class Runner {
     });
   }
 
-  /** Jobs that are said to run but do not, since their end could not be written. */
+  /** Ends jobs that are stored as running but have no attempt, because their end could not be written. */
   #takeUpLost(): void {
     for (const { job } of this.#parts.book.running()) {
       if (this.#attempts.has(job.id)) continue;
@@ -263,7 +266,7 @@ export class Runner {
     try {
       return await this.#host.waitingReason(job, part);
     } catch (error) {
-      // A backup on battery is better than none.
+      // If the conditions cannot be checked the job runs: a backup on battery is better than none.
       this.#parts.trouble(error);
       return null;
     }
@@ -276,7 +279,7 @@ export class Runner {
     const places = this.#placesOf(record);
     const { job } = book.change(record.job.id, (found) => started(found, clock.now()));
     this.#tell(() => host.began(job));
-    // Hooks are for what is read.
+    // Hooks concern the reading of a source, so copies run none.
     const hooks = part.kind === 'alone' || part.kind === 'reads' ? host.hooksOf(job) : null;
     const prepare = async (it: Job, signal: AbortSignal): Promise<EngineJob> => {
       if (part.kind === 'refused') throw refusalOf(part.error);
@@ -318,7 +321,7 @@ export class Runner {
     }
   }
 
-  /** As `#end`, again and again while the disk of the state is full: what an engine has done is not done once more. */
+  /** Like `#end`, repeated while the disk of the state directory is full: otherwise the engine's work would be done again. */
   async #endWhenPossible(id: string, end: AttemptEnd, ranMs: number): Promise<Job> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -334,7 +337,7 @@ export class Runner {
     }
   }
 
-  /** Writes how an attempt ended, and what that means for the job. */
+  /** Writes how an attempt ended, and what follows for the job. */
   #end(id: string, end: AttemptEnd, ranMs: number): Job {
     const { book, clock } = this.#parts;
     const nowMs = clock.now();
@@ -397,7 +400,7 @@ export class Runner {
     return this.#state === 'open';
   }
 
-  /** Arranges for the next look, when there is anything to look at. */
+  /** Schedules the next look, if there is anything to look at. */
   #wakeLater(fine: boolean): void {
     this.#timer.abort();
     if (!this.#isOpen()) return;

@@ -1,18 +1,18 @@
-/** Jobs say what they wait for: another job, its turn, or nothing any more. */
+/** Keeps the reason that each waiting job shows up to date: another job, its turn, or nothing any more. */
 import type { JobRecord } from '../db/jobs.ts';
 import type { JobBook } from './job-book.ts';
 import { waiting } from './job-states.ts';
 import { passWait, type PassPart } from './pass.ts';
 import { queueWait, yieldsToEarlier } from './queue.ts';
 
-/** Jobs that say it in one look: each is a write, and the rest say it at the next look. */
+/** The most jobs that are updated in one look, as each is a write. The rest follow at the next look. */
 const MOST_TOLD = 50;
 
 export interface WaitFacts {
   readonly partOf: (record: JobRecord) => PassPart;
-  /** Whether a job of that pass reads the source just now. */
+  /** Whether a job of that pass is reading the source at the moment. */
   readonly isRead: (pass: string) => boolean;
-  /** Whether another job has what it needs. */
+  /** Whether another job occupies a place that the job needs, or there is too little memory. */
   readonly isBehind: (record: JobRecord) => boolean;
 }
 

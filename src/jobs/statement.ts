@@ -1,15 +1,15 @@
-/** All that can be said of whether somebody is protected, and how bad each of it is. */
+/** All statements about whether a person is protected, with their severity. */
 import type { SnapshotPlace } from '../watch/way-back.ts';
 
 export type Level = 'good' | 'warning' | 'bad';
 
 /**
- * The one ranking: whatever is higher is said first. From 500 on somebody is not protected, or files are at stake; from 100
- * on something is to be put right; below that it is good to know.
+ * The only ranking: the highest severity is said first. From 500 on the person is not protected or files are at risk;
+ * from 100 on something has to be put right; below that it is good to know.
  */
 const SEVERITIES = {
   no_source: 990,
-  /** An error of a part of the agent that only it can explain: its state, the partner. */
+  /** An error that only the affected part of the agent can explain, such as the state or the partner. */
   check_failed: 950,
   files_rewritten: 930,
   source_unreadable: 920,
@@ -31,7 +31,7 @@ const SEVERITIES = {
   clock_behind: 380,
   same_place: 370,
   state_nearly_full: 360,
-  /** A warning of a part of the agent that only it can explain. */
+  /** A warning that only the affected part of the agent can explain. */
   check_warns: 340,
   check_undone: 320,
   drill_undone: 310,
@@ -63,34 +63,40 @@ export type Reason =
   | 'other';
 
 export interface StatementFacts {
-  /** Sources it is true of; none where it is not about sources. */
+  /** The sources concerned; empty when the statement is not about sources. */
   readonly paths: readonly string[];
-  /** What they are called: their last component, `~` for the home directory, or the path where two would be called the same. */
+  /**
+   * Display names of the sources: the last component, `~` for the home directory, or the whole path where two names
+   * would be the same.
+   */
   readonly names: readonly string[];
-  /** The destinations, where others of the same source are not meant. */
+  /** The destinations concerned; empty when all destinations of the sources are. */
   readonly to: readonly string[];
-  /** The oldest of the last good backups of what it is about, in milliseconds since 1970; null when one has none. */
+  /**
+   * The oldest of the last good backups of what the statement is about, in milliseconds since 1970; null when one of
+   * them has none.
+   */
   readonly since: number | null;
-  /** Files that could not be read, at most a few of them; paths. */
+  /** Paths of files that could not be read, a few at most. */
   readonly files: readonly string[];
   readonly figures: Readonly<Record<string, number>>;
   readonly reason: Reason | null;
-  /** Of the check that says it. */
+  /** Name of the check behind the statement. */
   readonly check: string | null;
-  /** The last snapshot from before what an alarm tells; null where that is not known, and of anything else. */
+  /** The last snapshot from before the event of an alarm; null when it is unknown, and for other statements. */
   readonly before: SnapshotPlace | null;
 }
 
 export interface Statement extends StatementFacts {
   readonly code: StatementCode;
   readonly level: Level;
-  /** The higher, the worse. */
+  /** Higher is worse. */
   readonly severity: number;
 }
 
-/** The worst there is to say. */
+/** The worst statement. */
 export interface Headline extends Statement {
-  /** Others that are to be put right; where nothing is, others that are good to know. */
+  /** The number of other statements to put right or, when there are none, that are good to know. */
   readonly more: number;
 }
 
@@ -115,12 +121,12 @@ export function levelOf(code: StatementCode): Level {
   return severity >= 500 ? 'bad' : severity >= 100 ? 'warning' : 'good';
 }
 
-/** The worst first; those of one severity stay in their order. */
+/** The worst first; statements of the same severity keep their order. */
 export function ranked(statements: readonly Statement[]): readonly Statement[] {
   return statements.toSorted((a, b) => b.severity - a.severity);
 }
 
-/** @param statements ranked; one at least */
+/** @param statements ranked, at least one */
 export function headlineOf(statements: readonly Statement[]): Headline {
   const [worst = statement('no_source'), ...others] = statements;
   const more = others.filter(({ level, code }) =>

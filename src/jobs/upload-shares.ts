@@ -1,6 +1,6 @@
-/** Splits what may be uploaded in a second among the jobs at work, so that together they keep to it. */
+/** Splits the upload limit among the running jobs, so that together they keep to it. */
 
-/** A job at work. */
+/** A running job. */
 export interface Uploader {
   /** Bytes that it has sent so far. */
   readonly sent: number;
@@ -10,24 +10,24 @@ export interface Uploader {
 
 interface Part {
   readonly share: number;
-  /** What it can make use of; infinite where that is not known, or as much as it gets. */
+  /** Bytes per second that the job can use; infinite when that is unknown, or when it uses all it gets. */
   readonly need: number;
-  /** When its share was given, and what it had sent by then. */
+  /** When the share was assigned, and what the job had sent by then. */
   readonly sinceMs: number;
   readonly sentBefore: number;
 }
 
-/** Milliseconds over which is measured what a job makes of its share. */
+/** Milliseconds over which the use of a share is measured. */
 const MEASURE_MS = 4_000;
-/** Milliseconds after which shares are given anew while several jobs upload. */
+/** Milliseconds between two assignments while several jobs upload. */
 export const SHARE_AGAIN_MS = 5_000;
-/** Who uses so much of its share is held up by it. */
+/** A job that uses this part of its share is limited by it. */
 const WELL_USED = 0.8;
-/** What a slow destination takes may grow by so much until the next look, */
+/** A slow job may get this many times what it used, */
 const GROWTH = 1.5;
-/** and nobody gets less than this part of an equal share: a destination that was slow may be so no longer. */
+/** but never less than this part of an equal share, as its destination may have become faster. */
 const LEAST = 1 / 4;
-/** A share that changes by less is measured on. */
+/** A share that changes by a smaller part keeps its measurement running. */
 const NOTABLE = 0.2;
 
 export class UploadShares {
@@ -47,7 +47,7 @@ export class UploadShares {
       return [uploader, partOf(this.#parts.get(uploader), { share, need }, uploader.sent, nowMs)];
     });
     this.#parts = new Map(parts);
-    // Who gets less hears of it first, so that all together never get more.
+    // Shares that shrink are assigned first, so that the total never exceeds the limit.
     const rising = parts.toSorted(([, a], [, b]) => a.share - b.share);
     for (const [uploader, { share }] of rising) uploader.limit(Math.max(1, Math.floor(share)));
   }
@@ -75,7 +75,7 @@ function partOf(
   return isMeasured ? { ...before, need } : { share, need, sinceMs: nowMs, sentBefore: sent };
 }
 
-/** The small needs first: what they leave is for the others. What nobody can use all have a part of. */
+/** Serves the smallest needs first; the others share what is left. Bandwidth that nobody needs is split equally. */
 export function sharesOf(total: number, needs: readonly number[]): readonly number[] {
   const least = (total / needs.length) * LEAST;
   const shares = needs.map(() => 0);

@@ -1,4 +1,4 @@
-/** What a job waits for, in words: those of the API, of logs and of the command line. The page has its own. */
+/** What a job waits for, in words for the API, logs and the command line. The page has texts of its own. */
 import { waitedText } from '../base/waits.ts';
 import type { Wait } from './job.ts';
 
@@ -19,7 +19,7 @@ const TEXTS: Readonly<Record<Exclude<Wait['code'], 'asked_again' | 'no_answer' |
   earlier: 'It waits for the same job from before, which is tried again.',
   turn: 'It waits for its turn: another job uses the same source or destination, or the memory that there is.',
   destination_unreachable: 'The destination cannot be reached; it is tried again.',
-  // The right to prune outlives a process, and a machine whose power went, by five minutes.
+  // A prune lease stays valid for up to five minutes after its process has ended or its machine has lost power.
   repository_locked:
     'The repository is locked, by another program or by a run that was broken off; it is tried again.',
   state_unwritable: 'Holdfast cannot write in its state directory; it is tried again.',

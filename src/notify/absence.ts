@@ -1,15 +1,15 @@
-/** The alarm that no failure gives: nothing happened at all. Pure. */
+/** Finds sources without a recent backup, for which no failure would raise an alarm. Pure. */
 import type { NoticeFacts } from './notice.ts';
 
 /** Times are milliseconds since 1970. */
 export interface ProtectedSource {
   readonly source: string;
   readonly destination: string;
-  /** When the last run began that read the source for a backup that completed; null when there is none. */
+  /** When the run that read the source for the last completed backup began; null when there is none. */
   readonly lastGoodAt: number | null;
-  /** Since when it is to be backed up: the days count from here while there is none. */
+  /** Since when the source is to be backed up: days count from here while there is no backup. */
   readonly since: number;
-  /** When the next one was due after that, by its schedule; null when it has none. */
+  /** When the next backup was due after that, by the schedule; null when there is no schedule. */
   readonly dueAt: number | null;
 }
 
@@ -21,15 +21,17 @@ export interface Absence extends ProtectedSource {
 export interface AbsenceFindings {
   /** All sources without a recent backup. */
   readonly absent: readonly Absence[];
-  /** Those of them to tell about now: once a day each. */
+  /** The absences to report now: each once a day. */
   readonly tell: readonly Absence[];
-  /** To be given again next time: key of the source -> when it was last told. What is mended is not in it. */
+  /**
+   * To be passed to the next call: key of the source -> when it was last reported. Sources with a recent backup are not in it.
+   */
   readonly told: ReadonlyMap<string, number>;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
-/** `days`: what `notices.absenceDays` of the settings says; 0 for never. */
+/** @param days `notices.absenceDays` of the settings; 0 for never */
 export function findAbsences(
   sources: readonly ProtectedSource[],
   told: ReadonlyMap<string, number>,
@@ -65,7 +67,7 @@ export function absenceNotice({ source, destination, lastGoodAt, days }: Absence
   return { kind: 'absence', host, source, destination, text };
 }
 
-/** After so many days; of what is backed up more seldom, a day after it was due. */
+/** Absent after `days` days; with a longer schedule, a day after the backup was due. */
 export function isAbsent(
   source: Omit<ProtectedSource, 'source' | 'destination'>,
   days: number,
@@ -81,7 +83,7 @@ function absenceOf(source: ProtectedSource, days: number, now: number): readonly
   return [{ ...source, days: Math.floor(age / DAY_MS) }];
 }
 
-/** A time in the future was noted under a wrong clock. */
+/** A time in the future was stored while the clock was wrong. */
 function isDue(toldAt: number | undefined, now: number): boolean {
   return toldAt === undefined || now - toldAt >= DAY_MS || toldAt > now;
 }

@@ -1,33 +1,33 @@
 /**
- * What is worth a person's attention: a change for the worse, the same again after about a day, and that it is mended.
- * A backup each hour that fails each hour is one message, not twenty-four.
+ * Decides which notices are worth a person's attention: a change for the worse, its repetition after about a day, and
+ * its end. An hourly backup that keeps failing makes one message, not twenty-four.
  */
 import type { Notice } from './notice.ts';
 
 export interface Attention {
-  /** Whether to tell people; remembers that they were told. */
+  /** Whether to send the notice; remembers it as sent. */
   admits(notice: Notice): boolean;
-  /** They were not told after all: the same is news again in an hour. */
+  /** The notice was not delivered after all: it counts as news again in an hour. */
   missed(notice: Notice): void;
 }
 
-/** Keeps what was told, so that a restart neither tells a failure again nor forgets to say that it is mended. */
+/** Stores what was sent, so that a restart neither repeats a failure nor forgets to report its end. */
 export interface ToldBook {
-  /** As it was written last; undefined when there is nothing. */
+  /** The text that was written last; undefined when there is none. */
   read(): string | undefined;
   /** Never throws. */
   write(text: string | undefined): void;
 }
 
-/** A receiver that refuses for good is not asked each time. */
+/** Delay before a receiver that refuses for good gets the same again. */
 const MISSED_MS = 3_600_000;
-/** Somewhat less than a day: the next daily run may be early by its random delay. */
+/** Somewhat less than a day, as the next daily run may be early by its random delay. */
 const REPEAT_MS = 20 * 3_600_000;
-/** Sources can be named by requests, without end. */
+/** The most subjects that are kept, as requests can name any number of sources. */
 const SUBJECTS = 1000;
 
 export function createAttention(book?: ToldBook): Attention {
-  /** Subject -> what was told about it, and when. */
+  /** Subject -> what was sent about it, and when. */
   const told = readTold(book?.read());
 
   function admits(notice: Notice): boolean {
@@ -55,7 +55,7 @@ export function createAttention(book?: ToldBook): Attention {
       case 'test':
       case 'restore.completed':
       case 'restore.failed':
-      // Whoever says it sees to it that it is said seldom, and knows when it was mended meanwhile.
+      // The caller limits the repetitions itself, and knows when the trouble has ended meanwhile.
       case 'state.failed':
         return true;
       case 'backup.started':
@@ -63,7 +63,7 @@ export function createAttention(book?: ToldBook): Attention {
       case 'backup.completed':
         return told.delete(subject);
       case 'backup.warning':
-        // There is a snapshot again: a failure after it is news.
+        // There is a snapshot again, so a later failure is news.
         told.get(subject)?.delete('backup.failed');
         told.get(subject)?.delete('absence');
         return isNews(subject, notice);
@@ -105,12 +105,12 @@ function subjectOf(notice: Notice): string {
   return `${topicOf(notice)}\0${notice.source ?? ''}\0${notice.destination ?? ''}`;
 }
 
-/** Each alarm says something of its own. */
+/** Identifies the message; each alarm has a message of its own. */
 function whatOf({ kind, text }: Notice): string {
   return kind === 'alarm' ? text : kind;
 }
 
-/** A completed backup mends both a failed one and an absence. */
+/** Failures and absences share a topic, as a completed backup ends both. */
 function topicOf({ kind }: Notice): string {
   return kind === 'absence' ? 'backup' : (kind.split('.')[0] ?? kind);
 }

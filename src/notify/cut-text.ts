@@ -1,4 +1,4 @@
-/** Text cut to a number of bytes, at the border of a character. */
+/** Cuts text to a number of bytes, without splitting a character. */
 
 /** The first `bytes` bytes of `text` in UTF-8. */
 export function startOf(text: string, bytes: number): string {

@@ -1,19 +1,19 @@
-/** When a notice is tried again that a receiver has not taken, and for how long it is kept. */
+/** When a notice that a receiver has not accepted is tried again, and for how long it is kept. */
 import { randomInt } from 'node:crypto';
 
 export interface RetryPolicy {
-  /** Tries of a notice, the first one included, after which the receiver counts as failing. */
+  /** Tries of a notice, including the first one, after which the receiver counts as failing. */
   readonly attempts: number;
-  /** The longest wait before the second try; it is four times as long before each further one. */
+  /** The longest wait before the second try; each further wait is four times as long. */
   readonly firstDelayMs: number;
   readonly maxDelayMs: number;
-  /** Between two tries when those are used up. */
+  /** Wait between two tries when `attempts` is used up. */
   readonly pauseMs: number;
 }
 
 /**
- * At most 2 + 8 + 32 + 128 + 300 s: a router or receiver restarts within eight minutes. Then every quarter of an hour: mail
- * servers that refuse the first tries of a stranger take them within an hour or two, and a network may be away for days.
+ * At most 2 + 8 + 32 + 128 + 300 s, as a router or receiver restarts within eight minutes. Then every quarter of an hour: mail
+ * servers that refuse the first tries of unknown senders accept them within an hour or two, and a network may be down for days.
  */
 export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   attempts: 6,
@@ -22,20 +22,20 @@ export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   pauseMs: 900_000,
 });
 
-/** Milliseconds that a notice waits for its receiver, in all: as long as a mail server keeps what it cannot pass on. */
+/** Milliseconds for which a notice waits for its receiver in all, as long as a mail server keeps mail that it cannot pass on. */
 export const KEPT_MS = 4 * 24 * 3_600_000;
 
-/** Milliseconds before a receiver hears of it again that wants to hear nothing for less. */
+/** The shortest silence towards a receiver that asks for one, in milliseconds. */
 const SHORTEST_SILENCE_MS = 2_000;
 
 export function silenceOf(askedMs: number): number {
   return Math.max(askedMs, SHORTEST_SILENCE_MS);
 }
 
-/** After so many tries of a notice. */
+/** Milliseconds to wait after this many tries of a notice. */
 export function delayAfter(tries: number, policy: RetryPolicy): number {
   const { attempts, firstDelayMs, maxDelayMs, pauseMs } = policy;
   const longest = tries < attempts ? Math.min(maxDelayMs, firstDelayMs * 4 ** (tries - 1)) : pauseMs;
-  // From half to all of it: machines that failed together do not come back together.
+  // Random between half and all of it, so that machines that failed together do not return together.
   return Math.round((longest * (1000 + randomInt(1001))) / 2000);
 }

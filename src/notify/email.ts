@@ -11,7 +11,7 @@ import { DeliveryError, type Secret, type Sender } from './sender.ts';
 
 export interface MailAccount {
   readonly host: string;
-  /** 465 speaks TLS from the start; on others it is begun when the server offers it. */
+  /** Port 465 uses TLS from the start; on other ports TLS is started when the server offers it. */
   readonly port: number;
   readonly user: string | null;
   readonly password: Secret | null;
@@ -22,15 +22,17 @@ export interface MailAccount {
 const LOG_BYTES = 50_000;
 
 export interface MailPatience {
-  /** Milliseconds until the message is handed over: mail servers answer slowly on purpose. */
+  /** Milliseconds until the message has been handed over: some mail servers answer slowly on purpose. */
   readonly handOverMs: number;
-  /** And then until the server says whether it takes it: one that is given up too early has it twice (RFC 5321, 4.5.3.2.6). */
+  /**
+   * Further milliseconds for the server to accept the message: giving up too early would deliver it twice (RFC 5321, 4.5.3.2.6).
+   */
   readonly acceptMs: number;
 }
 
 const PATIENCE: MailPatience = Object.freeze({ handOverMs: 60_000, acceptMs: 600_000 });
 
-/** Who has a notice already that others are still to get. */
+/** Recipients who already have a notice that others have not got yet. */
 const reached = new WeakMap<Notice, Set<string>>();
 
 export function emailSender(account: MailAccount, patience: MailPatience = PATIENCE): Sender {
@@ -50,7 +52,7 @@ export function emailSender(account: MailAccount, patience: MailPatience = PATIE
           return await deliverSomehow(account, message, deadline, handedOver);
         },
       );
-      // By their addresses alone, without names.
+      // Rejections name only the address of a recipient, without the display name.
       const isRejected = (one: string): boolean => rejected.some((address) => one.includes(address));
       for (const one of recipients) if (!isRejected(one)) have.add(one);
       if (rejected.length > 0) throw notForAll(account, rejectedErrors, have.size > 0);
@@ -64,7 +66,7 @@ export function emailSender(account: MailAccount, patience: MailPatience = PATIE
   return { name: 'email', everything: false, keeps: true, send, close: () => undefined };
 }
 
-/** The time begins anew when the message is handed over. */
+/** The time limit starts again when the message is handed over. */
 async function inTime<T>(
   { handOverMs, acceptMs }: MailPatience,
   stage: MailStage,
@@ -82,7 +84,7 @@ async function inTime<T>(
       timer = after(acceptMs);
     });
   } catch (error) {
-    // The library may make something else of it.
+    // The library may wrap the reason in another error.
     throw slow.signal.aborted ? slow.signal.reason : error;
   } finally {
     clearTimeout(timer);
@@ -90,8 +92,8 @@ async function inTime<T>(
 }
 
 /**
- * Straight to the server, which in many networks with a proxy is their own; where it cannot be reached so, through the
- * proxy, if that lets mail through.
+ * Connects directly, as in many networks with a proxy the mail server is inside. If the server cannot be reached
+ * directly, the proxy is tried, which may let mail through.
  */
 async function deliverSomehow(
   account: MailAccount,
@@ -117,7 +119,7 @@ interface Taken {
   readonly rejectedErrors?: readonly unknown[];
 }
 
-/** No connection comes about. */
+/** Errors for which no connection was made. */
 const UNREACHED: ReadonlySet<string> = new Set([
   'EAI_AGAIN',
   'ECONNREFUSED',
@@ -128,10 +130,10 @@ const UNREACHED: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Of the time to hand over, so that what is left is enough for the other way. */
+/** Part of `handOverMs` for connecting, so that enough time is left for the attempt through the proxy. */
 const CONNECT_MS = 20_000;
 
-/** A connection for each message: there are few, and none stays open between them. */
+/** One connection for each message: there are few messages, and none stays open between them. */
 async function deliver(
   account: MailAccount,
   message: SendMailOptions,
@@ -140,7 +142,7 @@ async function deliver(
   handedOver: () => void,
 ): Promise<Taken> {
   const { host, port, user, password } = account;
-  // Large, and seldom needed.
+  // Loaded on use, as it is large and seldom needed.
   const { createTransport } = await import('nodemailer');
   trustSystem();
   const transport = createTransport({
@@ -149,14 +151,14 @@ async function deliver(
     ...(proxy === undefined ? {} : { proxy }),
     port,
     secure: port === 465,
-    // A password never goes over a network in the clear, even when the server (or somebody on the way) offers no TLS.
+    // A password never crosses a network unencrypted, even when the server, or somebody in between, offers no TLS.
     requireTLS: user !== null && !isLoopback(host),
     ...(user === null ? {} : { auth: { user, pass: password?.reveal() ?? '' } }),
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   transport.use('stream', (mail, done) => {
-    // The last part of its way: it is read when the server has said that it may come.
+    // The end of this stream marks the handover: it is read when the server has asked for the message.
     mail.message.processFunc((input) => input.pipe(new PassThrough()).once('end', handedOver));
     done();
   });
@@ -183,7 +185,7 @@ function messageOf({ from, to }: MailAccount, notice: Notice): SendMailOptions {
     date: new Date(notice.at),
     messageId: `<${notice.id}@holdfast.invalid>`,
     headers: {
-      // No absence notes in reply.
+      // Prevents automatic replies, such as absence notes.
       'Auto-Submitted': 'auto-generated',
       'X-Holdfast-Kind': notice.kind,
     },

@@ -1,14 +1,14 @@
-/** Pings as healthchecks.io and its self-hosted kin take them: a monitor that misses one raises the alarm itself. */
+/** Sends pings in the way of healthchecks.io and compatible services. A monitor that misses a ping raises the alarm itself. */
 import { createHash } from 'node:crypto';
 import { endOf } from './cut-text.ts';
 import { post } from './http-post.ts';
 import { bodyOf, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
 
-/** Receivers keep no more of a ping. */
+/** Receivers keep no more bytes of a ping. */
 const BODY_BYTES = 100_000;
 
-/** `url`: the ping address of the check, with its key. It is a secret of its own. */
+/** @param url the ping address of the check; it contains a key, so it is a secret */
 export function healthchecksSender(url: string): Sender {
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {
     const reply = await post(
@@ -26,14 +26,14 @@ export function healthchecksSender(url: string): Sender {
     });
   }
 
-  // A late ping would say that all is well now, or not.
+  // Not kept for later: a late ping would state the present condition wrongly.
   return { name: 'healthchecks', everything: true, keeps: false, send, close: () => undefined };
 }
 
-/** The signal goes behind the path: an address may have a query, as in `…/backups?create=1`. */
+/** Appends the signal to the path, as an address may have a query, such as `…/backups?create=1`. */
 function pingUrl(url: string, notice: Notice): string {
   const ping = URL.parse(url);
-  // What is no address is refused by the one who posts.
+  // An invalid address is refused by `post`.
   if (ping === null) return url;
   ping.pathname = `${ping.pathname.replace(/\/+$/, '')}${signalOf(notice)}`;
   if (notice.job !== null) ping.searchParams.set('rid', runId(notice.job.id));
@@ -41,14 +41,14 @@ function pingUrl(url: string, notice: Notice): string {
   return ping.href;
 }
 
-/** What is appended to the ping address. A warning is a success: its snapshot is complete but for the files named. */
+/** The suffix for the ping address. A warning counts as success: its snapshot is complete except for the files named. */
 function signalOf({ kind, job, stillFailing }: Notice): string {
   switch (kind) {
     case 'backup.started':
       return '/start';
     case 'backup.completed':
     case 'backup.warning':
-      // The light of the monitor is of the whole machine.
+      // The monitor's light stands for the whole machine.
       return stillFailing.length === 0 ? '' : '/fail';
     case 'backup.failed': {
       const status = job?.exitStatus ?? 0;
@@ -64,15 +64,15 @@ function signalOf({ kind, job, stillFailing }: Notice): string {
     case 'restore.failed':
     case 'prune.failed':
     case 'test':
-      // Noted, without a change of state.
+      // Logged without a change of the check's state.
       return '/log';
   }
 }
 
-/** A UUID for the job: start and end of one run are told by it. */
+/** A UUID for the job, by which the receiver matches start and end of a run. */
 function runId(jobId: string): string {
   const digest = createHash('sha256').update(jobId).digest().subarray(0, 16);
-  // Version 8: made by a rule of one's own (RFC 9562, section 5.8).
+  // Version 8: a custom format (RFC 9562, section 5.8).
   digest[6] = ((digest[6] ?? 0) & 0x0f) | 0x80;
   digest[8] = ((digest[8] ?? 0) & 0x3f) | 0x80;
   const hex = digest.toString('hex');

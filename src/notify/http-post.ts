@@ -1,4 +1,4 @@
-/** One POST to a receiver of notices: bounded in time and size, and never led to another host. */
+/** One POST to a receiver of notices: limited in time and size, and never redirected to another host. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { systemClock } from '../base/clock.ts';
 import { readStartWithin } from '../base/web/http-reply.ts';
@@ -16,17 +16,17 @@ export interface Post {
 }
 
 const LIMITS = Object.freeze({
-  /** For one try, redirects and reply included. */
+  /** For one try, including redirects and the reply. */
   timeoutMs: 15_000,
   redirects: 3,
-  /** Replies are only searched for a short text, and the status has said whether the notice was taken. */
+  /** A reply is only searched for a short text, as its status has already said whether the notice was accepted. */
   replyBytes: 4096,
   replyMs: 3_000,
 });
 
 /**
- * Gives the first part of the reply, which has a status of 200 to 299: with that the notice is delivered, whatever becomes
- * of the reply.
+ * Returns the beginning of a reply with status 200 to 299. The notice then counts as delivered, even if reading the
+ * rest of the reply fails.
  * @throws {DeliveryError}
  */
 export async function post(
@@ -35,7 +35,7 @@ export async function post(
   timeoutMs: number = LIMITS.timeoutMs,
 ): Promise<string> {
   const url = parseTarget(request.url);
-  // It cannot be told then whether the receiver has done something with it.
+  // From then on it is unknown whether the receiver has processed the request.
   let mayHaveArrived = false;
   const sent = (): void => {
     mayHaveArrived = true;
@@ -64,7 +64,7 @@ async function follow(first: URL, request: Post, sent: () => void, signal: Abort
     const { headers, body } = request;
     const response = await callWeb(url, { method: 'POST', headers, body, sent }, signal);
     const start = await startOf(response);
-    // Nobody but the receiver itself answers on a connection that is its own.
+    // On an unencrypted connection the web page may come from somebody else, such as a login portal.
     const isForeign = url.protocol === 'http:' && PAGE.test(start);
     const { status } = response;
     if (status >= 200 && status <= 299) {
@@ -93,7 +93,7 @@ function parseTarget(text: string): URL {
   return url;
 }
 
-/** Of an answer that is text for programs, or a web page. */
+/** Reads the beginning of a reply that was successful or is a web page; empty for any other. */
 async function startOf({ status, headers, body }: WebReply): Promise<string> {
   const isTaken = status >= 200 && status <= 299;
   const isPage = /html/i.test(headers['content-type'] ?? '');
@@ -103,12 +103,12 @@ async function startOf({ status, headers, body }: WebReply): Promise<string> {
   return '';
 }
 
-/** Not what a program prints that never says what it is. */
+/** Judges a page by its content, as some programs that send text do not state its type. */
 const PAGE = /^\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)/i;
 
 const PORTAL = 'A network that wants you to sign in first answers like this, too: it is tried again.';
 
-/** Elsewhere, or after a sign-in, it may arrive. */
+/** With another network, or after signing in, the notice may arrive. */
 function notTheReceiver({ host }: URL, status: number, mayHaveArrived: boolean): DeliveryError {
   return new DeliveryError(
     `${host} answered with a web page (status ${status}), as no receiver of notices does`,
@@ -121,12 +121,12 @@ function notTheReceiver({ host }: URL, status: number, mayHaveArrived: boolean):
   );
 }
 
-/** 303 means something else: it asks for another request, not for this one elsewhere. */
+/** Without 303, which asks for another request instead of the same one elsewhere. */
 function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 307 || status === 308;
 }
 
-/** Where a redirect leads: the same host, or its own encrypted side. */
+/** The target of a redirect. Only the same host is allowed, or its HTTPS version. */
 function redirectTarget(from: URL, response: WebReply): URL {
   const to = URL.parse(response.headers.location ?? '', from.href);
   const encrypts =
@@ -142,7 +142,7 @@ function redirectTarget(from: URL, response: WebReply): URL {
   });
 }
 
-/** @param page the start of one that came with it, else empty */
+/** @param page the beginning of a web page in the reply, otherwise empty */
 function refusal(url: URL, response: WebReply, page: string): DeliveryError {
   const { status, headers } = response;
   const byProxy = proxyReply(url, status);

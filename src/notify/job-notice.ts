@@ -1,12 +1,12 @@
-/** What is said about a job that has begun or ended. */
+/** The notice about a job that has begun or ended. */
 import { formatBytes, formatDuration } from '../base/units.ts';
 import type { Job, JobSpec } from '../jobs/job.ts';
 import type { NoticeFacts, NoticeKind } from './notice.ts';
 
-/** As of the command line. */
+/** The same as on the command line. */
 const EXIT_STATUS = { done: 0, failed: 1, warning: 3 } as const;
 
-/** Null when nobody is told of it: jobs that wait or were canceled, dry runs, maintenance that went well. */
+/** Null when there is nothing to report: waiting or canceled jobs, dry runs, and maintenance that went well. */
 export function noticeOfJob(job: Job, host: string, log: readonly string[]): NoticeFacts | null {
   const kind = kindOf(job);
   if (kind === null || isDryRun(job)) return null;
@@ -26,7 +26,7 @@ export function noticeOfJob(job: Job, host: string, log: readonly string[]): Not
   };
 }
 
-/** Nothing was stored or restored, whatever the result says. */
+/** A dry run stores or restores nothing, whatever its result. */
 export function isDryRun({ spec }: Pick<Job, 'spec'>): boolean {
   return (spec.type === 'backup' || spec.type === 'restore') && spec.options.dry_run;
 }

@@ -1,4 +1,4 @@
-/** The notices of one sender, delivered in the order in which they came: a start before its end. */
+/** Delivers the notices of one sender in the order in which they came, so that a start comes before its end. */
 import type { Clock } from '../base/clock.ts';
 import { isAbort, HoldfastError } from '../base/errors.ts';
 import { KEPT_MS, delayAfter, silenceOf, type RetryPolicy } from './delivery.ts';
@@ -6,19 +6,19 @@ import type { Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
 import type { Waiting } from './waiting-notices.ts';
 
-/** How a sender is doing. Times are milliseconds since 1970. */
+/** The state of a sender. Times are milliseconds since 1970. */
 export interface SenderStatus {
   readonly name: string;
   readonly state: 'unused' | 'ok' | 'failing';
   readonly lastDeliveredAt: number | null;
   readonly lastFailedAt: number | null;
-  /** Of the last failure, with what to do; null once a notice has been delivered since. */
+  /** The last failure, with what to do; null when a notice was delivered since. */
   readonly lastError: string | null;
   /** Notices not delivered yet. */
   readonly waiting: number;
 }
 
-/** Told of what goes wrong; `error` never names a secret. */
+/** Receives problems; `error` never contains a secret. */
 export type NoticeLog = (line: {
   readonly level: 'warn' | 'error';
   readonly sender: string;
@@ -30,13 +30,13 @@ export interface LaneParts {
   readonly clock: Clock;
   readonly policy: RetryPolicy;
   readonly log: NoticeLog;
-  /** Told of each notice that nobody will get by this lane. */
+  /** Called with each notice that will not be delivered by this lane. */
   readonly missed: (notice: Notice, error: unknown) => void;
-  /** Keeps what waits, so that it survives the agent. Never throws. */
+  /** Stores the waiting notices, so that they survive the agent. Never throws. */
   readonly keep: (waiting: Waiting) => void;
 }
 
-/** Notices that wait while a receiver is down; older ones are given up. */
+/** The most notices that wait while a receiver is down; older ones are given up. */
 const LONGEST_QUEUE = 100;
 
 const DAY_MS = 24 * 3_600_000;
@@ -52,24 +52,24 @@ interface Item {
 export class Lane {
   readonly sender: Sender;
   readonly #parts: LaneParts;
-  /** Aborted when there is no more time for waits. */
+  /** Aborted when there is no more time for pauses. */
   readonly #hurry = new AbortController();
   readonly #stop = new AbortController();
   #queue: Item[];
   #current: Item | undefined;
   #worker: Promise<void> | undefined;
-  /** Another one goes on with what waits. */
+  /** Another lane takes over the waiting notices. */
   #isLeft = false;
-  /** Aborted when there is reason to try again at once. */
+  /** Aborted when there is a reason to try again at once. */
   #pause = new AbortController();
-  /** Those that have had their turn: of the tries at long intervals, and of the last ones. */
+  /** Notices that have had their turn: in the tries at long intervals, and in the last tries. */
   readonly #turns = new Set<Item>();
   readonly #last = new Set<Item>();
   #lastDeliveredAt: number | null = null;
   #lastFailedAt: number | null;
   #lastError: string | null;
 
-  /** @param before what waited when the agent ended, or when other settings came */
+  /** @param before the notices that were waiting when the agent ended, or when the settings changed */
   constructor(sender: Sender, parts: LaneParts, before: Waiting) {
     this.sender = sender;
     this.#parts = parts;
@@ -90,7 +90,7 @@ export class Lane {
     this.#keep();
   }
 
-  /** What another lane of the same receiver has left, which came before. */
+  /** Takes over the notices of an earlier lane for the same receiver; they are older than its own. */
   take({ notices, failedAt, error }: Waiting): void {
     if (notices.length === 0) return;
     this.#queue = [...notices.map((notice) => this.#itemOf(notice, notice.at)), ...this.#queue];
@@ -100,12 +100,12 @@ export class Lane {
     this.#keep();
   }
 
-  /** The receiver may be back. */
+  /** To be called when the receiver may be reachable again. */
   wake(): void {
     this.#pause.abort();
   }
 
-  /** One try, past the queue. @throws {DeliveryError} */
+  /** Tries once, ahead of the queue. @throws {DeliveryError} */
   async test(notice: Notice, signal: AbortSignal): Promise<void> {
     try {
       await this.sender.send(notice, signal);
@@ -128,7 +128,7 @@ export class Lane {
     };
   }
 
-  /** Gives what waits up to `ms` milliseconds, without pauses between tries. What is left then is kept for the next start. */
+  /** Tries to deliver waiting notices for up to `ms` milliseconds, without pauses. The rest is stored for the next start. */
   async close(ms: number): Promise<void> {
     await this.#end(ms);
     for (const item of this.#queue.filter(({ notice }) => !this.#isKept(notice)))
@@ -139,7 +139,7 @@ export class Lane {
     this.#keep(true);
   }
 
-  /** Waits so long for the try under way, and gives what is left to the one that takes over. */
+  /** Waits up to `ms` milliseconds for the current try, and returns the remaining notices for the lane that takes over. */
   async leave(ms: number): Promise<Waiting> {
     this.#isLeft = true;
     await this.#end(ms);
@@ -179,8 +179,8 @@ export class Lane {
   }
 
   /**
-   * The first that has tries left, else one after the other: one that its receiver never takes holds up no other. At the end
-   * each has one more try, at most.
+   * The first notice that has tries left, otherwise one after the other, so that a notice that its receiver never
+   * accepts does not hold up the others. At the end each gets at most one more try.
    */
   #next(): Item | undefined {
     const { attempts } = this.#parts.policy;
@@ -200,11 +200,11 @@ export class Lane {
   }
 
   #itemOf(notice: Notice, sinceMs: number): Item {
-    // A time to come was noted under a wrong clock.
+    // A time in the future was stored while the clock was wrong.
     return { notice, since: Math.min(sinceMs, this.#parts.clock.now()), tries: 0, isReported: false };
   }
 
-  /** Milliseconds until the next try of any. */
+  /** Returns the milliseconds until the next try of any notice. */
   async #try(item: Item): Promise<number> {
     const { clock, policy } = this.#parts;
     const { signal } = this.#stop;
@@ -212,7 +212,7 @@ export class Lane {
       await this.sender.send(item.notice, signal);
       this.#drop(item);
       this.#delivered();
-      // It is back: what has waited longer is tried once more at once.
+      // The receiver is back: notices that have used up their tries get one more at once.
       for (const other of this.#queue) other.tries = Math.min(other.tries, policy.attempts - 1);
       return 0;
     } catch (error) {
@@ -224,7 +224,7 @@ export class Lane {
       }
       const isOld = clock.now() - item.since >= (this.sender.keeps ? KEPT_MS : DAY_MS);
       if (error.silenceMs !== null) {
-        // As asked for, so that it is none of the tries.
+        // The receiver asked for this wait, so it does not count as a try.
         this.#failed(error);
         if (isOld) this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
         return silenceOf(error.silenceMs);
@@ -243,13 +243,13 @@ export class Lane {
     }
   }
 
-  /** A start is of no use once its end is known, and a late ping would say that all is well now. */
+  /** A start is useless once its end is known, and a late ping would state the present condition wrongly. */
   #isKept({ kind }: Notice): boolean {
     return this.sender.keeps && kind !== 'backup.started';
   }
 
   async #wait(ms: number): Promise<void> {
-    // Something new is tried at once where what waits has had its tries.
+    // When all waiting notices have used up their tries, a new one interrupts the long pause.
     const { attempts } = this.#parts.policy;
     this.#pause = new AbortController();
     const isLong = this.#queue.every(({ tries }) => tries >= attempts);
@@ -273,7 +273,7 @@ export class Lane {
     this.#parts.missed(item.notice, error);
   }
 
-  /** Only what a receiver has failed to take is written down: most are taken at once. */
+  /** Notices are stored only while the receiver fails, as most are accepted at once. */
   #keep(all = false): void {
     const isFailing = all || this.#lastError !== null || this.#queue.some(({ tries }) => tries > 0);
     const notices = isFailing ? this.#queue.map(({ notice }) => notice) : [];

@@ -1,13 +1,13 @@
-/** What it means that a mail server does not take a message, and what to do. */
+/** Explains why a mail server has not accepted a message, and what to do. */
 import { errnoOf } from '../base/errors.ts';
 import { hintOfProxy } from '../base/web/proxy-trouble.ts';
 import { ProxyUnusable } from '../base/web/proxy.ts';
 import { tlsTrouble } from '../base/web/trusted-authorities.ts';
 import { DeliveryError, type Secret } from './sender.ts';
 
-/** How far a message has come. */
+/** How far the delivery of a message has come. */
 export interface MailStage {
-  /** The server has all of it, and has not said whether it takes it. */
+  /** The server has the complete message, but has not said whether it accepts it. */
   isHandedOver: boolean;
 }
 
@@ -18,13 +18,13 @@ interface Account {
   readonly password: Secret | null;
 }
 
-/** What the library knows of a failure. */
+/** The library's facts about a failure. */
 interface Refusal {
-  /** Of the server, of three digits; null when it said nothing. */
+  /** The three-digit code of the server; null when it said nothing. */
   readonly status: number | null;
-  /** In its own words, with its number. */
+  /** The server's message, including its code. */
   readonly words: string | null;
-  /** What it answered to: `MAIL FROM`, `RCPT TO`, `DATA`, `STARTTLS`. */
+  /** The command that was refused: `MAIL FROM`, `RCPT TO`, `DATA`, `STARTTLS`. */
   readonly command: string;
   readonly code: string;
 }
@@ -48,13 +48,13 @@ export function tooSlow(ms: number): Error {
   return new TooSlow(ms);
 }
 
-/** The library has names of its own, and keeps that of the system beside them. */
+/** The system's error code, which the library keeps in addition to a code of its own. */
 export function networkCode(error: unknown): string {
   const { originalCode } = (error ?? {}) as { readonly originalCode?: unknown };
   return typeof originalCode === 'string' ? originalCode : (errnoOf(error) ?? 'error');
 }
 
-/** @param reachedSome others have the message */
+/** @param reachedSome whether other recipients have the message */
 export function notForAll(account: Account, errors: readonly unknown[], reachedSome: boolean): DeliveryError {
   const refusals = errors.map((error) => refusalOf(error, account));
   const later = refusals.find(({ status }) => status !== null && status < 500);
@@ -64,7 +64,7 @@ export function notForAll(account: Account, errors: readonly unknown[], reachedS
   const words = shown?.words === undefined || shown.words === null ? '' : `. It says: "${shown.words}"`;
   return new DeliveryError(`${nameOf(account)} took the message, but not for everybody${words}`, {
     hint,
-    // Those who have it get it no second time.
+    // Recipients who have it do not get it again.
     retry: later === undefined ? 'never' : 'later',
     details: { refused: errors.length },
     reachedSome,
@@ -102,7 +102,7 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
   const { what, hint } = troubleOf(error, refusal, account);
   const said = words === null ? ` (${networkCode(error)})` : `. It says: "${words}"`;
   const isRefused = status === null ? code === 'EAUTH' || code === 'EENVELOPE' : status >= 500;
-  // Of who asks, and from where: another network may be another matter.
+  // Such a refusal concerns this network, and may not happen in another one.
   const isOfPlace = code === 'EPROTOCOL' || refusal.command === 'STARTTLS' || code === 'ETLS';
   return new DeliveryError(`${where} ${what}${said}`, {
     hint,
@@ -166,7 +166,7 @@ function ofConnection(error: unknown, { code, status }: Refusal): Trouble {
     };
   if (code === 'EPROTOCOL')
     return { what: 'does not answer as a mail server does', hint: 'Check host and port.' };
-  // Once it had answered.
+  // These codes mean that the server had answered before.
   if (code === 'ECONNECTION' || networkCode(error) === 'ECONNRESET')
     return { what: 'ended the connection', hint: 'It is tried again; if it stays so, check host and port.' };
   return { what: 'cannot be reached', hint: `Check host, port and the network.${hintOfProxy()}` };
@@ -181,7 +181,7 @@ function wantsEncryption({ command, status, words }: Refusal): boolean {
   );
 }
 
-/** In the words of many servers, under several numbers. */
+/** Servers say this in various words and under several codes. */
 function wantsSignIn({ code, command, status, words }: Refusal): boolean {
   if (code === 'EAUTH') return false;
   if (status === 530) return true;
@@ -221,7 +221,7 @@ function refusalOf(error: unknown, account: Account): Refusal {
   };
 }
 
-/** Some servers repeat what they were sent. */
+/** Removes the password, as some servers repeat what they were sent. */
 function plainWords(response: string, { user, password }: Account): string {
   const secret = password?.reveal() ?? '';
   const spellings =

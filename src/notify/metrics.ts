@@ -1,10 +1,10 @@
-/** Figures for Prometheus. Their names are a promise: dashboards and alert rules of other people are built on them. */
+/** Metrics for Prometheus. Their names must not change, as dashboards and alert rules of users depend on them. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../base/clock.ts';
 import { isGood, type Job, type JobType } from '../jobs/job.ts';
 import { isDryRun } from './job-notice.ts';
 
-/** What the settings say is backed up, and where to. */
+/** A source and destination from the settings. */
 export interface MetricTarget {
   readonly source: string;
   readonly destination: string;
@@ -12,21 +12,21 @@ export interface MetricTarget {
   readonly lastSuccessAt: number | null;
 }
 
-/** `warning`: completed, but for some files. */
+/** `warning`: completed, except for some files. */
 export type JobOutcome = 'completed' | 'warning' | 'failed' | 'canceled';
-/** `processed`: looked at in the sources. `uploaded`: stored. `deduplicated`: was stored already. */
+/** `processed`: examined in the sources. `uploaded`: newly stored. `deduplicated`: already stored. */
 export type ByteKind = 'processed' | 'uploaded' | 'deduplicated' | 'restored';
 
 export interface Metrics {
-  /** Of the text. */
+  /** Content type of the text. */
   readonly contentType: string;
   text(): Promise<string>;
   /**
-   * What the settings name. Only this ever becomes a label, so that paths which requests name cannot make series
-   * without end, and what leaves the settings leaves the figures.
+   * Sets the sources and destinations of the settings. Only these become labels, so that paths in requests cannot
+   * create any number of series, and what is removed from the settings disappears from the metrics.
    */
   setTargets(targets: readonly MetricTarget[], destinations: readonly string[]): void;
-  /** Counts a job that has ended, and the success of a backup. */
+  /** Counts a job that has ended, and records the success of a backup. */
   jobEnded(job: Job): void;
   setDestinationUp(destination: string, up: boolean): void;
   setQueueLength(jobs: number): void;
@@ -40,9 +40,9 @@ export interface MetricsOptions {
 const TYPES: readonly JobType[] = ['backup', 'restore', 'check', 'prune', 'drill'];
 const OUTCOMES: readonly JobOutcome[] = ['completed', 'warning', 'failed', 'canceled'];
 const BYTE_KINDS: readonly ByteKind[] = ['processed', 'uploaded', 'deduplicated', 'restored'];
-/** Seconds: from an incremental run to a first backup that takes days. */
+/** In seconds: from an incremental run to a first backup that takes days. */
 const DURATION_BUCKETS = [1, 5, 15, 60, 300, 900, 3600, 14_400, 43_200, 172_800];
-/** More pairs of source and destination than any settings have; what is above is left out. */
+/** More pairs of source and destination than any settings have; further ones are left out. */
 const MOST_TARGETS = 1000;
 
 export function createMetrics({ clock, version }: MetricsOptions): Metrics {
@@ -91,7 +91,7 @@ export function createMetrics({ clock, version }: MetricsOptions): Metrics {
     registers,
   }).set({ version }, 1);
   addProcessMetrics(registry, clock);
-  // A series that begins at 0 shows its first event as an increase.
+  // Starting at 0 makes the first event visible as an increase.
   for (const type of TYPES) for (const status of OUTCOMES) jobs.inc({ type, status }, 0);
   for (const kind of BYTE_KINDS) bytes.inc({ kind }, 0);
 
@@ -157,8 +157,8 @@ function bytesOf({ type, size_bytes, progress }: Job): readonly (readonly [ByteK
 }
 
 /**
- * Read when they are asked for. The collection that prom-client brings keeps a timer of ten milliseconds and an
- * observer of garbage collection running, which an idle agent has no use for.
+ * Adds metrics that are read on request. The default collection of prom-client keeps a ten-millisecond timer and a
+ * garbage collection observer running, which an idle agent should not have.
  */
 function addProcessMetrics(registry: Registry, clock: Clock): void {
   const registers: Registry[] = [];

@@ -1,4 +1,4 @@
-/** What people and other programs are told. */
+/** The notices that people and other programs receive. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 
@@ -18,21 +18,21 @@ export type NoticeKind =
   | 'test';
 
 export interface Notice {
-  /** Different for each notice: receivers know a repeated delivery by it. */
+  /** Unique for each notice: receivers recognise a repeated delivery by it. */
   readonly id: string;
   readonly kind: NoticeKind;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** Name of the machine. */
   readonly host: string;
-  /** Path of the source; null when it is about none. */
+  /** Path of the source; null when the notice is about none. */
   readonly source: string | null;
-  /** Name of the destination. */
+  /** Name of the destination; null when the notice is about none. */
   readonly destination: string | null;
   readonly job: {
     readonly id: string;
     readonly durationMs: number | null;
-    /** As of the command line: 0 done, 3 done but for some files; null when there is none. */
+    /** As on the command line: 0 success, 1 failure, 3 success except for some files; null when there is none. */
     readonly exitStatus: number | null;
     /** From the registry of error codes. */
     readonly errorCode: string | null;
@@ -41,14 +41,14 @@ export interface Notice {
   readonly text: string;
   /** Lines of the job's log, the oldest first. */
   readonly log: readonly string[];
-  /** What is not well on the machine beside what this is about, in sentences; of a backup that went well. */
+  /** Other problems on the machine, in sentences; set for a backup that went well. */
   readonly stillFailing: readonly string[];
 }
 
 export type NoticeFacts = Pick<Notice, 'kind' | 'host' | 'text'> &
   Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'log' | 'stillFailing'>>;
 
-/** A new notice, of now. */
+/** Creates a notice with the current time. */
 export function createNotice(facts: NoticeFacts, clock: Clock): Notice {
   return {
     id: `msg_${randomUUID()}`,
@@ -101,7 +101,7 @@ export function severityOf(kind: NoticeKind): Severity {
   return SEVERITY[kind];
 }
 
-/** One line: "Backup failed: /home/ada (nas)". */
+/** One line, such as "Backup failed: /home/ada (nas)". */
 export function titleOf({ kind, source }: Notice): string {
   return oneLine(source === null ? TITLE[kind] : `${TITLE[kind]}: ${source}`);
 }
@@ -122,7 +122,7 @@ export function bodyOf(notice: Notice): string {
   return `${notice.text}\n\n${lines.join('\n')}\n`;
 }
 
-/** File names may hold line breaks and other control characters, which have a meaning in headers. */
+/** File names may contain line breaks and other control characters, which have a meaning in headers. */
 function oneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ');
 }

@@ -1,4 +1,4 @@
-/** Hands notices to all senders. Nothing that goes wrong here reaches the one who has something to say. */
+/** Hands notices to all senders. No error in here reaches the caller. */
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
 import { createAttention, type Attention, type ToldBook } from './attention.ts';
@@ -8,7 +8,7 @@ import { createNotice, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
 import { readWaiting, waitingText, type Waiting, type WaitingBook } from './waiting-notices.ts';
 
-/** How long notices may take that are under way at the end. */
+/** Milliseconds that pending notices may take when the notifier is closed. */
 const FLUSH_MS = 5000;
 
 export interface NotifierOptions {
@@ -16,13 +16,13 @@ export interface NotifierOptions {
   readonly log: NoticeLog;
   /** Name of the machine, for test messages. */
   readonly host: string;
-  /** Where it is kept what people were told; in memory alone when left out. */
+  /** Stores what people were told; kept in memory only when missing. */
   readonly told?: ToldBook;
-  /** Where it is kept what could not be delivered yet; in memory alone when left out. */
+  /** Stores what could not be delivered yet; kept in memory only when missing. */
   readonly waiting?: WaitingBook;
   readonly policy?: RetryPolicy;
   readonly flushMs?: number;
-  /** Takes the secrets out of what is said. */
+  /** Removes secrets from texts. */
   readonly redact?: (text: string) => string;
 }
 
@@ -32,9 +32,9 @@ export type TestResult = { readonly ok: true } | { readonly ok: false; readonly 
 
 export class Notifier {
   readonly #options: NotifierOptions;
-  /** By the name of the sender. */
+  /** By sender name. */
   readonly #attention = new Map<string, Attention>();
-  /** Lanes of earlier settings that still deliver what they had. */
+  /** Lanes of earlier settings that are still finishing a delivery. */
   readonly #retired = new Set<Promise<void>>();
   #lanes: readonly Lane[];
   #closed = false;
@@ -60,7 +60,7 @@ export class Notifier {
     }
   }
 
-  /** From now on by these, also what the old ones have not delivered. */
+  /** Uses these senders from now on, also for what the old ones have not delivered. */
   replace(senders: readonly Sender[]): void {
     if (this.#closed) return;
     const before = this.#lanes;
@@ -68,7 +68,7 @@ export class Notifier {
     for (const lane of before) this.#retire(lane);
   }
 
-  /** The receiver of that name has just taken something: what waits for it is tried at once. */
+  /** The receiver of that name has just accepted something, so waiting notices are tried at once. */
   wake(name: string): void {
     this.#laneOf(name)?.wake();
   }
@@ -77,7 +77,7 @@ export class Notifier {
     return this.#lanes.map((lane) => lane.status());
   }
 
-  /** Sends a test message by the sender of that name, once. */
+  /** Sends a test message by the sender of that name, with a single try. */
   async test(name: string, signal: AbortSignal): Promise<TestResult> {
     const lane = this.#laneOf(name);
     if (lane === undefined) return { ok: false, message: `Nothing is set up under the name ${name}.` };
@@ -92,7 +92,7 @@ export class Notifier {
     }
   }
 
-  /** Gives notices under way a few seconds. */
+  /** Gives pending notices a few seconds. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all(this.#retired);
@@ -161,12 +161,12 @@ export class Notifier {
   }
 }
 
-/** The part of one receiver. */
+/** The part of the book for one receiver. */
 function toldBy(sender: string, book: ToldBook): ToldBook {
   return {
     read: () => {
       const told = readAll(book.read());
-      // Written when all were told the same.
+      // An earlier version stored one list for all receivers.
       if (Array.isArray(told)) return JSON.stringify(told);
       const own = told[sender];
       return own === undefined ? undefined : JSON.stringify(own);

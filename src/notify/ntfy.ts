@@ -1,23 +1,23 @@
-/** Messages on phones and desktops by ntfy. */
+/** Sends messages to phones and desktops by ntfy. */
 import { startOf } from './cut-text.ts';
 import { post } from './http-post.ts';
 import { bodyOf, severityOf, titleOf, type Notice, type Severity } from './notice.ts';
 import type { Secret, Sender } from './sender.ts';
 
-/** A longer message becomes a file that has to be fetched. */
+/** ntfy turns a longer message into an attachment that has to be downloaded. */
 const MESSAGE_BYTES = 4000;
 const TITLE_BYTES = 250;
 
-/** 1 to 5; from 4 on a phone makes noise. */
+/** 1 to 5; from 4 on a phone makes a noise. */
 const PRIORITY: Readonly<Record<Severity, string>> = { good: '2', attention: '3', bad: '4' };
-/** Shown as small pictures. */
+/** ntfy shows these as emoji. */
 const TAG: Readonly<Record<Severity, string>> = {
   good: 'white_check_mark',
   attention: 'warning',
   bad: 'rotating_light',
 };
 
-/** `url`: of the topic. */
+/** @param url the address of the topic */
 export function ntfySender(url: string, token: Secret | null): Sender {
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {
     const severity = severityOf(notice.kind);
@@ -40,7 +40,7 @@ export function ntfySender(url: string, token: Secret | null): Sender {
   return { name: 'ntfy', everything: false, keeps: true, send, close: () => undefined };
 }
 
-/** Headers hold ASCII; other text is sent as encoded words (RFC 2047, at most 75 characters each). */
+/** Headers are ASCII; other text is sent as encoded words (RFC 2047, at most 75 characters each). */
 function headerText(text: string): string {
   if (/^[\x20-\x7e]*$/.test(text)) return text;
   const words: string[] = [];

@@ -1,8 +1,8 @@
-/** What carries notices out, and how it fails. */
+/** The interface of senders of notices, and their error. */
 import { HoldfastError, type ErrorFacts } from '../base/errors.ts';
 import type { Notice } from './notice.ts';
 
-/** A password or token that shows itself only when asked to. */
+/** A password or token that is only revealed on request. */
 export interface Secret {
   reveal(): string;
 }
@@ -10,9 +10,9 @@ export interface Secret {
 export interface Sender {
   /** `healthchecks`, `ntfy`, `webhook` or `email`. */
   readonly name: string;
-  /** Whether each job is reported. Otherwise only what a person has to know: see attention.ts. */
+  /** Whether it gets a notice about each job. Otherwise only those that a person has to know about: see attention.ts. */
   readonly everything: boolean;
-  /** Whether a notice is worth something hours and days later. */
+  /** Whether a notice is still useful hours and days later. */
   readonly keeps: boolean;
   /**
    * Delivers once, or throws. A repeated call with the same notice may deliver it twice.
@@ -32,11 +32,11 @@ interface DeliveryFacts extends ErrorFacts {
 export class DeliveryError extends HoldfastError {
   override readonly name = 'DeliveryError';
   readonly side = 'destination';
-  /** The receiver wants to hear nothing for so many milliseconds; null when it did not say so. */
+  /** Milliseconds for which the receiver wants no requests; null when it did not say so. */
   readonly silenceMs: number | null;
-  /** Some of those who were to have it have it. */
+  /** Whether some of the recipients have the notice. */
   readonly reachedSome: boolean;
-  /** The receiver may have it all the same: trying for days would tell it hundreds of times. */
+  /** The receiver may have the notice all the same, so trying for days could deliver it hundreds of times. */
   readonly mayHaveArrived: boolean;
 
   constructor(message: string, facts: DeliveryFacts = {}) {

@@ -1,4 +1,4 @@
-/** The senders that the settings ask for. */
+/** Creates the senders from the settings. */
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';
 import type { NoticeSettings } from '../config/settings.ts';
@@ -8,10 +8,10 @@ import { ntfySender } from './ntfy.ts';
 import { DeliveryError, type Secret, type Sender } from './sender.ts';
 import { webhookSender } from './webhook.ts';
 
-/** Looks a secret up. @throws {HoldfastError} when it cannot be had */
+/** Looks up a secret. @throws {HoldfastError} when it is unavailable */
 export type SecretSource = (signal: AbortSignal) => Promise<Secret>;
 
-/** Where the secrets of the settings are; null where there is none. */
+/** Lookups for the secrets of the settings; null where there is none. */
 export interface NoticeSecrets {
   readonly ntfyToken: SecretSource | null;
   readonly webhookSecret: SecretSource | null;
@@ -32,8 +32,8 @@ export function sendersOf(settings: NoticeSettings, secrets: NoticeSecrets, cloc
 }
 
 /**
- * Looks its secret up for each notice: one that cannot be had when the agent starts, as on a disk that is mounted later,
- * holds up nobody else, and is there when it is there.
+ * A sender that looks up its secret for each notice. A secret that is unavailable when the agent starts, for example on
+ * a disk that is mounted later, does not delay others, and is used when it becomes available.
  */
 function withSecret(source: SecretSource | null, make: (secret: Secret | null) => Sender): Sender {
   const plain = make(null);

@@ -1,24 +1,24 @@
-/** What a receiver has not taken yet, as it is kept while the agent does not run. */
+/** The notices that a receiver has not accepted yet, as they are stored while the agent does not run. */
 import { endOf } from './cut-text.ts';
 import type { Notice } from './notice.ts';
 
-/** How a receiver failed last, and what waits for it; the oldest first. */
+/** The last failure of a receiver, and the notices that wait for it, the oldest first. */
 export interface Waiting {
   readonly failedAt: number | null;
-  /** In words; null when it is not failing. */
+  /** In words; null when the receiver is not failing. */
   readonly error: string | null;
   readonly notices: readonly Notice[];
 }
 
-/** Keeps it across restarts. */
+/** Stores waiting notices across restarts. */
 export interface WaitingBook {
-  /** As it was written last; undefined when there is nothing. */
+  /** The text that was written last; undefined when there is none. */
   read(sender: string): string | undefined;
   /** Never throws. */
   write(sender: string, text: string | undefined): void;
 }
 
-/** Of the log of a job, which is kept elsewhere as a whole. */
+/** Bytes that are stored of the log of a job, which is available as a whole elsewhere. */
 const LOG_BYTES = 4_000;
 
 /** Undefined when there is nothing to keep. */

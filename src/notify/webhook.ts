@@ -1,4 +1,4 @@
-/** Notices for other programs: JSON, signed as Standard Webhooks 1.0 has it. */
+/** Sends notices to other programs: as JSON, signed by Standard Webhooks 1.0. */
 import type { Clock } from '../base/clock.ts';
 import { webhookHeaders } from '../base/web/standard-webhooks.ts';
 import { endOf } from './cut-text.ts';
@@ -10,8 +10,8 @@ import type { Secret, Sender } from './sender.ts';
 const LOG_BYTES = 100_000;
 
 /**
- * Without a secret the requests are not signed. A secret that begins with `whsec_` is base64 after it; any other is
- * used as its UTF-8 bytes.
+ * Without a secret the requests are not signed. A secret that begins with `whsec_` is base64 after that prefix; any
+ * other secret is used as its UTF-8 bytes.
  */
 export function webhookSender(url: string, secret: Secret | null, clock: Clock): Sender {
   async function send(notice: Notice, signal: AbortSignal): Promise<void> {

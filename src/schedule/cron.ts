@@ -1,40 +1,40 @@
 /**
- * Cron expressions: node-cron checks them and decides which days they mean. When something is due is worked out in
- * occurrences.ts, because node-cron counts from the clock of the machine only, passes over times that the spring
- * change skips, and takes the first or the second of two equal times depending on which side of UTC the zone lies.
+ * Cron expressions. node-cron checks them and decides which days they mean. The due times are computed in
+ * occurrences.ts, because node-cron only counts from the machine's clock, skips times in the gap of the spring change,
+ * and chooses between two equal times by the side of UTC on which the zone is.
  */
 import { createRequire } from 'node:module';
 import type * as nodeCron from 'node-cron';
 import type { ParsedFields } from 'node-cron';
 import { RequestError } from '../base/errors.ts';
 
-/** Loaded for the first expression: every command reads settings, and few have one in them. */
+/** Loaded on first use: every command reads settings, and few settings have a cron expression. */
 const load = createRequire(import.meta.url);
 
-/** Times of day on the clock, and the days they hold on. */
+/** Times of day, and the days on which they apply. */
 export interface CronTimes {
   /** The five fields, one space between them. */
   readonly expression: string;
-  /** Rising, at least one. */
+  /** Ascending, at least one. */
   readonly minutes: readonly number[];
   readonly hours: readonly number[];
   readonly months: readonly number[];
-  /** As written: for wording only. */
+  /** As written; used only for wording. */
   readonly dayOfMonth: string;
   readonly dayOfWeek: string;
-  /** The calendar day alone decides, whatever the zone. Months count from 1. */
+  /** Decides by the calendar day alone, whatever the zone. Months count from 1. */
   readonly matchesDay: (year: number, month: number, day: number) => boolean;
 }
 
-/** As long as it takes until a 29 February falls on each day of the week, a missing leap year included. */
+/** The longest time until a 29 February falls on a given day of the week, including a missing leap year. */
 export const SEARCH_YEARS = 41;
 
 const HINT =
   'The five fields are minute, hour, day of month, month and day of week, such as "30 2 * * 1-5" for 02:30 from Monday to Friday.';
 
 /**
- * Reads five fields. When day of month and day of week are both restricted, either of them is enough, as crontab has
- * it and unlike node-cron.
+ * Parses five fields. When both day of month and day of week are restricted, a day has to match only one of them, as in
+ * crontab and unlike node-cron.
  * @throws {RequestError}
  */
 export function parseCron(text: string): CronTimes {
@@ -43,7 +43,8 @@ export function parseCron(text: string): CronTimes {
   if (dayOfMonth === undefined || month === undefined || dayOfWeek === undefined || rest.length > 0) {
     throw invalid(text, 'has not five fields');
   }
-  // The month by itself: node-cron refuses a day that no such month has, also where a day of the week will do.
+  // The month is checked separately, as node-cron refuses a day that does not occur in the month, even if a day of the
+  // week would match.
   const months = ascending(checkFields(`* * * ${month} *`, text).month);
   const fields = checkFields(`${minute} ${hour} ${dayOfMonth} * ${dayOfWeek}`, text);
 
@@ -67,12 +68,12 @@ export function parseCron(text: string): CronTimes {
   return times;
 }
 
-/** Characters of an expression that names every minute, hour and day is a third of it. */
+/** The most characters. An expression that lists every minute, hour and day needs a third of this. */
 const LONGEST = 1_000;
 
 function checkFields(expression: string, text: string): ParsedFields {
   if (expression.length > LONGEST) throw invalid(`${text.slice(0, 40)}…`, 'is too long');
-  // node-cron writes every number of a range out before it looks at how large they are.
+  // node-cron expands every range before it checks how large its numbers are.
   const large = /[^\s,]*\d{4}[^\s,]*/.exec(expression)?.[0];
   if (large !== undefined) throw invalid(text, `is wrong at "${large}" (no number has so many digits)`);
   const { fields, errors } = library().validateDetailed(expression);
@@ -102,10 +103,10 @@ function library(): typeof nodeCron {
   return load('node-cron') as typeof nodeCron;
 }
 
-/** Whether noon UTC of a day fits. The task is never started: it only answers. */
+/** Returns a function that says whether a day, given as noon UTC, matches. The task is never started. */
 function dayMatcher(expression: string): (noon: Date) => boolean {
   const task = library().createTask(expression, () => undefined, { timezone: 'UTC' });
-  // Takes it out of node-cron's list of all tasks, which would keep it for ever.
+  // Removes the task from node-cron's list of all tasks, which would keep it for ever.
   void task.destroy();
   return (noon) => task.match(noon);
 }

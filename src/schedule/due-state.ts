@@ -1,32 +1,32 @@
-/** What is kept of each schedule, and how it is put right when schedule, zone or clock has changed. Pure. */
+/** The stored state of each schedule, and how it is corrected when schedule, zone or clock has changed. Pure. */
 import { createHash } from 'node:crypto';
 import type { Schedule } from './schedule.ts';
 
 /** Times are milliseconds since 1970. */
 export interface ScheduleState {
-  /** When the last run that was started had been due; null when none was. */
+  /** When the last run that was started was due; null when none was started. */
   readonly lastRun: number | null;
-  /** When the next run is due, without its random delay; null for never. In the past: it was missed. */
+  /** When the next run is due, without its random delay; null for never. A time in the past means that the run was missed. */
   readonly nextRun: number | null;
 }
 
-/** Where the states are kept. Both answer at once; `put` is durable when it returns. */
+/** Stores the states. Both methods are synchronous; `put` is durable when it returns. */
 export interface ScheduleStore {
   get(key: string): ScheduleState | undefined;
   put(key: string, state: ScheduleState): void;
 }
 
 /**
- * A last run further ahead of the clock than this is not believed: it was noted under a clock that was ahead, or this
- * one is behind, as on a machine that starts in 1970 until it has asked for the time. One that is nearer is believed,
- * so that a clock set back runs nothing twice. Local time taken for UTC is 14 hours off at most.
+ * A last run further in the future than this is ignored: it was stored while the clock was ahead, or the clock is now
+ * behind, as on a machine that starts in 1970 until it gets the time. A nearer one is respected, so that a clock that
+ * is set back repeats no run. Local time mistaken for UTC is off by 14 hours at most.
  */
 const CLOCK_SET_BACK_MS = 15 * 3_600_000;
 
-/** Between two runs: rules with shorter pauses hold in every hour. */
+/** Schedules with a shorter interval than this run in every hour. */
 const EVERY_HOUR_MS = 3_600_000;
 
-/** The state that `schedule` has now, given what was kept. A run that was missed stays due. */
+/** The current state of `schedule`, given the stored one. A missed run stays due. */
 export function reconcile(
   schedule: Schedule,
   kept: ScheduleState | undefined,
@@ -39,8 +39,9 @@ export function reconcile(
 }
 
 /**
- * A last run that is still to come, since the clock was set back, keeps the runs until then from being done twice. That is
- * worth less than a pause which is longer than the rule allows: of one that holds in every hour each is soon made up for.
+ * A last run in the future, after the clock was set back, prevents the runs until then from being repeated. It is
+ * ignored when that would make a pause longer than the schedule allows, and for schedules that run every hour, whose
+ * runs are soon made up for.
  */
 function isBelieved(schedule: Schedule, lastRun: number, now: number, zone: string): boolean {
   const aheadMs = lastRun - now;
@@ -50,7 +51,7 @@ function isBelieved(schedule: Schedule, lastRun: number, now: number, zone: stri
   return gapMs > EVERY_HOUR_MS && aheadMs <= Math.min(CLOCK_SET_BACK_MS, gapMs);
 }
 
-/** `promised`: the next run as it was kept. */
+/** `promised`: the stored next run. */
 function nextOf(
   schedule: Schedule,
   lastRun: number | null,
@@ -60,16 +61,16 @@ function nextOf(
 ): number | null {
   if (schedule.kind === 'off') return null;
   if (promised !== null && promised <= now) {
-    // Promised under a clock that was behind, when it is not later than a run that was: what has been due since then?
+    // If it is not later than the last run, it was stored while the clock was behind: what has been due since the last run?
     return lastRun === null || promised > lastRun ? promised : schedule.next(lastRun, zone);
   }
   if (schedule.kind === 'times') return schedule.next(Math.max(now, lastRun ?? now), zone);
-  // One interval from now at most: what was promised under another clock or a longer interval does not hold it up.
+  // At most one interval from now, whatever was stored under another clock or with a longer interval.
   const latest = schedule.next(now, zone);
   return promised === null || latest === null ? latest : Math.min(promised, latest);
 }
 
-/** The state after the run that was due at `dueAt` has been started. Runs missed since then are not made up for. */
+/** The state after the run that was due at `dueAt` has been started. Further runs missed since then are skipped. */
 export function afterRun(schedule: Schedule, dueAt: number, now: number, zone: string): ScheduleState {
   const following = schedule.next(dueAt, zone);
   const nextRun = following === null || following > now ? following : schedule.next(now, zone);
@@ -77,8 +78,8 @@ export function afterRun(schedule: Schedule, dueAt: number, now: number, zone: s
 }
 
 /**
- * The random delay of one run in milliseconds, from 0 to below `jitterSeconds`, and to half the time until the run
- * after it. The same each time it is asked for, also after a restart, as long as the seed is the same.
+ * The random delay of one run in milliseconds: less than `jitterSeconds`, and less than half the time until the
+ * following run. It is the same for each call, also after a restart, as long as the seed is the same.
  */
 export function jitterOf(
   {

@@ -1,9 +1,9 @@
 /**
- * When times on the clock come next, in a zone that changes its clock.
+ * Computes the next occurrence of clock times in a zone that changes its clock.
  *
  * - A time that the change skips is due once, at the first instant after the gap; several of them are due together.
  * - A time that occurs twice is due at its first occurrence only.
- * - Expressions that hold in every hour follow the minutes of the clock through both occurrences and make nothing up
+ * - Expressions that apply in every hour follow the minutes of the clock through both occurrences, and make up nothing
  *   for a gap, so that "every 15 minutes" stays 15 minutes.
  */
 import { SEARCH_YEARS, type CronTimes } from './cron.ts';
@@ -24,7 +24,7 @@ function nextOfFixed(times: CronTimes, after: number, zone: Zone): number | null
     const next = nextLocal(times, local);
     if (next === null) return null;
     const instant = zone.firstInstantOf(next);
-    // Not so for the second of two equal times.
+    // Not later for the second of two equal times.
     if (instant > after) return instant;
     local = next;
   }
@@ -45,7 +45,7 @@ function nextInEveryHour(times: CronTimes, after: number, zone: Zone): number | 
     } else if (until === instant) {
       return instant;
     } else {
-      // Nothing matches on the way; only a change shortly before `instant` moves it.
+      // There is no match on the way; only a clock change shortly before `instant` can move it.
       from = Math.max(until, instant - 2 * DAY);
       localAfter = zone.localAt(from);
     }
@@ -77,7 +77,7 @@ function nextOnDay(times: CronTimes, day: number, after: number): number | null 
   return null;
 }
 
-/** The next day, or the first of the next month when this month is none of those asked for. */
+/** The next day, or the first day of the next month when the expression does not have the current month. */
 function dayAfter(times: CronTimes, day: number): number {
   const date = new Date(day);
   if (times.months.includes(date.getUTCMonth() + 1)) return day + DAY;

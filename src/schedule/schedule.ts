@@ -1,4 +1,4 @@
-/** What a schedule written in the settings means. */
+/** Parses the schedules of the settings. */
 import { RequestError } from '../base/errors.ts';
 import { parseDuration } from '../base/units.ts';
 import type { ScheduleText } from '../config/settings.ts';
@@ -16,14 +16,14 @@ export interface Schedule {
   /** Milliseconds from one run to the next; null unless it is an interval. */
   readonly periodMs: number | null;
   /**
-   * When it is due next, later than `after` (both in milliseconds since 1970); null for never. An interval counts from
-   * `after`, whatever the clocks do; times of day are those of `zone`.
+   * When it is next due, later than `after` (both in milliseconds since 1970); null for never. An interval counts from
+   * `after`, whatever the clock does; times of day are in `zone`.
    * @throws {RequestError} for an unknown zone
    */
   next(after: number, zone: string): number | null;
 }
 
-/** Presets without a time: late enough that hardly any zone changes its clock then. */
+/** Time of presets without one: late enough that hardly any zone changes its clock then. */
 const NIGHT = '03:00';
 const SHORTEST_INTERVAL_MS = 60_000;
 const LONGEST_INTERVAL_MS = 366 * 24 * 3_600_000;
@@ -31,7 +31,7 @@ const LONGEST_INTERVAL_MS = 366 * 24 * 3_600_000;
 const HINT =
   'Write off, hourly, daily, weekdays, weekends, weekly or monthly (with a time if you like: daily at 02:30), every 4h, every 30m, or a cron expression of five fields.';
 
-/** Preset -> the days of its cron expression. */
+/** Maps a preset to the day fields of its cron expression. */
 const PRESET_DAYS: ReadonlyMap<string, string> = new Map([
   ['daily', '* * *'],
   ['weekdays', '* * 1-5'],
@@ -40,7 +40,7 @@ const PRESET_DAYS: ReadonlyMap<string, string> = new Map([
   ['monthly', '1 * *'],
 ]);
 
-/** A thousand sources may have the same schedule, or a few, and are asked about whenever somebody looks. */
+/** Cache of parsed schedules, as a thousand sources may share a few, and they are parsed for every look at the status. */
 const known = new Map<ScheduleText, Schedule>();
 const MOST_KNOWN = 1_000;
 
@@ -68,7 +68,7 @@ function parseAnew(text: ScheduleText): Schedule {
   throw new RequestError('INVALID_SCHEDULE', `'${text}' is not a schedule`, { hint: HINT });
 }
 
-/** The first `count` times it is due after `after`. @throws {RequestError} for an unknown zone */
+/** The first `count` due times after `after`. @throws {RequestError} for an unknown zone */
 export function nextRuns(schedule: Schedule, after: number, zone: string, count = 5): readonly number[] {
   const runs: number[] = [];
   let last: number | null = after;
@@ -90,7 +90,7 @@ function timesOf(text: ScheduleText, times: CronTimes): Schedule {
   };
 }
 
-/** From any time between two runs the next one is the same. */
+/** A span in which the next run is the same for any time. */
 interface Gap {
   readonly zone: string;
   readonly from: number;
@@ -99,7 +99,7 @@ interface Gap {
 
 const MOST_GAPS = 32;
 
-/** Working a time out takes as long as a thousand comparisons. */
+/** Caches results, as computing a time takes as long as a thousand comparisons. */
 function rememberingNext(next: Schedule['next']): Schedule['next'] {
   let gaps: readonly Gap[] = [];
   return (after, zone) => {
@@ -145,7 +145,7 @@ function periodOf(text: ScheduleText, written: string): number {
   );
 }
 
-/** Minute and hour of `at 02:30`, or of the night when nothing is said. */
+/** Cron fields for minute and hour of `at 02:30`, or of the default when no time is given. */
 function clockFields(text: ScheduleText, words: readonly string[]): string {
   const [at, time, ...rest] = words.length === 0 ? ['at', NIGHT] : words;
   const match = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(time ?? '');

@@ -1,6 +1,6 @@
 /**
- * Says when things are due. Its one timer is short, because a timer does not run while the machine sleeps: after
- * waking, everything that was missed is found within one nap.
+ * Calls back when schedules are due. Its timer never sleeps for long, because a timer stops while the machine sleeps:
+ * after waking, missed runs are found within one nap.
  */
 import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import { afterRun, jitterOf, reconcile, type ScheduleState, type ScheduleStore }
 import type { Schedule } from './schedule.ts';
 
 export interface ScheduleEntry {
-  /** Names it across restarts and changes of the settings. */
+  /** Identifies the schedule across restarts and changes of the settings. */
   readonly key: string;
   readonly schedule: Schedule;
   /** The longest random delay of a run. */
@@ -16,32 +16,32 @@ export interface ScheduleEntry {
 }
 
 /**
- * Takes a run on and returns at once. What it throws is reported, and the run is offered again a minute later.
- * `dueAt` is without the random delay. `caughtUp`: it is late, because the machine was off or asleep.
+ * Accepts a run and returns at once. If it throws, the error is reported, and the run is offered again a minute later.
+ * `dueAt` is without the random delay. `caughtUp`: the run is late, because the machine was off or asleep.
  */
 export type OnDue = (key: string, dueAt: number, caughtUp: boolean) => void;
 
 export interface SchedulerOptions {
   readonly clock: Clock;
   readonly store: ScheduleStore;
-  /** Different on each machine and the same after a restart, so that random delays are both. */
+  /** Differs between machines but is the same after a restart, and so are the random delays. */
   readonly seed: string;
   readonly due: OnDue;
-  /** Told of failures of `due` and of the store. */
+  /** Receives errors of `due` and of the store. */
   readonly onError: (key: string, error: unknown) => void;
-  /** Told when the wall clock has gone ahead of the time that passed: sleep, or a clock put forward. */
+  /** Called when the wall clock is ahead of the time that has passed: the machine slept, or the clock was put forward. */
   readonly onWake?: (aheadMs: number) => void;
 }
 
 /** Milliseconds. */
 const LIMITS = Object.freeze({
-  /** What may remain of a nap after waking from sleep, and so the longest delay of a missed run. */
+  /** The longest sleep between two looks, and so the longest delay of a missed run after waking. */
   nap: 20_000,
-  /** A run that is later than this was missed. */
+  /** A run that is later than this counts as missed. */
   late: 60_000,
-  /** Smaller steps of the clock are corrections of its speed. */
+  /** Smaller deviations of the clock are normal corrections. */
   step: 1000,
-  /** Wall clock ahead of the monotonic one by more than this: the machine slept. */
+  /** The machine slept if the wall clock is ahead of the monotonic clock by more than this. */
   slept: 60_000,
   retry: 60_000,
 });
@@ -49,9 +49,9 @@ const LIMITS = Object.freeze({
 interface Known {
   readonly entry: ScheduleEntry;
   readonly state: ScheduleState;
-  /** When `due` is called, random delay included. */
+  /** When `due` is called, including the random delay. */
   readonly fireAt: number | null;
-  /** On the monotonic clock: not before, after a failure. */
+  /** Monotonic time before which a failed run is not offered again. */
   readonly retryAt: number | null;
 }
 
@@ -60,7 +60,7 @@ export class Scheduler {
   readonly #known = new Map<string, Known>();
   readonly #end = new AbortController();
   #zone = 'UTC';
-  /** Wall clock minus monotonic clock, when the states were last put right. */
+  /** Wall clock minus monotonic clock when the states were last corrected. */
   #skew: number;
   #nap = new AbortController();
   #running: Promise<void> | undefined;
@@ -71,8 +71,8 @@ export class Scheduler {
   }
 
   /**
-   * Sets what is scheduled, in which zone. What is known of a key stays: a run that it missed is caught up, and no
-   * change of a schedule makes one due at once. An interval that is new has its first run when it has passed.
+   * Sets the entries and the zone. The state of a known key is kept: a missed run is caught up, and changing a schedule
+   * makes nothing due at once. A new interval has its first run after one interval.
    * @throws {RequestError} for an unknown zone; then nothing changes
    */
   replace(entries: readonly ScheduleEntry[], zone: string): void {
@@ -98,12 +98,12 @@ export class Scheduler {
     this.#running ??= this.#run();
   }
 
-  /** When `due` will be called, random delay included; null for never and for what is not scheduled. */
+  /** When `due` will be called, including the random delay; null for never, and for an unknown key. */
   nextRun(key: string): number | null {
     return this.#known.get(key)?.fireAt ?? null;
   }
 
-  /** When the last run that was started had been due; null for none. */
+  /** When the last run that was started was due; null when none was started. */
   lastRun(key: string): number | null {
     return this.#known.get(key)?.state.lastRun ?? null;
   }
@@ -135,7 +135,7 @@ export class Scheduler {
     }
   }
 
-  /** Starts what is due; gives the milliseconds until the next look. */
+  /** Starts what is due. Returns the milliseconds until the next look. */
   #look(): number {
     this.#followClock();
     const { clock } = this.#options;
@@ -152,7 +152,7 @@ export class Scheduler {
     return Math.max(1, Math.min(LIMITS.nap, ...waits));
   }
 
-  /** Puts the states right when the wall clock did not go as time did. */
+  /** Corrects the states when the wall clock has deviated from the time that passed. */
   #followClock(): void {
     const { clock, onWake } = this.#options;
     const now = clock.now();
@@ -186,7 +186,7 @@ export class Scheduler {
       onError(key, error);
       return;
     }
-    // Only now: a crash in between offers the run again rather than losing it.
+    // Stored after the call: a crash in between offers the run again instead of losing it.
     const { entry } = this.#known.get(key) ?? known;
     const ran = this.#withState(entry, afterRun(entry.schedule, dueAt, now, this.#zone), null, this.#zone);
     if (this.#known.has(key)) this.#known.set(key, ran);
@@ -204,7 +204,7 @@ export class Scheduler {
     try {
       this.#options.store.put(entry.key, state);
     } catch (error) {
-      // What is in memory holds until the end of the process.
+      // The state in memory applies until the process ends.
       this.#options.onError(entry.key, error);
     }
   }

@@ -67,7 +67,7 @@ function wordsOfWeekdays(field: string): string | undefined {
   return `every ${listed(known)}`;
 }
 
-/** Of `1`, `7`, `mon` or `monday`. */
+/** The name of a weekday, from `1`, `7`, `mon` or `monday`. */
 function weekday(text: string): string | undefined {
   if (/^[0-7]$/.test(text)) return WEEKDAYS[Number(text) % 7];
   if (text.length < 3) return undefined;

@@ -1,20 +1,22 @@
-/** Time zones: what the clock on the wall shows at an instant, and which instants a time on it means. */
+/** Time zones: converts between instants and the local time that the clock on the wall shows. */
 import { RequestError } from '../base/errors.ts';
 
 const SECOND = 1000;
 const DAY = 24 * 60 * 60 * SECOND;
 
 /**
- * A "local time" is a number too: the milliseconds that UTC would have counted if its clock showed the same. At most
- * one change of the clock is expected within two days.
+ * A "local time" is a number, too: the milliseconds since 1970 of a UTC clock that shows the same time. Within two days
+ * at most one clock change is expected.
  */
 export interface Zone {
   readonly name: string;
   /** What the clock of the zone shows at an instant. */
   localAt(instant: number): number;
-  /** The first instant at which the clock has reached a local time: the end of the gap for one that is skipped. */
+  /** The first instant at which the clock has reached a local time; for a skipped local time, the end of the gap. */
   firstInstantOf(local: number): number;
-  /** The instant in (from, to] from which on another offset holds; undefined for none. At most a day apart. */
+  /**
+   * The instant in (from, to] at which the offset changes; undefined when it does not. `from` and `to` are at most a day apart.
+   */
   changeWithin(from: number, to: number): number | undefined;
 }
 
@@ -57,7 +59,7 @@ function createZone(name: string): Zone {
     return offsetAt(from) === offsetAt(to) ? undefined : changeBetween(from, to);
   }
 
-  /** The offsets at both ends differ. */
+  /** Requires that the offsets at both ends differ. */
   function changeBetween(from: number, to: number): number {
     const offset = offsetAt(to);
     let [old, changed] = [from, to];

@@ -1,8 +1,8 @@
 /**
- * Whether what happened to a source looks like damage: it is suddenly empty, unreadable or left out by rules, most of it is
- * gone, or most was rewritten with what looks encrypted. While an alarm is not acknowledged, no older snapshot of the source
- * is forgotten.
- * Pure: the caller keeps alarms and history.
+ * Judges whether a change of a source looks like damage: the source is suddenly empty, unreadable or left out by rules,
+ * most of it is gone, or most of it was rewritten with content that looks encrypted. Until an alarm is acknowledged, no
+ * older snapshot of the source is forgotten.
+ * Pure: the caller stores alarms and history.
  */
 import { createHash } from 'node:crypto';
 import { wayBack, type SnapshotPlace } from './way-back.ts';
@@ -13,20 +13,23 @@ export type AlarmKind = 'empty' | 'unreadable' | 'left_out' | 'shrunk' | 'rewrit
 export interface Alarm {
   readonly id: string;
   readonly kind: AlarmKind;
-  /** Path of the source; of `claimed` the name of the machine. */
+  /** Path of the source; for `claimed` the name of the machine. */
   readonly source: string;
   /** Milliseconds since 1970. */
   readonly at: number;
   /** What happened and what to do, for people. */
   readonly text: string;
   readonly facts: Readonly<Record<string, number | string>>;
-  /** The last snapshot from before what happened, of `claimed` the one that bears the name; null, or left out by older versions, where it is not known. */
+  /**
+   * The last snapshot from before the event; for `claimed` the snapshot with that name. Null, or missing in alarms of
+   * older versions, where it is unknown.
+   */
   readonly before?: SnapshotPlace | null;
-  /** Of lost files: the most that the source had again since. */
+  /** For lost files: the most files that the source has had since the alarm. */
   readonly since?: Held;
 }
 
-/** How many files a source had, and the newest snapshot with so many. */
+/** A number of files that a source had, and the newest snapshot with that many. */
 export interface Held {
   readonly files: number;
   readonly at: SnapshotPlace | null;
@@ -36,41 +39,41 @@ export interface Held {
 export interface RunFacts {
   readonly source: string;
   readonly at: number;
-  /** Files in the snapshot that it was compared with; null without one. */
+  /** Files in the snapshot that it was compared with; null when there was none. */
   readonly filesBefore: number | null;
   readonly files: number;
-  /** The snapshot that it was compared with, and the one that was made; left out where that is not known. */
+  /** The snapshot that it was compared with, and the one that was made; missing where unknown. */
   readonly before?: SnapshotPlace | null;
   readonly made?: SnapshotPlace | null;
-  /** Entries that could not be read; left out: none. */
+  /** Entries that could not be read; missing for none. */
   readonly unread?: number;
-  /** The exclude rules left out all that is in the source; left out: they did not. */
+  /** Whether the exclude rules left out everything in the source; missing for no. */
   readonly leftOut?: boolean;
-  /** Not in the earlier snapshot under that name. */
+  /** Files that the earlier snapshot does not have under the same name. */
   readonly filesNew: number;
   readonly filesChanged: number;
-  /** Content that the repository did not have yet. */
+  /** Size of the content that the repository did not have yet. */
   readonly bytesNew: number;
-  /** What it was compressed to. */
+  /** Its size after compression. */
   readonly bytesStored: number;
-  /** Of the new files, those whose extension no file had before, by extension, where that is known. */
+  /** Number of new files by extension, for extensions that no file had before; missing where unknown. */
   readonly newExtensions?: Readonly<Record<string, number>>;
 }
 
-/** Runs of about an hour taken together: what is spread over many small backups is seen as one. */
+/** Runs of about an hour, added up, so that a change spread over many small backups is seen as one. */
 type RunWindow = Pick<
   RunFacts,
   'at' | 'filesNew' | 'filesChanged' | 'bytesNew' | 'bytesStored' | 'newExtensions'
 > & {
   readonly filesBefore: number;
   readonly files: number;
-  /** Compared with when the window began. */
+  /** The snapshot that the first run was compared with. */
   readonly before?: SnapshotPlace | null;
-  /** The most files that there were before or in one of its runs. Windows of older versions have none. */
+  /** The most files before or in one of its runs. Missing in windows of older versions. */
   readonly most?: Held;
 };
 
-/** What was usual for a source: one entry for each window, the newest last; and the window that is not over yet. */
+/** What is usual for a source: one entry for each finished window, the newest last, and the current window. */
 export interface SourceHistory {
   readonly runs: readonly { readonly rewrittenShare: number; readonly touched: number }[];
   readonly window: RunWindow | null;
@@ -78,37 +81,40 @@ export interface SourceHistory {
 
 export const NO_HISTORY: SourceHistory = { runs: [], window: null };
 
-/** Snapshots of this source from before this time must stay. */
+/** Snapshots of this source from before this time must not be forgotten. */
 export interface Freeze {
-  /** Path, as the settings name it. */
+  /** The path in the settings. */
   readonly source: string;
   /** Milliseconds since 1970. */
   readonly before: number;
 }
 
 const RUNS_KEPT = 30;
-/** Milliseconds from the first run of a window on. */
+/** Length of a window in milliseconds, from its first run. */
 const WINDOW_MS = 3_600_000;
-/** Fewer files may come and go as they like. */
+/** Changes of fewer files raise no alarm. */
 const LEAST_FILES = 100;
 const SHRUNK_SHARE = 0.5;
 const REWRITTEN_SHARE = 0.2;
-/** How many times what was usual. */
+/** Factor above the usual value that is unusual. */
 const ABOVE_USUAL = 5;
-/** Above this nothing is usual. */
+/** A larger share is unusual even for a source that is often rewritten. */
 const NEARLY_ALL = 0.9;
-/** Compressed size by size: encrypted content, and what was compressed before, does not shrink. */
+/**
+ * Ratio of compressed to original size from which on content looks encrypted, as encrypted or already compressed
+ * content does not shrink.
+ */
 const DENSE = 0.95;
-/** Of the files from before a loss: with so many the source is whole again, for some are not worth bringing back. */
+/** Share of the files from before a loss with which the source counts as whole again, as some are not worth restoring. */
 const MENDED_SHARE = 0.98;
-/** Too little content to tell. */
+/** Less new content is too little to judge. */
 const LEAST_BYTES = 1_048_576;
 const BURST_FILES = 10_000;
 const BURST_SHARE = 0.5;
 
 /**
- * For a source that is empty, or not there at all, where there were files before: the engine has refused to back it up,
- * since in most cases a disk is not mounted. Null while an alarm says so already.
+ * The alarm for a source that is empty or missing, but had files before. The engine has refused to back it up, as in
+ * most cases a disk is not mounted. Null while such an alarm is open.
  */
 export function emptyAlarm(
   facts: Pick<RunFacts, 'source' | 'at' | 'before'> & {
@@ -128,12 +134,12 @@ export function emptyAlarm(
 }
 
 /**
- * Alarms for a backup that was made; those of a kind that is open for the source already are not raised again, but for files
- * that disappeared from what was left, or had been brought back, since.
+ * The alarms for a backup that was made. Kinds that are open for the source already are not raised again, except for
+ * files that have disappeared since from what was left or had been restored.
  */
 export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly Alarm[]): readonly Alarm[] {
   const closed = unreadable(run) ?? leftOut(run);
-  // That its files are gone as well would say the same thing twice.
+  // An alarm about missing files in addition would say the same twice.
   if (closed !== null) return [unlessOpen(closed, open)].filter((one) => one !== null);
   const { runs, window } = withoutOldWindow(history, run.at);
   const facts = window === null ? run : { ...run, ...joined(window, run) };
@@ -148,7 +154,7 @@ export function judgeRun(run: RunFacts, history: SourceHistory, open: readonly A
   return [loss, found === null ? null : unlessOpen(found, open)].filter((one) => one !== null);
 }
 
-/** The alarms as they are after a backup that was made: those that say that files are gone end once the files are back. */
+/** The open alarms after a backup that was made: those about missing files end when the files are back. */
 export function afterRun(
   run: RunFacts,
   open: readonly Alarm[],
@@ -171,7 +177,7 @@ export function afterRun(
   };
 }
 
-/** The history with a run more. */
+/** The history with one more run. */
 export function withRun(history: SourceHistory, run: RunFacts): SourceHistory {
   const { filesBefore } = run;
   const { runs, window } = withoutOldWindow(history, run.at);
@@ -184,19 +190,19 @@ export function withRun(history: SourceHistory, run: RunFacts): SourceHistory {
   return { runs, window: { at, filesBefore, files, before, most: withMade(most, run), ...counts } };
 }
 
-/** The history after an alarm: what led to it is not usual, and is not counted once more. */
+/** The history after an alarm. The window is dropped: its runs are not usual, and must not be counted again. */
 export function afterAlarm({ runs }: SourceHistory): SourceHistory {
   return { runs, window: null };
 }
 
-/** What must stay: for each source, everything from before the newest alarm that waits to be acknowledged. */
+/** The snapshots that must stay: for each source all from before its newest open alarm. */
 export function freezesOf(open: readonly Alarm[]): readonly Freeze[] {
   const newest = new Map<string, number>();
   for (const { source, at } of open) newest.set(source, Math.max(at, newest.get(source) ?? at));
   return [...newest].map(([source, before]) => ({ source, before }));
 }
 
-/** A window that is over becomes a part of what is usual. So does one from the future, which a wrong clock began. */
+/** Adds a finished window to what is usual; also one from the future, which began while the clock was wrong. */
 function withoutOldWindow(history: SourceHistory, at: number): SourceHistory {
   const { runs, window } = history;
   if (window === null || (at >= window.at && at - window.at < WINDOW_MS)) return history;
@@ -207,7 +213,7 @@ function withoutOldWindow(history: SourceHistory, at: number): SourceHistory {
   return { runs: [...runs, usual].slice(-RUNS_KEPT), window: null };
 }
 
-/** Compared with what there was when the window began. */
+/** Adds a run to the window, compared with the state before the window. */
 function joined(window: RunWindow, run: RunFacts): RunWindow {
   const newExtensions = { ...window.newExtensions };
   for (const [extension, count] of Object.entries(run.newExtensions ?? {}))
@@ -228,7 +234,7 @@ function joined(window: RunWindow, run: RunFacts): RunWindow {
 
 type UsualRuns = SourceHistory['runs'];
 
-/** However few there were: not one of them is in the backup, which looks like a good one. */
+/** Raised for any number of files: the backup contains none of them, but looks like a good one. */
 function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Alarm | null {
   if (filesBefore === null || filesBefore === 0 || files > 0 || unread === 0) return null;
   const { source } = facts;
@@ -239,7 +245,7 @@ function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Ala
   ]);
 }
 
-/** However few there were: a file that says so, or a pattern, came since, and whoever made it may not have meant this. */
+/** Raised for any number of files: a marker file or a pattern was added since, perhaps by mistake. */
 function leftOut({ filesBefore, files, leftOut: isLeftOut = false, ...facts }: RunFacts): Alarm | null {
   if (!isLeftOut || filesBefore === null || files >= filesBefore) return null;
   const { source } = facts;
@@ -262,12 +268,12 @@ function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
   return { ...alarm, since };
 }
 
-/** It says that files are gone: they may come back. */
+/** Whether the alarm says that files are missing, which may come back. */
 function isLoss({ kind }: Alarm): boolean {
   return kind === 'shrunk' || kind === 'empty' || kind === 'unreadable' || kind === 'left_out';
 }
 
-/** What there was at most since an alarm; what it found, to begin with. */
+/** The most files since an alarm, which begins with what the alarm found. */
 function sinceOf({ since, facts }: Alarm): Held {
   const { files } = facts;
   return since ?? { files: typeof files === 'number' ? files : 0, at: null };
@@ -281,7 +287,7 @@ function withMade(most: Held, { files, made = null }: RunFacts): Held {
   return files >= most.files ? { files, at: made } : most;
 }
 
-/** What goes in a loss that is told, and what somebody brings back of it, is no burst of changes. */
+/** Files of a loss that has an alarm do not count as a burst, neither when they disappear nor when they are restored. */
 function withoutTold(facts: RunFacts, before: number, losses: readonly Alarm[]): RunFacts {
   const { files, filesNew } = facts;
   const missing = Math.max(
@@ -293,7 +299,7 @@ function withoutTold(facts: RunFacts, before: number, losses: readonly Alarm[]):
   return { ...facts, filesNew: filesNew - returned, files: files - returned + gone };
 }
 
-/** Many files changed, or vanished while as many others came, and their content no longer compresses. */
+/** Many files changed, or vanished while as many new ones appeared, and their content does not compress any more. */
 function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   const count = rewrittenFiles(facts, before);
   const share = count / before;
@@ -324,7 +330,7 @@ function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | nu
 function burst(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   const touched = touchedFiles(facts, before);
   const usual = Math.max(0, ...runs.map((run) => run.touched));
-  // Without a history nothing is unusual yet.
+  // Without a history nothing is known to be unusual.
   if (runs.length === 0 || touched < BURST_FILES) return null;
   if (touched < before * BURST_SHARE || touched < usual * ABOVE_USUAL) return null;
   return makeAlarm(facts, 'burst', { files_before: before, touched, usual }, [
@@ -340,7 +346,7 @@ function goneFiles({ files, filesNew }: FileCounts, before: number): number {
   return Math.max(0, before - (files - filesNew));
 }
 
-/** Changed in place, or under another name. */
+/** Files that were changed in place or under another name. */
 function rewrittenFiles(facts: FileCounts, before: number): number {
   return facts.filesChanged + Math.min(facts.filesNew, goneFiles(facts, before));
 }

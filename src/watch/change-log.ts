@@ -7,7 +7,7 @@ export interface TakenChanges {
   readonly subtrees: ReadonlySet<ByteString>;
   /** Milliseconds since 1970. */
   readonly since: number;
-  /** Why everything may have changed. */
+  /** Why everything may have changed; undefined when it has not. */
   readonly unknown: string | undefined;
 }
 
@@ -16,18 +16,18 @@ interface Generation {
   readonly subtrees: Set<ByteString>;
   since: number;
   unknown: string | undefined;
-  /** When the last unknown set was taken: by whoever looks at everything. */
+  /** When the reader last took an unknown set, and so looked at everything. */
   walkedAt: number;
 }
 
 /**
- * Milliseconds after which a set is unknown in any case. Somebody asks for that once a day: this is for the day on which it
- * came to nothing, as when the settings of the source changed just then.
+ * Milliseconds after which the set of a reader is unknown in any case. A full walk is requested once a day; this covers
+ * a day on which that failed, for example because the settings of the source were changed at that time.
  */
 export const UNWALKED_MS = 36 * 3_600_000;
 const UNWALKED = 'that was due yesterday';
 
-/** Beyond that, keeping the names costs more than walking everything. */
+/** With more paths, keeping them costs more than a full walk. */
 const MOST_PATHS = 50_000;
 
 /** The changes that each reader has not taken yet. */
@@ -39,7 +39,7 @@ export class ChangeLog {
     this.#clock = clock;
   }
 
-  /** Directories in the largest set; null when one is unknown. */
+  /** Directories in the largest set; null when a set is unknown. */
   get size(): number | null {
     let most = 0;
     for (const { directories, subtrees, unknown } of this.#readers.values()) {
@@ -57,47 +57,47 @@ export class ChangeLog {
     for (const generation of this.#readers.values()) add(generation, 'subtrees', path);
   }
 
-  /** @param unlessSince those readers know enough that have taken an unknown set since then */
+  /** @param unlessSince readers that have taken an unknown set since then are left alone */
   lose(reason: string, unlessSince = Number.POSITIVE_INFINITY): void {
     for (const generation of this.#readers.values())
       if (generation.walkedAt < unlessSince) forget(generation, reason);
   }
 
-  /** Whether its next set is unknown: who takes one for the first time knows nothing. */
+  /** Whether the next set of the reader is unknown, as is the first set of each reader. */
   isUnknownTo(reader: string): boolean {
     const generation = this.#readers.get(reader);
     return generation === undefined || generation.unknown !== undefined;
   }
 
-  /** Others take no sets any more: what they know, and what they do not, is let go. */
+  /** Drops the sets of all other readers, which will not come again. */
   keepReaders(isKept: (reader: string) => boolean): void {
     for (const reader of this.#readers.keys()) if (!isKept(reader)) this.#readers.delete(reader);
   }
 
   /**
-   * Everything reported from now on belongs to the next set.
-   * @param untold why this one does not tell everything, where that is so at the moment
+   * Takes the set of the reader. Whatever is reported from now on belongs to its next set.
+   * @param untold why this set is incomplete, if it is so at the moment
    */
   take(reader: string, untold?: string): TakenChanges {
     const now = this.#clock.now();
     const taken = this.#readers.get(reader) ?? fresh(now, now, 'the source has just begun to be watched');
     if (untold !== undefined) forget(taken, untold);
-    // One from a time to come was taken while the clock was ahead.
+    // A time in the future was stored while the clock was ahead.
     if (now - taken.walkedAt > UNWALKED_MS || taken.walkedAt > now) forget(taken, UNWALKED);
     this.#readers.set(reader, fresh(now, taken.unknown === undefined ? taken.walkedAt : now));
     return taken;
   }
 
-  /** It looks at everything although its set was known, in which there is too much. */
+  /** The reader looks at everything although its set is known, as the set is too large. */
   looksAtEverything(reader: string): void {
     const generation = this.#readers.get(reader);
     if (generation !== undefined) generation.walkedAt = this.#clock.now();
   }
 
-  /** Joins a set that was taken with what has been reported since. */
+  /** Merges a set that was taken into what has been reported since. */
   putBack(reader: string, changes: Changes): void {
     const generation = this.#readers.get(reader);
-    // A reader that never took anything gets everything.
+    // The first set of a reader is unknown anyway.
     if (generation === undefined) return;
     if (changes.kind === 'unknown') {
       forget(generation, changes.reason);

@@ -1,23 +1,23 @@
-/** Which directories there are in a tree, and which of them came while it was looked at. */
+/** Lists the directories of a tree, and finds those that were added while it was scanned. */
 import { lstatSync, readdirSync, type Dirent, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
-/** Directories that are listed at once while other work waits: some 50 ms. */
+/** Directories that are listed without a pause, which takes some 50 ms. */
 export const MOST_LISTED = 5_000;
 /** Directories between two pauses of a long scan. */
 const SLICE = 100;
 
-/** It is not there, or no directory: its directory tells. */
+/** The path is missing or no directory; the change of its parent directory is reported anyway. */
 const GONE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
-/** There is nothing to be seen below it. */
+/** Access is denied, so nothing below it can be seen. */
 const CLOSED = new Set(['EACCES', 'EPERM']);
 
 export type Subdirectories =
   | { readonly kind: 'listed'; readonly paths: readonly ByteString[] }
   | { readonly kind: 'gone' }
-  /** `code` of the system. */
+  /** `code`: the error code of the system. */
   | { readonly kind: 'unreadable'; readonly code: string };
 
 export function subdirectoriesOf(path: ByteString): Subdirectories {
@@ -33,7 +33,7 @@ export function subdirectoriesOf(path: ByteString): Subdirectories {
   return { kind: 'listed', paths: found.map(({ name }) => joinBytes(path, asByteString(name))) };
 }
 
-/** A directory and those below it; undefined when there are more than `most`, or they cannot all be found. */
+/** The directory and all below it; undefined when there are more than `most`, or when not all can be listed. */
 export function directoriesBelow(top: ByteString, most: number): readonly ByteString[] | undefined {
   const found: ByteString[] = [];
   const waiting = [top];
@@ -48,7 +48,7 @@ export function directoriesBelow(top: ByteString, most: number): readonly ByteSt
   return found;
 }
 
-/** What tells that a directory has become another one, or that something in it came or went. */
+/** Changes when the directory is replaced by another one, or when an entry is added or removed. */
 interface DirectoryMark {
   readonly inode: number;
   readonly mtimeMs: number;
@@ -56,11 +56,11 @@ interface DirectoryMark {
 
 export interface DirectoryScan {
   readonly marks: ReadonlyMap<ByteString, DirectoryMark>;
-  /** Nothing can be watched in these. */
+  /** Directories in which nothing can be watched. */
   readonly unreadable: readonly ByteString[];
 }
 
-/** Finds every directory of a tree but those to `skip`, leaving the thread to others in between. */
+/** Finds every directory of a tree except those to `skip`, pausing in between for other work. */
 export async function scanDirectories(
   top: ByteString,
   skip: (path: ByteString) => boolean,
@@ -71,7 +71,7 @@ export async function scanDirectories(
   const waiting = [top];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     if (skip(path)) continue;
-    // First the mark, then the list: what comes in between shows in the mark that is taken later.
+    // The mark is taken before the list, so that a change in between shows in a later mark.
     const mark = markOf(path);
     const listed = subdirectoriesOf(path);
     if (mark === undefined || listed.kind === 'gone') continue;
@@ -87,8 +87,8 @@ export async function scanDirectories(
 }
 
 /**
- * Directories that came since the scan began, each without those below it.
- * @param seen gets the time at which something last came or went in each of the others, milliseconds since 1970
+ * Directories that were added since the scan began, without those below another one.
+ * @param seen receives the time of the last addition or removal in each of the other directories, milliseconds since 1970
  */
 export async function directoriesSince(
   { marks }: DirectoryScan,
@@ -119,7 +119,7 @@ export async function directoriesSince(
   return topmost(found);
 }
 
-/** Without those that lie below another one. */
+/** Removes the paths that are below another one. */
 export function topmost(paths: readonly ByteString[]): readonly ByteString[] {
   const all = new Set(paths);
   return [...all].filter((path) => {
@@ -134,7 +134,7 @@ function markOf(path: ByteString): DirectoryMark | undefined {
   return stat === undefined ? undefined : { inode: stat.ino, mtimeMs: stat.mtimeMs };
 }
 
-/** Undefined when there is nothing, or nothing that can be seen. */
+/** Undefined when the path is missing or inaccessible. */
 export function statOf(path: ByteString): Stats | undefined {
   try {
     return lstatSync(fsPath(path), { throwIfNoEntry: false });

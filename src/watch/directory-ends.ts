@@ -1,7 +1,7 @@
 /**
- * Whether directories are still where they were: what they lie on may be unmounted, and they may be moved or removed.
- * The native watcher then no longer tells of what is in them and does not say so, and what comes back a moment later
- * looks as before.
+ * Detects that watched directories are not at their place any more: their file system was unmounted, or they were moved
+ * or removed. The native watcher then stops reporting changes in them without saying so, and a directory that is back a
+ * moment later looks the same as before.
  */
 import { closeSync, readSync } from 'node:fs';
 import type { ByteString } from '../base/byte-path.ts';
@@ -10,10 +10,10 @@ import { libc, type Libc } from '../system/libc.ts';
 
 const IN_DELETE_SELF = 0x400;
 const IN_MOVE_SELF = 0x800;
-/** Told of whatever is asked for. */
+/** Reported without being asked for. */
 const IN_UNMOUNT = 0x2000;
 const O_NONBLOCK = 0x800;
-/** Bytes of an event without a name, as all of these are: number of the watch, mask, two fields that say nothing here. */
+/** Bytes of an event without a name, which all of these are: watch number, mask, and two fields that are not used here. */
 const EVENT = 16;
 const MASK_AT = 4;
 const EVENTS_AT_ONCE = 64;
@@ -21,15 +21,15 @@ const EVENTS_AT_ONCE = 64;
 export type DirectoryEnd = 'unmounted' | 'moved';
 
 export interface DirectoryEnds extends Disposable {
-  /** What has happened to one of them since they were given, if anything has; a removed one was moved, too. */
+  /** What has happened to one of the directories since the object was made, if anything. A removed directory counts as moved. */
   seen(): DirectoryEnd | undefined;
-  /** False where nothing would be seen. */
+  /** False when nothing would be detected. */
   readonly isWatching: boolean;
 }
 
 /**
- * Those that are not there are left out. None of them is ever seen where the system does not tell, or gives no more
- * watches: whoever asks then has what a look now and then can show.
+ * Watches directories; missing ones are left out. Nothing is detected on other systems, or when the system gives no
+ * more watches: then the caller has to rely on periodic checks.
  */
 export function endsOf(paths: readonly ByteString[]): DirectoryEnds {
   if (libc?.platform.system !== 'linux') return NOTHING_SEEN;
@@ -43,7 +43,7 @@ const NOTHING_SEEN: DirectoryEnds = {
   [Symbol.dispose]: () => undefined,
 };
 
-/** All of this process: the system gives each user few of them. */
+/** One queue for the whole process, as the system allows each user only a few. */
 let queue: Queue | undefined;
 
 class Ends implements DirectoryEnds {
@@ -83,7 +83,7 @@ class Queue {
   readonly #addWatch: (fd: number, path: Buffer, mask: number) => number;
   readonly #removeWatch: (fd: number, watch: number) => number;
   readonly #events = Buffer.alloc(EVENTS_AT_ONCE * EVENT);
-  /** By their numbers, of which a directory has one, however often it is asked for. */
+  /** By watch number. A directory has one number, however often it is watched. */
   readonly #watches = new Map<number, Set<Ends>>();
   #isOpen = true;
 
@@ -93,15 +93,15 @@ class Queue {
     this.#removeWatch = system.bind('inotify_rm_watch', 'int', ['int', 'int']);
   }
 
-  /** Undefined when the system gives none. */
+  /** Undefined when the system allows no further queue. */
   static open(system: Libc): Queue | undefined {
     const fd = system.bind('inotify_init1', 'int', ['int'])(system.platform.O_CLOEXEC | O_NONBLOCK);
     return fd < 0 ? undefined : new Queue(system, fd);
   }
 
-  /** Undefined when it is not there, or the system gives no more of them. */
+  /** Undefined when the directory is missing, or the system gives no more watches. */
   add(path: ByteString, ends: Ends): number | undefined {
-    // What has happened until now is not about what is there now.
+    // Events so far concern what was at this path before.
     this.read();
     const watch = this.#addWatch(this.#fd, Buffer.from(`${path}\0`, 'latin1'), IN_DELETE_SELF | IN_MOVE_SELF);
     if (watch < 0) return undefined;

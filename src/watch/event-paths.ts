@@ -9,18 +9,18 @@ import {
 } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
-/** Stands in the text of a name for bytes that are not UTF-8. */
+/** Replaces bytes in the text of a name that are not UTF-8. */
 const LOST = '\ufffd';
 
-/** What an event is about. */
+/** The paths that an event concerns. */
 export interface EventPaths {
-  /** The directories that hold it. */
+  /** The directories that contain the entry. */
   readonly directories: readonly ByteString[];
-  /** The entry itself; several when its name does not tell which. */
+  /** The entry itself; several when its name is ambiguous. */
   readonly entries: readonly ByteString[];
 }
 
-/** From an absolute path as text to bytes: a name that lost some of its bytes stands for every such name there. */
+/** Converts an absolute path from text to bytes. A name that lost bytes stands for every such name in its directory. */
 export function pathsOfEvent(text: string): EventPaths {
   if (!text.includes(LOST)) {
     const entry = bytesOfText(text);
@@ -29,7 +29,7 @@ export function pathsOfEvent(text: string): EventPaths {
   let directories: readonly ByteString[] = [asByteString('/')];
   let entries: readonly ByteString[] = directories;
   for (const part of text.split('/').slice(1)) {
-    // When nothing is left on the way, the last directories that are there tell.
+    // When no candidate is left, the last existing directories count as changed.
     if (entries.length > 0) directories = entries;
     entries = part.includes(LOST)
       ? directories.flatMap(lossyEntries)

@@ -1,23 +1,22 @@
 /**
- * Whether the kernel may have dropped events. The native watcher does not say so, but what it has read can be known: a
- * queue that overflows is read afterwards, all of it, so as long as less than one queue's worth is read within a while,
- * none was dropped.
+ * Estimates whether the kernel may have dropped events, which the native watcher does not report. A full queue is read
+ * as a whole afterwards. So when less than one queue's worth was read within some time, no event was dropped.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { errnoOf } from '../base/errors.ts';
 
 /** Bytes of the shortest event: one without a name. */
 const SHORTEST_EVENT = 16;
-/** Milliseconds within which a full queue is certainly read. */
+/** Milliseconds within which a full queue is certain to be read. */
 const WINDOW_MS = 3_000;
-/** Where nothing tells how much was read: many events on the same entry are reported as one. */
+/** Share of the queue used when bytes cannot be counted, as several events on one entry are reported as one. */
 const SHARE_OF_REPORTED = 1 / 8;
 const USUAL_QUEUE = 16_384;
 
 export interface PressureSources {
-  /** Events that the kernel keeps until they are read. */
+  /** The number of events that the kernel queues. */
   readonly queue: number;
-  /** Bytes read so far by the threads that read events; undefined when nobody can tell. */
+  /** Bytes that the event-reading threads have read so far; undefined when unknown. */
   readonly bytesRead: () => number | undefined;
 }
 
@@ -55,7 +54,7 @@ export class EventPressure {
   }
 }
 
-/** Events that the kernel keeps for a reader, as it is set now. */
+/** The kernel's current limit for queued events. */
 export function queueLength(): number {
   return numberIn('/proc/sys/fs/inotify/max_queued_events') ?? USUAL_QUEUE;
 }
@@ -65,7 +64,7 @@ export function threads(): ReadonlySet<string> {
   return new Set(orNothing(() => readdirSync('/proc/self/task')));
 }
 
-/** Of `candidates`, those that were started by the main thread outside of any pool: they bear its name. */
+/** Those of `candidates` that the main thread has started outside of any pool, which have the same name as it. */
 export function threadsNamedAsMain(candidates: Iterable<string>): readonly string[] {
   const nameOf = (thread: string): string | undefined =>
     orNothing(() => readFileSync(`/proc/self/task/${thread}/comm`, 'latin1'));
@@ -73,7 +72,7 @@ export function threadsNamedAsMain(candidates: Iterable<string>): readonly strin
   return [...candidates].filter((thread) => main !== undefined && nameOf(thread) === main);
 }
 
-/** Bytes that the threads got from the kernel; undefined when that is not counted, or one of them has ended. */
+/** Bytes that the threads have read; undefined when that is not counted, or when one of them has ended. */
 export function bytesReadBy(readers: readonly string[]): number | undefined {
   if (readers.length === 0) return undefined;
   let sum = 0;

@@ -1,4 +1,7 @@
-/** Entry file of the process that looks at a source on a file system that may hang: it says that it is alive, what it found, and ends. */
+/**
+ * Entry file of the process that scans a source on a file system that may hang: it prints signs of life, then the
+ * result, and ends.
+ */
 import { writeSync } from 'node:fs';
 import { pollFar, type FarPollOrder } from './far-poll.ts';
 

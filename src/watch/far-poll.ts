@@ -1,4 +1,4 @@
-/** One look at everything in a source, for comparison with the next one. */
+/** A scan of a source, for comparison with the next one. */
 import { createHash, type Hash } from 'node:crypto';
 import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
@@ -7,11 +7,11 @@ import { errnoOf } from '../base/errors.ts';
 export interface FarPollOrder {
   readonly root: ByteString;
   readonly never: readonly ByteString[];
-  /** Files that are looked at one by one; default 20,000. In a larger source only directories are: they tell what came and went. */
+  /** Files that are examined one by one; default 20,000. Beyond that only directories are, which show additions and removals. */
   readonly mostFiles?: number | undefined;
 }
 
-/** `digest` is another one when something came, went or changed; `identity` when something else is in the place of the root. */
+/** `digest` differs when something was added, removed or changed; `identity` differs when the root was replaced. */
 export type FarPoll =
   | {
       readonly kind: 'there';
@@ -23,7 +23,7 @@ export type FarPoll =
 
 const MOST_FILES = 20_000;
 
-/** @param alive called for everything that was looked at */
+/** @param alive called for every entry that was examined */
 export function pollFar({ root, never, mostFiles = MOST_FILES }: FarPollOrder, alive: () => void): FarPoll {
   const found = orErrno(() => statSync(fsPath(root)));
   if (typeof found === 'string') return { kind: 'absent' };
@@ -76,7 +76,7 @@ function note(hash: Hash, path: ByteString, found: Stats | string): void {
   hash.update(`${path}\0${seen}\n`, 'latin1');
 }
 
-/** What cannot be looked at is that, and no reason to end. */
+/** An error becomes part of the result, as the scan must go on. */
 function orErrno<T>(look: () => T): T | string {
   try {
     return look();

@@ -1,6 +1,6 @@
 /**
- * Looking again and again at a source on a file system that tells nothing of changes, as those from elsewhere do. A process
- * of its own does, and ends: when the other side hangs, it waits, and nobody else does.
+ * Polls a source on a file system that does not report changes, such as a network file system. Each scan runs in a
+ * separate process, so that nothing else is blocked when the file system hangs.
  */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -14,14 +14,14 @@ import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
 export interface FarRequest extends FarPollOrder {
   readonly clock: Clock;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two scans. */
   readonly pollMs: number;
 }
 
-/** Milliseconds by which a look may take longer than the one before. */
+/** Milliseconds by which a scan may take longer than the one before. */
 const LAG_MS = 5_000;
 
-/** `unanswered`: nothing was heard of the process for a while. */
+/** `unanswered`: the process has printed nothing for a while. */
 type Seen = FarPoll | { readonly kind: 'unanswered' };
 
 export class FarSource implements ChangeFeed {
@@ -30,10 +30,10 @@ export class FarSource implements ChangeFeed {
   readonly #ended = new AbortController();
   readonly #looking: Promise<void>;
   #seen: Seen | undefined;
-  /** A process that waits for a file system which does not answer; nothing ends it before that does. */
+  /** A process waits for a file system that does not answer, and cannot be ended before that answers. */
   #stuck = false;
   #hasTold = false;
-  /** The last look that came to its end. */
+  /** Duration of the last complete scan. */
   #tookMs = 0;
 
   constructor(request: FarRequest, sink: ChangeSink) {
@@ -51,12 +51,12 @@ export class FarSource implements ChangeFeed {
     return this.#seen?.kind === 'there' ? this.#seen.directories : 0;
   }
 
-  /** The look that is at work, the pause after it, and the next look. */
+  /** Covers the current scan, the pause after it, and the next scan. */
   get lagMs(): number {
     return LAG_MS + 2 * this.#tookMs + pauseAfter(this.#tookMs, this.#request.pollMs);
   }
 
-  /** Polling has no more to say than a walk finds. */
+  /** Polling knows nothing that a walk would not find. */
   check(): boolean {
     return true;
   }
@@ -83,7 +83,7 @@ export class FarSource implements ChangeFeed {
     }
   }
 
-  /** Undefined when the process failed: that says nothing of the source, so what was seen last stays. */
+  /** Undefined when the process failed. That says nothing about the source, so the last result stays. */
   async #lookOrTell(signal: AbortSignal): Promise<Seen | undefined> {
     try {
       const seen = await this.#look(signal);
@@ -129,7 +129,7 @@ export class FarSource implements ChangeFeed {
     this.#stuck = true;
     const gone = Promise.withResolvers<Seen>();
     child.once('error', gone.reject);
-    // Its last line may come after it has ended.
+    // On `close` instead of `exit`, as the last line may arrive after the end.
     child.once('close', (code) => {
       try {
         gone.resolve(pollSaid(last, code));
@@ -137,7 +137,7 @@ export class FarSource implements ChangeFeed {
         gone.reject(error);
       }
     });
-    // Nobody waits for it any more when the patience was over first.
+    // The promise is not awaited any more when the time was over first.
     gone.promise.catch(() => undefined);
     for (const end of ['close', 'error']) child.once(end, () => (this.#stuck = false));
     let last = '';
@@ -159,7 +159,7 @@ export class FarSource implements ChangeFeed {
   }
 }
 
-/** What the process has found. @throws when it has not come to its end */
+/** Parses the result of the process. @throws when the process did not complete */
 export function pollSaid(line: string, code: number | null): FarPoll {
   if (code !== 0) throw new Error(`the process that looks at it ended with ${code ?? 'a signal'}`);
   return JSON.parse(line) as FarPoll;

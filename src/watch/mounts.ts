@@ -1,4 +1,4 @@
-/** Which file systems a source lies on, and whether they tell of changes. */
+/** The file systems of a source, and whether they report changes. */
 import type { ByteString } from '../base/byte-path.ts';
 import {
   isElsewhere,
@@ -10,37 +10,34 @@ import {
 } from '../system/mount-table.ts';
 
 export interface MountView {
-  /** The source itself lies where nothing is told of changes made elsewhere. */
+  /** Whether the source itself is on a file system that does not report changes made elsewhere. */
   readonly silentRoot: boolean;
-  /** Mounted below it, of that kind. */
+  /** Mount points below it with such file systems. */
   readonly silent: readonly ByteString[];
-  /** Mounted below it and made up by the kernel: there is nothing to watch. */
+  /** Mount points below it with virtual file systems of the kernel, where there is nothing to watch. */
   readonly virtual: readonly ByteString[];
-  /** Mounted below it, of any other kind. */
+  /** Mount points below it with any other file system. */
   readonly telling: readonly ByteString[];
-  /** Everything about it, for comparison. */
+  /** All facts about the mounts as text, for comparison. */
   readonly text: string;
 }
 
-/** Why changes are lost then. */
+/** The reason given when mounts have changed. */
 export const MOUNTS_CHANGED = 'a file system was mounted or unmounted in the source';
 
 const NOTHING_TO_WATCH = new Set(['autofs', 'devpts', 'devtmpfs', 'hugetlbfs', 'mqueue']);
 
-/** Where the system has no table of mounts, every file system counts as one that tells. */
+/** On a system without a mount table, every file system is assumed to report changes. */
 export function mountsOf(root: ByteString): MountView {
   return viewIn(root, mountTable());
 }
 
-/** @param table as `/proc/self/mountinfo` has it */
+/** @param table in the format of `/proc/self/mountinfo` */
 export function viewIn(root: ByteString, table: string): MountView {
   return viewOf(root, parseMounts(table), identitiesIn(table));
 }
 
-/**
- * The numbers of mounts, with what is mounted: another directory of one file system may come in the place of the first.
- * By the path of each.
- */
+/** Mount numbers and roots by mount point: another directory of the same file system may replace the first one. */
 function identitiesIn(table: string): ReadonlyMap<ByteString, string> {
   return new Map(
     table.split('\n').flatMap((line) => {

@@ -22,24 +22,24 @@ export interface NativeRequest {
   readonly never: readonly ByteString[];
   readonly clock: Clock;
   readonly mounts: MountView;
-  /** Since when nobody has watched, if somebody had before. Milliseconds since 1970. */
+  /** Since when nobody has watched, if the source was watched before. Milliseconds since 1970. */
   readonly unwatchedSince?: number | undefined;
 }
 
-/** Directories that came with others in them are watched one by one; with more of them it is better to start over. */
+/** New directories with subdirectories get a subscription each; beyond this number watching starts over instead. */
 const MOST_SUBSCRIPTIONS = 64;
-/** Entries that vanish while the tree is read make the native watcher give up. */
+/** Tries to subscribe, as the native watcher gives up when entries vanish while it reads the tree. */
 const ATTEMPTS = 5;
-/** Events that are looked at one by one. */
+/** The most events that are processed one by one. */
 const MOST_EVENTS = 20_000;
-/** The native watcher tells of what it has read twice a second at least; the machine may be busy. */
+/** The native watcher reports at least twice a second; the rest is for a busy machine. */
 const LAG_MS = 1_500;
 const RETRY_MS = 3_600_000;
 const STALE_MS = 3_600_000;
-/** Starting over waits until nothing has happened for so long, and at most for so long. */
+/** Starting over waits until nothing has happened for the first time, but at most for the second. */
 const CALM_MS = 500;
 const MOST_CALMING_MS = 10_000;
-/** Some file systems keep times in steps of two seconds. */
+/** Some file systems store times in steps of two seconds. */
 const STEP_MS = 2_000;
 
 const ENDS: Readonly<Record<DirectoryEnd, string>> = {
@@ -47,35 +47,35 @@ const ENDS: Readonly<Record<DirectoryEnd, string>> = {
   moved: 'the source was moved or removed',
 };
 
-/** Turns the system's events into changed directories, and keeps every directory of the source watched. */
+/** Turns the system's events into changed directories, and keeps all directories of the source watched. */
 export class NativeSource implements ChangeFeed, NativeClient {
   readonly lagMs = LAG_MS;
   readonly #request: NativeRequest;
   readonly #sink: ChangeSink;
   readonly #ended = new AbortController();
   readonly #leftOut: readonly ByteString[];
-  /** Of the source and of what is mounted in it. */
+  /** Ends of the source's root and of mount points in it. */
   #ends: DirectoryEnds;
   #isDisplaced = false;
   #state: WatchState = 'starting';
-  /** Why it is lost. */
+  /** Why the source is lost. */
   #trouble: StateError | undefined;
   #directories = 0;
-  /** Ends of what is subscribed: the source, then directories in it. */
+  /** Functions that end the subscriptions: the source's, then those of directories in it. */
   #subscriptions: (() => Promise<boolean>)[] = [];
-  /** Below these nothing can be watched: each set holds all that can be seen of them. */
+  /** Directories that cannot be watched. Each change set includes everything visible below them. */
   readonly #blind = new Set<ByteString>();
-  /** Directories that wait to be watched, one after the other. */
+  /** The end of the queue of directories that wait to be watched, one after the other. */
   #covering: Promise<void> = Promise.resolve();
   #waiting = 0;
-  /** Every start has a number: what an earlier one still does is of no concern. */
+  /** Counts the starts, so that leftover work of an earlier start is recognised and dropped. */
   #starts = 0;
   #renewing = false;
-  /** All start over when one of them does: else each that fails would have all of them tried again once more. */
+  /** A retry is pending. A retry starts all sources over, so if each failing source added its own, retries would multiply. */
   #isRetrying = false;
-  /** Since when what happens is not told of, or not all of it. Milliseconds since 1970; undefined while it is. */
+  /** Since when changes are not fully reported. Milliseconds since 1970; undefined while they are. */
   #unwatchedSince: number | undefined;
-  /** Something came or went meanwhile, or may have. */
+  /** Something was added or removed meanwhile, or may have been. */
   #isChanged = false;
   #startedMs = 0;
   #lastEventMs = 0;
@@ -85,7 +85,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     this.#sink = sink;
     this.#unwatchedSince = request.unwatchedSince;
     this.#leftOut = [...request.never, ...request.mounts.virtual, ...request.mounts.silent];
-    // Before anything else takes time: what the mounts are has just been looked up.
+    // Set up first, while the mounts in the request are still up to date.
     this.#ends = this.#endsNow();
     this.#inBackground(joinNative(this));
   }
@@ -108,9 +108,9 @@ export class NativeSource implements ChangeFeed, NativeClient {
       this.#trouble = undefined;
       this.#renewSoon();
     }
-    // A new directory that the native watcher may not watch is not told of either.
+    // When the native watcher fails to watch a new directory, it does not report that.
     if (this.#state === 'watching' && process.platform === 'linux') this.#tryToWatch(root);
-    // Directories that were moved are known by old names, too, which may lead astray: not for long.
+    // A directory that was moved is also known by its old name, which can mislead, so watching starts over after a while.
     if (this.#subscriptions.length > 1 && clock.monotonic() - this.#startedMs >= STALE_MS) this.#renewSoon();
     for (const path of this.#blind) this.#sink.subtree(path);
     return true;
@@ -137,7 +137,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       await this.#cover(root);
       this.#state = 'watching';
       this.#sink.unknown('the source has just begun to be watched');
-      // It was told to nobody, and no other change may come for long.
+      // The change was reported to nobody, and no other one may follow for long.
       if (this.#isChanged) this.#sink.happened(1);
       this.#isChanged = false;
       this.#unwatchedSince = undefined;
@@ -153,7 +153,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     if (this.#state !== 'lost') this.#state = 'starting';
     this.#unwatchedSince ??= this.#request.clock.now();
     this.#starts += 1;
-    // A directory that is just being subscribed would find the queue gone, which is closed next.
+    // A subscription that is being made would fail when the queue is closed next.
     for (let last: Promise<void> | undefined; last !== this.#covering;) {
       last = this.#covering;
       await last;
@@ -168,7 +168,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
   overflowed(): void {
     this.#sink.lose('so much changed at once that the system may not have told everything');
     this.#isChanged = true;
-    // A directory that nobody told of is not watched either.
+    // A new directory whose event was dropped is not watched, so watching starts over.
     this.#renewSoon();
   }
 
@@ -177,14 +177,14 @@ export class NativeSource implements ChangeFeed, NativeClient {
     return endsOf([root, ...mounts.telling.filter((path) => !this.#isLeftOut(path))]);
   }
 
-  /** What is watched is no longer what lies there. */
+  /** The watched directory is not the one at this path any more. */
   #displaced(reason: string): void {
     if (this.#isDisplaced) return;
     this.#isDisplaced = true;
     this.#sink.lose(reason);
   }
 
-  /** Watches a directory with all that is in it, also what comes into it meanwhile. */
+  /** Watches a directory with everything in it, including what is added meanwhile. */
   async #cover(top: ByteString): Promise<void> {
     const { root, clock } = this.#request;
     const { signal } = this.#ended;
@@ -211,7 +211,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
         }
         this.#subscriptions.push(end);
       } catch (error) {
-        // Mostly a directory has gone since it was seen. The watcher gives no code, and a limit is not raised by trying again.
+        // Usually a directory has vanished since the scan. The watcher gives no code; at a limit, trying again is useless.
         if (attempt === ATTEMPTS || isWatchLimit(watchError(root, error))) throw error;
         continue;
       }
@@ -225,7 +225,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
   }
 
   #sawChange(changedAt: number): void {
-    // A time in the future was set by somebody, or under a wrong clock.
+    // A time in the future was set by a program, or while the clock was wrong.
     if (this.#unwatchedSince === undefined || changedAt > this.#request.clock.now() + STEP_MS) return;
     if (changedAt >= this.#unwatchedSince - STEP_MS) this.#isChanged = true;
   }
@@ -246,7 +246,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       for (const entry of entries) {
         if (this.#isLeftOut(entry)) continue;
         seen += 1;
-        // It then no longer tells of what is at the top of it.
+        // After the removal of the root the watcher no longer reports changes at its top level.
         if (entry === root && event.type === 'delete') this.#displaced(ENDS.moved);
         if (this.#isNewDirectory(entry, event.type)) arrived.set(entry, event.type);
       }
@@ -255,7 +255,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     if (seen > 0) this.#sink.happened(seen);
   }
 
-  /** Looks at what an event is about. Any directory that is told of may be another than before. */
+  /** Examines the entry of an event. Returns whether it is a directory, which may have replaced another one. */
   #isNewDirectory(path: ByteString, type: NativeEvent['type']): boolean {
     const { root } = this.#request;
     if (path === root) return false;
@@ -264,7 +264,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       this.#sink.subtree(path);
       return true;
     }
-    // Its other names are not told of.
+    // Its other names are not reported.
     if (stat !== undefined && stat.nlink > 1 && type !== 'delete')
       this.#sink.unknown('a file with several names changed');
     return false;
@@ -276,7 +276,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
       const listed = subdirectoriesOf(path);
       if (listed.kind === 'gone') continue;
       if (listed.kind === 'unreadable') this.#blind.add(path);
-      // One that is there, and was told to be gone, goes by the old name of another: it has just been forgotten.
+      // A `delete` event for an existing directory concerns another directory that used to have this name. The native
+      // watcher has dropped its watch under that name, so the directory is watched anew.
       else if (listed.paths.length > 0 || arrived.get(path) === 'delete') this.#coverLater(path);
       else single.push(path);
     }
@@ -321,7 +322,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       this.#giveUp(error);
       return;
     }
-    // What changed in it before it was watched was not told of.
+    // Changes in it from before it was watched were not reported.
     this.#sink.subtree(path);
   }
 
@@ -338,7 +339,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     const before = this.#state;
     this.#state = 'lost';
     this.#trouble = known;
-    // Of what is only written to until then nothing tells.
+    // Writes to existing files until then would leave no trace, so a change is assumed.
     this.#isChanged = true;
     this.#unwatchedSince ??= this.#request.clock.now();
     if (before === 'lost') return;
@@ -359,7 +360,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     if (this.#state === 'lost') await renewNative();
   }
 
-  /** Starts over, once it has become calm. */
+  /** Starts over once events have calmed down. */
   #renewSoon(): void {
     if (this.#renewing || this.#ended.signal.aborted) return;
     this.#renewing = true;

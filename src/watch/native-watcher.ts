@@ -1,10 +1,10 @@
 /**
- * The system's own events, through the native watcher: the only file that imports it. All sources of a process share
- * one queue of events in it, so starting over is a matter of all of them.
+ * Access to the system's events through the native watcher; this is the only file that imports it. All sources of a
+ * process share one event queue in it, so they can only be started over together.
  *
- * What it does not do, and its caller therefore does: it watches a new directory but not those that are in it already
- * or come with it, tells of no event that the kernel dropped, goes on under the old name below a directory that was
- * renamed (and can then not let go of it), and is silent when the kernel refuses to watch a new directory.
+ * The caller has to cover what the native watcher does not do. It watches a new directory, but not the directories that are
+ * already in it or come with it. It does not report events that the kernel dropped. Below a renamed directory it keeps
+ * using the old name, and can then not release it. It says nothing when the kernel refuses to watch a new directory.
  */
 import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,11 +16,11 @@ import { canOpenQueue } from './watch-limit.ts';
 
 export type NativeEvent = Pick<Event, 'type' | 'path'>;
 
-/** A source. It is started and stopped with all the others. */
+/** A source. It is started and stopped together with all others. */
 export interface NativeClient {
   /** @returns false when it could not watch its source */
   start(): Promise<boolean>;
-  /** @returns false when something could not be let go of */
+  /** @returns false when something could not be released */
   stop(): Promise<boolean>;
   /** The kernel may have dropped events. */
   overflowed(): void;
@@ -36,13 +36,16 @@ const clients = new Set<NativeClient>();
 let turn: Promise<void> = Promise.resolve();
 let pressure: EventPressure | undefined;
 /**
- * Directories that are subscribed, as they were spelled. The native watcher reads a directory once for each spelling,
- * and takes what it knows from then for the truth as long as anything of it is held.
+ * Subscribed directories, as they were spelled. The native watcher reads a directory once for each spelling, and relies
+ * on that result as long as any of its subscriptions is held.
  */
 const held = new Set<string>();
-/** Another way to the root of the file system, of which there may be any number in a row. */
+/** Another path to the root of the file system, which can be repeated to make new spellings. */
 const DETOUR = '/proc/self/root';
-/** Left to itself it looks for a program (watchman), which it would let watch with other gaps than those known here. */
+/**
+ * By default the native watcher would use the program watchman if present, which misses other events than those that
+ * are handled here.
+ */
 const OPTIONS: Options = process.platform === 'linux' ? { backend: 'inotify' } : {};
 
 /** Starts one more source. */
@@ -53,7 +56,7 @@ export async function joinNative(client: NativeClient): Promise<void> {
   });
 }
 
-/** Stops a source for good. What cannot be let go of by itself is let go of by starting the others over. */
+/** Stops a source for good. What it cannot release itself is released by starting the others over. */
 export async function leaveNative(client: NativeClient): Promise<void> {
   await inTurn(async () => {
     if (!clients.delete(client)) return;
@@ -72,7 +75,7 @@ export async function renewNative(): Promise<void> {
   await queuedRenewal;
 }
 
-/** One that has not begun does for all who want it. */
+/** A renewal that has not begun yet serves all callers. */
 let queuedRenewal: Promise<void> | undefined;
 
 async function inTurn(work: () => Promise<void>): Promise<void> {
@@ -86,13 +89,13 @@ async function renew(without: Set<NativeClient>): Promise<void> {
   await release();
   for (const client of clients) {
     if (without.has(client) || (await client.start())) continue;
-    // What it managed to watch counts against the limit until everything is let go of.
+    // The directories that it did watch count against the limit until everything is released.
     await renew(without.add(client));
     return;
   }
 }
 
-/** With nothing else subscribed, the end of one clean subscription closes the queue and frees all that belongs to it. */
+/** With nothing else subscribed, ending one clean subscription closes the queue and frees everything that belongs to it. */
 async function release(): Promise<void> {
   if (!canOpenQueue()) return;
   const directory = await mkdtemp(join(tmpdir(), 'holdfast-watch-'));
@@ -107,8 +110,8 @@ async function release(): Promise<void> {
 }
 
 /**
- * Watches a directory and everything below it but `leftOut`. Paths are absolute.
- * @returns what ends it, and says whether all of it was let go of
+ * Watches a directory and everything below it except `leftOut`. Paths are absolute.
+ * @returns a function that ends it, and resolves with whether everything was released
  */
 export async function subscribeNative(
   directory: string,
@@ -118,7 +121,7 @@ export async function subscribeNative(
   let detour = '';
   while (held.has(`${detour}${directory}`)) detour += DETOUR;
   const spelled = `${detour}${directory}`;
-  // Not `ignore`, which takes brackets and stars in a path for a pattern.
+  // `ignore` would treat brackets and stars in a path as a pattern.
   const options: Options & { ignorePaths: readonly string[] } = {
     ...OPTIONS,
     ignorePaths: leftOut.map((path) => `${detour}${path}`),
@@ -156,7 +159,7 @@ function pressureSince(before: ReadonlySet<string>): EventPressure {
   return new EventPressure({ queue: queueLength(), bytesRead: () => bytesReadBy(readers) });
 }
 
-/** Looks whether events were dropped; `reported` is how many have arrived. */
+/** Checks whether events were dropped; `reported` is the number that has arrived. */
 export function measureNative(clock: Clock, reported: number): void {
   if (pressure?.isTooHigh(clock.monotonic(), reported) !== true) return;
   for (const client of clients) client.overflowed();
@@ -167,7 +170,7 @@ async function letGo(subscription: AsyncSubscription): Promise<boolean> {
     await subscription.unsubscribe();
     return true;
   } catch {
-    // As for a directory that is gone. Nothing of it arrives any more, and who is told that frees the rest (`release`).
+    // For example, because the directory is gone. No more events arrive from it, and the caller frees the rest (`release`).
     return false;
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Looking again and again at a source that is a single file. It says that a backup is worthwhile; what changed is for
- * the walk to find.
- */
+/** Polls a source that is a single file. It only reports that a backup is worthwhile; the walk finds what has changed. */
 import { watch, type FSWatcher } from 'chokidar';
 import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
@@ -10,11 +7,11 @@ import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 export interface PollingRequest {
   readonly root: ByteString;
   readonly never: readonly ByteString[];
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly pollMs: number;
 }
 
-/** Of a look itself. */
+/** Milliseconds that a poll itself may take. */
 const LAG_MS = 5_000;
 
 export class PollingSource implements ChangeFeed {
@@ -51,7 +48,7 @@ export class PollingSource implements ChangeFeed {
     return this.#watcher === undefined ? 'lost' : 'polling';
   }
 
-  /** Polling has no more to say than a walk finds. */
+  /** Polling knows nothing that a walk would not find. */
   check(): boolean {
     return true;
   }
@@ -61,7 +58,7 @@ export class PollingSource implements ChangeFeed {
   }
 
   #failed(cause: unknown): void {
-    // What vanishes while it is looked at is no failure.
+    // A file that vanishes while it is examined is no failure.
     if (errnoOf(cause) === 'ENOENT' || this.#told) return;
     this.#told = true;
     const said = cause instanceof Error ? cause.message : String(cause);

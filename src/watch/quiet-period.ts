@@ -42,7 +42,7 @@ export class QuietPeriod {
       const dueMs = Math.min(this.#lastMs + quietMs, firstMs + patienceMs);
       const restMs = dueMs - clock.monotonic();
       if (restMs <= 0) break;
-      // A sleep rejects for one reason only: the signal.
+      // The sleep rejects only when the signal aborts.
       const slept = await clock.sleep(restMs, signal).then(
         () => true,
         () => false,

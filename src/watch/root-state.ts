@@ -4,11 +4,11 @@ import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
 
-/** What lies at the root of a source; a link there is followed. */
+/** The state of a source's root; a symbolic link is followed. */
 export interface RootState {
-  /** `other`: a file or the like. */
+  /** `other`: a file or another kind of entry. */
   readonly kind: 'directory' | 'other' | 'absent';
-  /** Where it really lies; as it was named when it is absent. */
+  /** The real path; when absent, the path as it was named. */
   readonly path: ByteString;
   readonly device: bigint;
   readonly inode: bigint;
@@ -20,7 +20,7 @@ export function lookAtRoot(root: ByteString): RootState {
     const path = asByteString(realpathSync.native(fsPath(root), 'latin1'));
     return { kind: stat.isDirectory() ? 'directory' : 'other', path, device: stat.dev, inode: stat.ino };
   } catch (error) {
-    // Nothing there, a server that does not answer, a disk that was pulled out, rights that were taken away.
+    // The path is missing, a server does not answer, a disk was unplugged, or access was denied.
     if (errnoOf(error) === undefined) throw error;
     return { kind: 'absent', path: root, device: 0n, inode: 0n };
   }
@@ -32,7 +32,7 @@ export function sameRoot(one: RootState, other: RootState): boolean {
   return one.kind === 'other' || (one.device === other.device && one.inode === other.inode);
 }
 
-/** Where a path leads, or would lead, links resolved; nothing on a file system from elsewhere is touched. */
+/** Resolves symbolic links, also of a path that does not exist. Nothing on a network file system is accessed. */
 export function withoutLinks(path: ByteString): ByteString {
   return farPlaceOf(path)?.path ?? bytesOfText(whereItLies(textOfBytes(path)));
 }

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Milliseconds by which the wall clock may drift from the other between two looks. */
+/** Milliseconds by which the wall clock may drift from the monotonic clock between two calls. */
 const MOST_DRIFT_MS = 60_000;
 
 /**
- * Says whether the computer slept since the last time it was asked: the wall clock went on, the monotonic one stood
- * still. A clock that was set looks the same.
+ * Returns a function that says whether the computer has slept since the last call: the wall clock went on while the
+ * monotonic clock stopped. A clock that was set looks the same.
  */
 export function sleepDetector(clock: Clock): () => boolean {
   let offset = clock.now() - clock.monotonic();

@@ -1,4 +1,4 @@
-/** What changed in a source since it was last asked: the one interface of the watchers. */
+/** The interface to all watchers: what has changed in a source since the last time it was asked. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf, isAbort, StateError, type HoldfastError } from '../base/errors.ts';
@@ -15,62 +15,62 @@ import { sleepDetector } from './sleep-detector.ts';
 import type { Changes, WatchState, ChangeFeed, ChangeSummary, ChangeSink } from './change-feed.ts';
 
 export interface WatchRequest {
-  /** Absolute and normalised. What is reported lies where the root really is, links on the way resolved. */
+  /** Absolute and normalised. Reported paths are real paths, with symbolic links resolved. */
   readonly root: ByteString;
-  /** Absolute paths that no backup takes in. */
+  /** Absolute paths that no backup includes. */
   readonly never: readonly ByteString[];
-  /** Look at everything again and again, where the file system does not tell of changes. */
+  /** Whether to poll, for a file system that does not report changes. */
   readonly poll: boolean;
   readonly clock: Clock;
-  /** Since when nobody has watched, if somebody had before. Milliseconds since 1970. */
+  /** Since when nobody has watched, if the source was watched before. Milliseconds since 1970. */
   readonly unwatchedSince?: number | undefined;
   /** Milliseconds without a change before a backup is worthwhile; default 2 s. */
   readonly quietMs?: number | undefined;
-  /** Milliseconds after the first change at which it is in any case; default 60 s. */
+  /** Milliseconds after the first change after which a backup is worthwhile in any case; default 60 s. */
   readonly patienceMs?: number | undefined;
   /** Milliseconds between two looks when polling; default 60 s. */
   readonly pollMs?: number | undefined;
-  /** Files that are looked at one by one when polling; default 20,000. In a larger source only directories are. */
+  /** Files that are examined one by one when polling; default 20,000. Beyond that only directories are. */
   readonly mostPolled?: number | undefined;
 }
 
-/** Told what happens; cheap calls, none may throw. */
+/** Callbacks; they must be fast and must not throw. */
 export interface WatchEvents {
   /** Changes have gathered and it has been quiet for a while, or they have waited long enough. */
   changed(summary: ChangeSummary): void;
-  /** What changed is no longer known: the next backup walks everything. In plain words. */
+  /** It is not known any more what has changed, so the next backup walks everything. The reason is in plain words. */
   lost(reason: string): void;
-  /** Something that a person should know, or do something about. */
+  /** A problem that a person should know or act on. */
   problem(error: HoldfastError): void;
 }
 
 export interface SourceWatcher extends AsyncDisposable {
   readonly state: WatchState;
-  /** Directories that are watched. */
+  /** Number of watched directories. */
   readonly directories: number;
   /**
-   * Hands over what has changed and begins a new set, to which everything belongs that is reported from now on. Each
-   * reader (a destination) has sets of its own; its first is unknown. `forAll`: the run that takes it serves all that a
-   * backup would be begun for, so that what has gathered begins none, unless this one is given back.
+   * Hands over the changes and begins a new set. Each reader (such as a destination) has sets of its own; its first one
+   * is unknown. `forAll`: the run serves all backups that the gathered changes would begin, so they begin none unless
+   * the set is put back.
    */
   take(reader?: string, forAll?: boolean): Changes;
-  /** Gives back what a failed or abandoned run had taken. */
+  /** Puts back the changes that a failed or abandoned run had taken. */
   putBack(changes: Changes, reader?: string): void;
   /**
-   * What changes from now on, until the returned function is called, makes no backup worthwhile: a backup does it itself,
-   * and would begin the next one. It is put down all the same.
+   * Changes from now on, until the returned function is called, begin no backup: they are made by a backup itself,
+   * which would otherwise begin the next one. They are still recorded.
    */
   ownChanges(): () => void;
   /**
-   * The next set of each reader is unknown, for that reason, until one that was taken is not given back; but of those that
-   * have taken one since then (milliseconds since 1970) and not given it back.
+   * Makes the next set of each reader unknown, for this reason, until an unknown set is taken and not put back. Readers
+   * that have done so since `unlessSince` (milliseconds since 1970) are left alone.
    */
   unknown(reason: string, unlessSince?: number): void;
   /** Whether the next set of this reader is unknown. */
   isUnknownTo(reader: string): boolean;
-  /** Others do not come again. */
+  /** Drops what was kept for other readers, which will not come again. */
   keepReaders(isKept: (reader: string) => boolean): void;
-  /** Changes have gathered of which nobody was told yet that a backup is worthwhile. */
+  /** Whether changes have gathered that were not reported by `changed` yet. */
   readonly hasGathered: boolean;
   close(): Promise<void>;
 }
@@ -78,10 +78,10 @@ export interface SourceWatcher extends AsyncDisposable {
 const QUIET_MS = 2_000;
 const PATIENCE_MS = 60_000;
 const POLL_MS = 60_000;
-/** Milliseconds between two looks at the root and the clocks. */
+/** Milliseconds between two checks of the root and the clocks. */
 const CHECK_MS = 30_000;
 
-/** Begins to watch in the background; until it watches, `take` says unknown. */
+/** Begins to watch in the background. Until watching works, `take` returns `unknown`. */
 export function watchSource(request: WatchRequest, on: WatchEvents): SourceWatcher {
   return new WatchedSource(request, on);
 }
@@ -94,18 +94,18 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   readonly #hasSlept: () => boolean;
   readonly #ended = new AbortController();
   readonly #checks: Promise<void>;
-  /** Where the root is on another machine, or in the hands of a program: nobody but the feed looks at it then. */
+  /** Set when the root is on a network or user-space file system, which may hang: then only the feed accesses it. */
   #far: FarPlace | undefined;
   #root: RootState;
   #mounts: MountView;
   #feed: ChangeFeed;
-  /** Feeds that were given up. */
+  /** Settles when replaced feeds are closed. */
   #closing: Promise<unknown> = Promise.resolve();
   #gathered: { events: number; firstAt: number; lastAt: number; lost: boolean } | undefined;
-  /** Events that would have begun a backup, had a reader not taken them with it. */
+  /** Events that a reader has taken with `forAll`. If it puts its changes back, they begin a backup after all. */
   readonly #served = new Map<string, number>();
   #lastReason = '';
-  /** Backups that change the source just now, and until when what they did is told of. */
+  /** Backups that are changing the source at the moment, and until when their changes may still be reported. */
   #changing = 0;
   #changedUntilMs = Number.NEGATIVE_INFINITY;
 
@@ -151,7 +151,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     return changes;
   }
 
-  /** Why nobody is told of everything at the moment. */
+  /** Why changes are incomplete at the moment, for all readers. */
   #untold(): string | undefined {
     const state = this.state;
     if (state === 'polling') return 'the file system of the source does not tell what changes';
@@ -224,7 +224,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   lose(reason: string): void {
     this.#gather(0);
     this.unknown(reason);
-    // A storm of events loses them again and again; one sentence is enough.
+    // A storm of events causes this again and again, but one message is enough.
     if (this.#lastReason !== reason) this.#on.lost(reason);
     this.#lastReason = reason;
   }
@@ -236,7 +236,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   #open(unwatchedSince?: number): ChangeFeed {
     const { poll, pollMs = POLL_MS, mostPolled, clock } = this.#request;
     const { path: root } = this.#root;
-    // What is reported lies where the root really is.
+    // Events have real paths.
     const never = this.#request.never.map(withoutLinks);
     if (this.#far === undefined && this.#root.kind === 'other')
       return new PollingSource({ root, never, pollMs }, this);
@@ -245,9 +245,9 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     return new NativeSource({ root, never, clock, mounts: this.#mounts, unwatchedSince }, this);
   }
 
-  /** What is watched now lies somewhere else than what was watched before. */
+  /** Replaces the feed after the source has moved or was replaced. */
   #reopen(): void {
-    // The end of the one is asked for before the beginning of the other, and happens before it.
+    // The old feed is asked to close before the new one is opened, so this also happens in that order.
     this.#closing = Promise.all([this.#closing, this.#feed.close()]);
     this.#feed = this.#open(this.#request.clock.now());
   }
@@ -307,7 +307,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   }
 }
 
-/** Disks that a program of this machine reads tell of changes. */
+/** File systems that a local program serves from a disk (`fuseblk`) do report changes. */
 function silentPlaceOf(root: ByteString): FarPlace | undefined {
   const far = farPlaceOf(root);
   return far?.type === 'fuseblk' ? undefined : far;
@@ -322,7 +322,7 @@ function unknown(reason: string): Changes {
   return { kind: 'unknown', reason };
 }
 
-/** The directories of the set, with those below what came into the tree as a whole. */
+/** The directories of the set, with everything below new directories. */
 function wholePaths({ directories, subtrees, since }: TakenChanges): Changes {
   const paths = new Set(directories);
   for (const top of subtrees) {

@@ -1,4 +1,4 @@
-/** What the system says when it cannot watch, in words that help. */
+/** Errors for sources that cannot be watched, in words that help the person. */
 import { watch } from 'node:fs';
 import { fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
@@ -10,7 +10,7 @@ const INSTANCES = 'fs.inotify.max_user_instances';
 const LEAST_WATCHES = 524_288;
 const LEAST_INSTANCES = 512;
 
-/** The error for a source that cannot be watched, from what the native watcher or the system says. */
+/** The error for a source that cannot be watched, from the error of the native watcher or the system. */
 export function watchError(root: ByteString, cause: unknown): StateError {
   const said = cause instanceof Error ? cause.message : String(cause);
   const code = errnoOf(cause);
@@ -24,7 +24,7 @@ export function watchError(root: ByteString, cause: unknown): StateError {
   });
 }
 
-/** The error for a directory whose name the native watcher cannot be given. */
+/** The error for a directory whose name cannot be passed to the native watcher. */
 export function notText(path: ByteString): StateError {
   return new StateError(
     'WATCH_FAILED',
@@ -54,7 +54,7 @@ function watchLimit(root: ByteString, setting: string, least: number, cause: unk
   );
 }
 
-/** A container with users of its own may have a lower limit than the machine. */
+/** The lowest limit that applies: a container with its own user namespace may have a lower one than the machine. */
 function lowestOf(setting: string): { readonly name: string; readonly now: number } | undefined {
   const names = [setting, setting.replace('fs.inotify.max_user_', 'user.max_inotify_')];
   return names
@@ -65,7 +65,7 @@ function lowestOf(setting: string): { readonly name: string; readonly now: numbe
     .sort((a, b) => a.now - b.now)[0];
 }
 
-/** Whether the limit that was met is higher by now. */
+/** Whether the limit of this error has been raised since. */
 export function isRaised(error: unknown): boolean {
   if (!isWatchLimit(error) || !(error instanceof StateError)) return false;
   const { setting, now: before } = error.details;
@@ -77,7 +77,7 @@ export function isWatchLimit(error: unknown): boolean {
   return error instanceof StateError && error.code === 'WATCH_LIMIT';
 }
 
-/** Whether one more directory can be watched: the native watcher does not say when it fails to. @throws {StateError} */
+/** Checks that one more directory can be watched, as the native watcher does not report its failure. @throws {StateError} */
 export function tryToWatch(root: ByteString, path: ByteString): void {
   try {
     watch(fsPath(path), { persistent: false }).close();
@@ -88,7 +88,7 @@ export function tryToWatch(root: ByteString, path: ByteString): void {
   }
 }
 
-/** Whether the system lets this user open one more queue of events. The native watcher waits for ever when not. */
+/** Whether the system allows this user another event queue. Without one the native watcher would wait for ever. */
 export function canOpenQueue(): boolean {
   if (libc?.platform.system !== 'linux') return true;
   const fd = libc.bind('inotify_init1', 'int', ['int'])(libc.platform.O_CLOEXEC);

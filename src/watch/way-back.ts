@@ -1,4 +1,4 @@
-/** How somebody gets back what a source has lost: the command that restores it from the last snapshot from before. */
+/** The command that restores lost files from the last snapshot before the loss. */
 import { holdfast } from '../base/holdfast-command.ts';
 
 export interface SnapshotPlace {
@@ -7,10 +7,12 @@ export interface SnapshotPlace {
   readonly destination: string;
 }
 
-/** In place only what is missing comes back; beside it everything, for what is there and may be damaged. */
+/** In place restores only what is missing; a restore elsewhere brings everything, as existing files may be damaged. */
 export type RestoreTo = 'in-place' | 'beside';
 
-/** In brackets, so that more can be said behind it; how the snapshot is found where it is not known. */
+/**
+ * The command in brackets, so that it can be part of a sentence. Where the snapshot is unknown, the command that lists snapshots.
+ */
 export function wayBack(before: SnapshotPlace | null | undefined, source: string, to: RestoreTo): string {
   if (before === null || before === undefined)
     return `(from the last snapshot before that, which this lists: ${holdfast`snapshots --path ${source}`})`;
@@ -21,5 +23,5 @@ export function wayBack(before: SnapshotPlace | null | undefined, source: string
     : `(${holdfast`restore ${id} --target DIR ${from}`})`;
 }
 
-/** What commands mean that name no destination. */
+/** The destination of commands that name none. */
 const STANDARD = 'default';

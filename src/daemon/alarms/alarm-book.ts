@@ -1,4 +1,4 @@
-/** Alarms that wait for an answer, and what is usual for each source. */
+/** The open alarms of this machine, and the usual figures of each source that they are judged by. */
 import type { Clock } from '../../base/clock.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { SourceComparison } from '../../engine/protocol.ts';
@@ -22,11 +22,11 @@ import type { SnapshotPlace } from '../../watch/way-back.ts';
 import { ClaimedNames, type PlacedClaim } from './claimed-names.ts';
 
 const OPEN = 'alarms';
-/** Paths of sources of which a person said that they are meant to be empty. */
+/** Setting: paths of sources that a person has confirmed to be empty on purpose. */
 const EMPTY = 'empty sources';
-/** Paths of the sources that the settings had when they were last followed. */
+/** Setting: paths of the sources in the settings at the last call of `follow`. */
 const FOLLOWED = 'alarm sources';
-/** Fact of an alarm about an empty source that had files again before the alarm was acknowledged. */
+/** Fact of an alarm about an empty source: the source had files again before the alarm was acknowledged. */
 const FILLED = 'filled_since';
 
 export class Alarms {
@@ -34,7 +34,7 @@ export class Alarms {
   readonly #book: JobBook;
   readonly #clock: Clock;
   readonly #names: ClaimedNames;
-  /** Sources that were taken out of the settings, and when. */
+  /** Sources that were removed from the settings, with the time of removal. */
   readonly #removed = new Map<string, number>();
 
   constructor(store: SettingStore, book: JobBook, clock: Clock) {
@@ -48,18 +48,18 @@ export class Alarms {
     return [...this.#ofSources(), ...this.#names.open()];
   }
 
-  /** Returns what is new about the names under which write-only keys store. @param host of this machine */
+  /** Returns the new alarms about names under which write-only keys store. @param host of this machine */
   judgeClaims(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
     const raised = this.#names.judge(claims, host);
     for (const alarm of raised) this.#book.feed.append({ kind: 'alarm', jobId: null, data: { ...alarm } });
     return raised;
   }
 
-  /** Returns what is new about a backup that has ended; `compared` is what its engine found when it completed. */
+  /** Returns the new alarms about a backup that has ended; `compared` is what its engine found, null unless it completed. */
   judge(job: Job, compared: SourceComparison | null): readonly Alarm[] {
     const { spec, status } = job;
     if (spec.type !== 'backup' || spec.options.dry_run) return [];
-    // It was asked for when the source was still one.
+    // The job was requested before the source was removed from the settings.
     if (job.created_at <= (this.#removed.get(spec.source) ?? Number.NEGATIVE_INFINITY)) return [];
     const raised =
       status === 'completed' ? this.#judgeMade(job, spec, compared) : this.#judgeRefused(job, spec);
@@ -69,7 +69,7 @@ export class Alarms {
     return raised;
   }
 
-  /** The person has seen them; retention goes on, and what is empty may be. */
+  /** The person has seen the open alarms: retention forgets snapshots again, and empty sources are accepted as empty. */
   acknowledge(): readonly Alarm[] {
     const open = this.#ofSources();
     const empty = open
@@ -82,12 +82,12 @@ export class Alarms {
     return [...open, ...names];
   }
 
-  /** Until there are files in it again. */
+  /** Whether a person has accepted that the source is empty. Ends when it has files again. */
   isEmptyExpected(source: string): boolean {
     return this.#empty().has(source);
   }
 
-  /** The sources of the settings: what is said of one that was taken out goes with it. */
+  /** Follows the settings: alarms of sources that were removed from them are dropped. */
   follow(paths: readonly string[]): void {
     const before = (read(this.#store.get(FOLLOWED)) as readonly string[] | undefined) ?? [];
     const gone = new Set(before.filter((path) => !paths.includes(path)));
@@ -102,12 +102,12 @@ export class Alarms {
     this.#store.set(FOLLOWED, paths.length === 0 ? undefined : JSON.stringify([...new Set(paths)]));
   }
 
-  /** What retention must leave alone. */
+  /** The snapshots that retention must not forget. */
   freezes(): readonly Freeze[] {
     return freezesOf(this.#ofSources());
   }
 
-  /** Without paths: anybody on the machine may read them. */
+  /** Without paths, as anybody on the machine may read them. */
   checks(): readonly StatusCheck[] {
     const open = this.#ofSources();
     const sentences = [
@@ -130,7 +130,7 @@ export class Alarms {
 
   #judgeMade(job: Job, spec: BackupSpec, compared: SourceComparison | null): readonly Alarm[] {
     if (job.files_done > 0) this.#filled(spec.source);
-    // What a request left out is not gone.
+    // Files that a request excluded are not gone.
     if (compared === null || !isWhole(spec)) return [];
     const key = `usual ${spec.destination} ${spec.source}`;
     const history = (read(this.#store.get(key)) as SourceHistory | undefined) ?? NO_HISTORY;
@@ -147,7 +147,7 @@ export class Alarms {
       made: placeOf(job.snapshot_id),
     };
     const open = this.#ofSources();
-    // That it is empty has been acknowledged.
+    // The person has acknowledged that the source is empty.
     const isExpected = job.files_done === 0 && this.isEmptyExpected(spec.source);
     const raised = isExpected ? [] : judgeRun(facts, history, open);
     const isQuiet = !isExpected && raised.length === 0 && !open.some(({ source }) => source === spec.source);
@@ -157,7 +157,7 @@ export class Alarms {
   }
 
   #judgeRefused({ error }: Job, { source, destination }: BackupSpec): readonly Alarm[] {
-    // What was acknowledged while the job ran is not told again.
+    // The source was acknowledged as empty while the job ran.
     if (error?.code !== 'SOURCE_SUSPICIOUSLY_EMPTY' || this.isEmptyExpected(source)) return [];
     const filesBefore = Number(error.details['files_before']);
     const isThere = error.details['is_there'] === true;
@@ -170,7 +170,7 @@ export class Alarms {
     return alarm === null ? [] : [alarm];
   }
 
-  /** What says that files are gone ends once they are back. */
+  /** Ends alarms about missing files when the files are back. */
   #follow(job: Job, facts: RunFacts, before: readonly Alarm[]): void {
     const { open, mended } = afterRun(facts, before);
     this.#store.set(OPEN, open.length === 0 ? undefined : JSON.stringify(open));
@@ -178,7 +178,10 @@ export class Alarms {
       this.#book.feed.append({ kind: 'alarm', jobId: job.id, data: { ...alarm, mended_at: facts.at } });
   }
 
-  /** Nobody's word about its emptiness, given or yet to be given, holds any longer. */
+  /**
+   * The source has files: withdraws the acceptance of its emptiness, and marks an open alarm so that acknowledging it
+   * accepts nothing.
+   */
   #filled(source: string): void {
     this.#setEmpty(new Set([...this.#empty()].filter((path) => path !== source)));
     const open = this.#ofSources();

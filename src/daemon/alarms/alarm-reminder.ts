@@ -1,4 +1,4 @@
-/** Tells alarms again while nobody has answered them: a notice may have reached nobody when they were raised. */
+/** Repeats alarms that nobody has acknowledged: the first notice may have reached nobody. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { SettingStore } from '../../db/settings.ts';
@@ -17,7 +17,7 @@ export interface AlarmReminderParts {
 const TOLD = 'alarms told';
 const DAY_MS = 86_400_000;
 
-/** Tells alarms that are new. */
+/** Sends notices about new alarms. */
 export function tellRaised(
   raised: readonly Alarm[],
   { notifier, clock }: Pick<AlarmReminderParts, 'notifier' | 'clock'>,
@@ -26,7 +26,7 @@ export function tellRaised(
     notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source }, clock));
 }
 
-/** To be called now and then; each is told once a day, restarts or not. */
+/** To be called periodically. Each open alarm is repeated once a day, also across restarts. */
 export function tellOpenAlarms({ alarms, settings, notifier, clock }: AlarmReminderParts): void {
   const nowMs = clock.now();
   const kept = settings.get(TOLD);
@@ -34,7 +34,7 @@ export function tellOpenAlarms({ alarms, settings, notifier, clock }: AlarmRemin
   const told = new Map<string, number>();
   for (const alarm of alarms.open()) {
     const last = before.get(alarm.id) ?? alarm.at;
-    // A time in the future was noted under a wrong clock.
+    // A time in the future was stored while the clock was wrong.
     const isDue = nowMs - last >= DAY_MS || last > nowMs;
     if (isDue) notifier.notify(createNotice(reminderOf(alarm), clock));
     if (isDue || before.has(alarm.id)) told.set(alarm.id, isDue ? nowMs : last);

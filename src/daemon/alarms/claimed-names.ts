@@ -1,7 +1,8 @@
 /**
- * Alarms about backups that a write-only key stored in the name of a machine for which others store too. Whoever has taken
- * over the machine of such a key can name any host in what he stores: it is mixed with nothing, and somebody has to hear of it.
- * Each name of each key is judged once: a machine that has moved to a write-only key is asked about once, not every night.
+ * Alarms about backups that a write-only key stored in the name of a machine for which others store too. Whoever has
+ * taken over a machine with such a key can name any host in what he stores. These snapshots are kept apart from others,
+ * but a person has to learn of them. Each name of each key is judged once, so that a machine that has moved to a
+ * write-only key causes one alarm, not one every night.
  */
 import type { Clock } from '../../base/clock.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -11,11 +12,13 @@ import type { SettingStore } from '../../db/settings.ts';
 import type { Alarm } from '../../watch/alarms.ts';
 
 const OPEN = 'alarms of names';
-/** By key and name: when it was first seen, and whether it was told. */
+/** Setting: for each key and name, when it was first seen and whether an alarm was raised. */
 const JUDGED = 'names of write-only keys';
-/** Names of one key that are kept: whoever has it can invent them without end. What is not kept is judged anew each time. */
+/**
+ * Names that are kept for each key, as whoever has the key can invent any number. Names beyond that are judged anew each time.
+ */
 const KEPT_OF_KEY = 2_000;
-/** Open alarms of one key: more of them say nothing new. */
+/** Open alarms for each key: more of them would say nothing new. */
 const OPEN_OF_KEY = 10;
 const SHOWN = 200;
 
@@ -42,17 +45,18 @@ export class ClaimedNames {
     return (read(this.#store.get(OPEN)) as readonly Alarm[] | undefined) ?? [];
   }
 
-  /** What was told is not told again. */
+  /** Closes the open alarms. A name for which an alarm was raised never causes another one. */
   acknowledge(): void {
     this.#store.set(OPEN, undefined);
   }
 
   /**
-   * @param claims of all repositories that are known
-   * @param host of this machine: the agent stores with full keys, so its name is taken in any case
+   * Returns the new alarms.
+   * @param claims from all known repositories
+   * @param host of this machine: it always counts as taken, since the agent stores with full keys
    */
   judge(claims: readonly PlacedClaim[], host: string): readonly Alarm[] {
-    // Names may be many: each is folded once, and compared with those alone that are taken for the same, of each key in one.
+    // There may be many names: each is folded once, and compared only with names that people take for the same, grouped by key.
     const named = claims.map((claim) => namedClaim(claim));
     const own = named.filter(({ claim }) => !isFull(claim.storedBy));
     const before = this.#store.get(JUDGED);
@@ -87,7 +91,7 @@ export class ClaimedNames {
   }
 }
 
-/** The names that were told first, then those that were seen first. */
+/** Names with an alarm are kept first, then those that were seen first. */
 function kept(judged: ReadonlyMap<string, Judged>): readonly (readonly [string, Judged])[] {
   const ofKey = Map.groupBy(judged, ([name]) => name.slice(0, name.indexOf(' ')));
   return [...ofKey.values()].flatMap((names) =>
@@ -97,16 +101,16 @@ function kept(judged: ReadonlyMap<string, Judged>): readonly (readonly [string, 
   );
 }
 
-/** What one key stored under names that are taken for one. */
+/** What one key stored under names that people take for the same. */
 interface Others {
-  /** Its first, by the order in which they are given. */
+  /** The first claim in the order of the input. */
   readonly claim: PlacedClaim;
   readonly key: string;
   readonly sources: Set<string>;
   firstMs: number;
 }
 
-/** Who else stores under that name: full keys, or another write-only key that did so before. */
+/** Who else stores under that name: full keys, or another write-only key that stored under it earlier. */
 function othersOf(
   { key }: NamedClaim,
   { firstMs }: Judged,
@@ -119,7 +123,10 @@ function othersOf(
     .map(({ claim, sources }) => ({ storedBy: claim.storedBy, sources: [...sources] }));
 }
 
-/** Gives what is stored under names that are taken for that one, so that however many names there are, few have to be looked at. */
+/**
+ * Returns a function that looks up what is stored under equivalent names, so that few names have to be compared,
+ * however many there are.
+ */
 function indexOf(
   named: readonly NamedClaim[],
   judged: ReadonlyMap<string, Judged>,
@@ -140,17 +147,17 @@ function indexOf(
   }
   return ({ whole, label }) => [
     ...(byWhole.get(whole)?.values() ?? []),
-    // One without a domain may be meant by each that has one, but these by no other.
+    // A name without a domain may mean any host with that label; a full name only matches the bare label.
     ...((label === undefined ? byLabel.get(whole) : byWhole.get(label))?.values() ?? []),
   ];
 }
 
 interface NamedClaim {
   readonly claim: PlacedClaim;
-  /** Who stored it. */
+  /** The key that stored it. */
   readonly key: string;
   readonly host: FoldedName;
-  /** Of this key's claim to this name. */
+  /** Identifies the claim of this key to this name. */
   readonly name: string;
 }
 
@@ -159,14 +166,14 @@ function namedClaim(claim: PlacedClaim): NamedClaim {
   return { claim, key, host, name: `${key} ${host.whole}` };
 }
 
-/** A name as people read it: without what is not seen, capital letters or accents. */
+/** A host name as people read it: without invisible characters, capital letters or accents. */
 export interface FoldedName {
   readonly whole: string;
-  /** What stands before its domain; undefined where it has none, as an address has none. */
+  /** The part before the domain; undefined for a name without a domain and for an address. */
   readonly label: string | undefined;
 }
 
-/** Full stops of other scripts, which names of hosts may have. */
+/** Full stops of other scripts, which host names may contain. */
 const STOPS = /[\u3002\u06d4]/gu;
 const IP_ADDRESS = /^[\d.]+$|:/;
 
@@ -181,7 +188,9 @@ export function foldedName(host: string): FoldedName {
   return { whole, label: dot === -1 || IP_ADDRESS.test(whole) ? undefined : whole.slice(0, dot) };
 }
 
-/** Whether people take one for the other: `db1` and `DB1.example.com`, but not `mail.example.com` and `mail.example.org`. */
+/**
+ * Whether people take the two names for the same: `db1` and `DB1.example.com`, but not `mail.example.com` and `mail.example.org`.
+ */
 export function isSameName(one: FoldedName, other: FoldedName): boolean {
   return one.whole === other.whole || one.label === other.whole || other.label === one.whole;
 }

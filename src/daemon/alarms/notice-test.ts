@@ -1,4 +1,4 @@
-/** One notice by one channel, as the settings have it now, past everything that waits. */
+/** Sends a test notice by one channel with the settings in force, bypassing the notices that wait. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { isTimeout, withDeadline } from '../../base/deadline.ts';
@@ -12,12 +12,12 @@ import { secretsOfNotices } from './notices.ts';
 
 export type NoticeChannel = 'healthchecks' | 'ntfy' | 'webhook' | 'email';
 
-/** Milliseconds after which nobody waits any more. Mail servers make strangers wait on purpose. */
+/** Milliseconds to wait for the receiver. Mail takes longer, as mail servers delay unknown senders on purpose. */
 const PATIENCE_MS = 25_000;
 const PATIENCE_WITH_MAIL_MS = 65_000;
 
 /**
- * Null when it was sent, else why not, in words.
+ * Sends the test. Returns null when it was sent, otherwise the reason in words.
  * @throws {RequestError} INVALID_REQUEST when the channel is not set up
  */
 export async function testNotice(

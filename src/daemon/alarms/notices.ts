@@ -1,4 +1,4 @@
-/** The notifier, set up from the settings and again whenever they change. */
+/** Creates the notifier from the settings, and replaces its senders when they change. */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -35,7 +35,7 @@ export function openNotifier(
 
 const TOLD = 'notices told';
 
-/** What cannot be written down holds as long as the agent runs. */
+/** Stores what was told in the state database. If that fails, it is remembered only as long as the agent runs. */
 export function toldIn(
   settings: Pick<SettingStore, 'get' | 'set'>,
   trouble: (error: unknown) => void,
@@ -52,7 +52,7 @@ export function toldIn(
   };
 }
 
-/** What receivers have not taken yet, kept in the same way. */
+/** Stores the notices that receivers have not accepted yet, in the same way. */
 export function waitingIn(
   settings: Pick<SettingStore, 'get' | 'set'>,
   trouble: (error: unknown) => void,
@@ -87,7 +87,7 @@ function sendersNow(
   return sendersOf(current.notices, secretsOfNotices(current.notices, secrets), clock);
 }
 
-/** How the secrets are looked up that the settings refer to. */
+/** Lookups for the secrets that the settings of the notices refer to. */
 export function secretsOfNotices(
   { ntfy, webhook, email }: NoticeSettings,
   secrets: SecretContext,
@@ -103,7 +103,7 @@ export function secretsOfNotices(
   };
 }
 
-/** Without addresses, and without the error, which may name a file: anybody on the machine may read it. */
+/** Anybody on the machine may read these checks, so they contain no addresses, and not the error, which may name a file. */
 export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly StatusCheck[] {
   const failing = notifier.status().filter(({ state }) => state === 'failing');
   if (failing.length === 0) return [];

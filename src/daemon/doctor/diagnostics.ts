@@ -1,4 +1,6 @@
-/** The bundle for support, as one text: what was found, set and done, with secrets removed. Paths of the person are in it. */
+/**
+ * The bundle for support, as one text: findings, settings, jobs and log, with secrets removed. It contains paths of the person.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
@@ -8,11 +10,11 @@ import type { Job } from '../../jobs/job.ts';
 import type { LogEntry } from '../state/agent-log-end.ts';
 import type { Finding } from './finding.ts';
 
-/** How much of it is told. */
+/** How many of the latest jobs and log lines are included. */
 export const BUNDLED = { jobs: 50, logLines: 500 } as const;
 
 export interface DiagnosticsFacts {
-  /** `the agent`, or the command. */
+  /** `the agent`, or the name of the command. */
   readonly madeBy: string;
   /** Milliseconds since 1970. */
   readonly madeAt: number;
@@ -24,7 +26,7 @@ export interface DiagnosticsFacts {
   readonly unexamined: string | null;
   /** Null while no agent runs. */
   readonly status: FullStatus | null;
-  /** Undefined where there is no file, or none that can be read. */
+  /** Undefined where there is no readable settings file. */
   readonly settings: FilledConfig | undefined;
   /** Newest first; null while no agent runs. */
   readonly jobs: readonly Job[] | null;
@@ -36,7 +38,7 @@ const WARNING =
   'Paths and names of your files, hosts and accounts are in this file; passphrases, keys, tokens and passwords are not. Look through it before you send it to anybody.';
 const NO_AGENT = 'No agent runs.';
 
-/** @param redact takes out the secrets that are known, and what looks like one */
+/** @param redact removes known secrets, and text that looks like a secret */
 export async function diagnosticsText(
   facts: DiagnosticsFacts,
   redact: (text: string) => string,
@@ -59,7 +61,7 @@ export async function diagnosticsText(
   let text = `${WARNING}\n`;
   for (const [title, make] of sections) {
     text += `\n== ${title} ==\n${printable(redact(make())) || 'None.'}\n`;
-    // One after the other: the agent answers others in between.
+    // Yields between sections, so that the agent can answer other requests.
     await setImmediate();
   }
   return text;
@@ -78,7 +80,7 @@ function findingText({ check, status, message, hint }: Finding): string {
   return oneLine(`${status.padEnd(7)}  ${check}: ${message}${hint === '' ? '' : ` -> ${hint}`}`);
 }
 
-/** Problems of a job that are told one by one. */
+/** Problems of a job that are listed one by one. */
 const MOST_PROBLEMS = 5;
 
 function jobText(job: Job): string {
@@ -100,8 +102,8 @@ function jobText(job: Job): string {
 }
 
 /**
- * The settings, where each secret is a reference already. Commands may have secrets in their words, and whoever knows an
- * address for notices may use it: of both it is said only that they are there.
+ * The settings in a form that may be shown. Secrets are references already. Commands may contain secrets, and anybody
+ * who knows the address of a notice channel can use it: of both, only their presence is shown.
  */
 export function shownSettings(settings: FilledConfig): unknown {
   const { healthchecks, ntfy, webhook, ...notices } = settings.notices;
@@ -133,19 +135,19 @@ function hostOf(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/[secret]` : '[not an address]';
 }
 
-/** Times, which are milliseconds in the agent, as people read them. */
+/** Shows times, which are milliseconds in the agent, as dates. */
 function json(value: unknown): string {
   const readable = (name: string, one: unknown): unknown =>
     typeof one === 'number' && name.endsWith('_at') ? new Date(one).toISOString() : one;
   return JSON.stringify(value, readable, 2);
 }
 
-/** A name cannot make a line of its own. */
+/** Keeps a name with a line break from looking like a line of its own. */
 function oneLine(text: string): string {
   return text.replaceAll('\n', '⟨U+000A⟩');
 }
 
-/** What cannot be seen, or turns the text around it, is written out. */
+/** Writes out invisible characters and those that change the direction of the text. */
 function printable(text: string): string {
   return text.replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}]/gu, (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');

@@ -1,4 +1,7 @@
-/** What the running agent examines of itself. Whatever is slow, or is done better from outside, `holdfast doctor` does. */
+/**
+ * The checks that the running agent makes of itself. Checks that are slow or better made from outside are left to
+ * `holdfast doctor`.
+ */
 import { join } from 'node:path';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -6,7 +9,7 @@ import { agentLogPath } from '../state/agent-log-end.ts';
 import { guarded, type Finding } from './finding.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from './machine.ts';
 
-/** In words, for who reads the findings. */
+/** What these findings do not cover, in words for their reader. */
 export const notExamined = (): string =>
   `The agent examined what it can see of itself. Native modules, opening of repositories and limits of watching: ${holdfast`doctor`}`;
 

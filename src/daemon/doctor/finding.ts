@@ -1,4 +1,4 @@
-/** What one check of `holdfast doctor` says. */
+/** The result of one check of `holdfast doctor`. */
 import { HoldfastError, errnoOf, isAbort } from '../../base/errors.ts';
 
 export interface Finding {
@@ -6,7 +6,7 @@ export interface Finding {
   /** `warning`: works, but not as it should. `error`: does not work. */
   readonly status: 'ok' | 'warning' | 'error';
   readonly message: string;
-  /** What to do; empty when there is nothing. */
+  /** What to do; empty when there is nothing to do. */
   readonly hint: string;
 }
 
@@ -22,7 +22,7 @@ export function problem(check: string, message: string, hint: string): Finding {
   return { check, status: 'error', message, hint };
 }
 
-/** Runs a check; what it throws is a finding as well. */
+/** Runs a check. An error becomes a finding; only an abort is thrown. */
 export async function guarded(check: string, look: () => Promise<Finding>): Promise<Finding> {
   try {
     return await look();

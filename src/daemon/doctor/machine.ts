@@ -1,4 +1,4 @@
-/** Checks of what the agent stands on: the runtime, disks, the clock, and that the recovery kit is elsewhere. */
+/** Checks of the machine: the runtime, disk space, the clock, and that the recovery kit is stored elsewhere. */
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
 
-/** The first Node.js whose node:crypto has Argon2. */
+/** The first Node.js version whose node:crypto has Argon2. */
 const NEEDED = [24, 7] as const;
 
 export function checkRuntime(version: string): Finding {
@@ -23,8 +23,8 @@ const LEAST_BYTES = 200 * 1024 ** 2;
 const FEW_BYTES = 2 * 1024 ** 3;
 
 /**
- * `path`, or what there is of it.
- * @param destination whose older backups could go, where it has any
+ * Checks the free space at `path`, or at its nearest existing parent.
+ * @param destination whose older backups could be forgotten to make space; undefined when there is none
  */
 export async function checkSpace(check: string, path: string, destination?: string): Promise<Finding> {
   if (!(await answersFrom(path, new AbortController().signal)))
@@ -67,13 +67,13 @@ async function spaceAt(path: string): Promise<Awaited<ReturnType<typeof statfs>>
   }
 }
 
-/** No machine that runs this program is older, in milliseconds since 1970. */
+/** Earliest plausible time, in milliseconds since 1970: this program did not exist before. */
 const EARLIEST = Date.UTC(2025, 0);
 const LATEST = Date.UTC(2100, 0);
-/** Milliseconds by which the clock may have been set back. */
+/** Milliseconds by which a witness may be in the future, as the clock may have been set back a little. */
 const TOLERANCE = 10 * 60_000;
 
-/** `witnesses` were written by this machine: none can be from the future. */
+/** Checks the clock against `witnesses`: files that this machine wrote, so none of them can be from the future. */
 export async function checkClock(nowMs: number, witnesses: readonly string[]): Promise<Finding> {
   const hint = 'Set the clock, and let the system keep it: timedatectl set-ntp true';
   const shown = new Date(nowMs).toISOString();
@@ -95,7 +95,7 @@ async function modified(path: string): Promise<number | undefined> {
   }
 }
 
-/** The kit is of use elsewhere only. */
+/** The kit is useless if it is lost together with the machine. */
 export async function checkRecoveryKit(path: string): Promise<Finding> {
   return (await isThere(path))
     ? warning(

@@ -1,4 +1,7 @@
-/** Whether the native packages that only the agent needs load and work. Each is loaded only here, to be tried. */
+/**
+ * Whether the native packages that only the agent needs load and work. They are imported inside the functions, so that
+ * only a check loads them.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

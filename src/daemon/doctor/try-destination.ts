@@ -1,4 +1,4 @@
-/** Tries a destination out, for command line and page alike: every step with what came of it. */
+/** Tries out a destination for the command line and the page, and reports the result of each step. */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
@@ -23,19 +23,19 @@ import { guarded, ok, problem, warning, type Finding } from './finding.ts';
 export interface Trial {
   /** An absolute path, or a URL. */
   readonly url: string;
-  /** The embedded repository is there. */
+  /** Whether it is the embedded repository. */
   readonly isEmbedded: boolean;
-  /** Not in the settings as it is: it must not lie where a disk is missing. */
+  /** Whether it differs from what the settings have: a new place is refused where a disk is not mounted. */
   readonly isNew: boolean;
-  /** Makes what the first backup would make; it stays where the place can be used. */
+  /** Makes the directory that the first backup would make. It is kept if the place can be used. */
   readonly create?: boolean;
-  /** What it is reached with; what this throws is a finding. */
+  /** Returns the options for reaching the place. An error becomes a finding. */
   readonly reach: () => Promise<OpenOptions>;
-  /** Opens the repository that is there as a backup would; undefined where no settings say with what. */
+  /** Opens the existing repository as a backup would; undefined when no settings say with what secret. */
   readonly openRepository: (() => Promise<Finding>) | undefined;
-  /** A repository that was seen there before, and is never made anew. */
+  /** Id of a repository that was seen there before, and is never made anew. */
   readonly remembered?: string | undefined;
-  /** Paths that are backed up, or are to be. */
+  /** Paths that are backed up, or will be. */
   readonly files: readonly string[];
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -46,10 +46,10 @@ export interface TrialReport {
   readonly measured: Measured;
 }
 
-/** Seconds of difference that are worth saying. */
+/** Seconds of clock difference from which on it is reported. */
 const SKEW_SECONDS = 60;
 
-/** What goes wrong is a finding. Only an aborted signal, or a bug, rejects. */
+/** Errors become findings. Rejects only for an aborted signal or a bug. */
 export async function tryDestination(trial: Trial): Promise<TrialReport> {
   const { url, isEmbedded, isNew, create = false, signal } = trial;
   let directory: string | undefined;
@@ -85,7 +85,7 @@ export async function tryDestination(trial: Trial): Promise<TrialReport> {
 
 interface Scene {
   readonly directory: string | undefined;
-  /** Where something should be mounted and is not. */
+  /** The mount point at which nothing is mounted, although something should be. */
   readonly point: string | undefined;
   readonly isMade: boolean;
 }
@@ -129,14 +129,14 @@ function nothingMounted(point: string, directory: string): readonly [string, str
   ];
 }
 
-/** The directory and those above it that are not there, the lowest first. */
+/** The directory and its parents that do not exist, the lowest first. */
 async function missingOf(directory: string): Promise<readonly string[]> {
   const missing: string[] = [];
   for (let at = directory; !(await isThere(at)); at = dirname(at)) missing.push(at);
   return missing;
 }
 
-/** What was made for a place that is not taken. What somebody has put something into meanwhile stays. */
+/** Removes directories that were made for a place that cannot be used, unless somebody has put something into them meanwhile. */
 async function unmake(made: readonly string[]): Promise<void> {
   for (const directory of made) {
     try {
@@ -148,7 +148,7 @@ async function unmake(made: readonly string[]): Promise<void> {
   }
 }
 
-/** A copy on the same disk is none when that fails, however well it keeps what it promises. */
+/** A copy on the same disk as the files is lost together with them, however reliable the disk is. */
 export function sameDiskFindings(directory: string, files: readonly string[]): readonly Finding[] {
   const isFar = (path: string): boolean => farPlaceOf(bytesOfText(path)) !== undefined;
   const isShared =
@@ -186,7 +186,7 @@ async function lookForRepository(
       'The repository that was kept there is gone, so a backup to it would fail',
       'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination: backups begin anew there.',
     );
-  // What the first backup, and "init", would refuse.
+  // The first backup and "init" would refuse these places too.
   if (slots.length + damaged.length === 0) await requireFree(destination, signal);
   if (slots.length + damaged.length === 0)
     return ok('repository', 'None there yet: the first backup makes it');
@@ -228,7 +228,7 @@ function hintOf(error: HoldfastError, directory: string | undefined, point: stri
   return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
 }
 
-/** What cannot be looked at is for the opening to complain of. */
+/** An error other than ENOENT counts as there: opening the destination reports it. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);

@@ -1,4 +1,4 @@
-/** Tells when a source has had no good backup for days: what nobody hears of when nothing fails. */
+/** Sends a notice when a source has had no good backup for days, which nobody would notice when nothing fails. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -19,7 +19,7 @@ export interface AbsenceParts {
 
 const TOLD = 'absence told';
 
-/** To be called now and then; what was told is kept, so that a restart does not tell it again. */
+/** To be called periodically. What was told is stored, so that a restart does not repeat it. */
 export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts): void {
   const nowMs = clock.now();
   const { sources, notices, ...others } = settings();
@@ -50,13 +50,13 @@ function protectedSource(
   const last = jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination });
   noticeGood(settings, destination, source, last, nowMs);
   const noted = protectedSince(settings, destination, source);
-  // A time in the future was noted under a wrong clock.
+  // A time in the future was stored while the clock was wrong.
   const since = noted === undefined || noted > nowMs ? nowMs : noted;
   if (since !== noted) settings.set(sinceKey(destination, source), String(since));
   return { source, destination, lastGoodAt: goodAt(settings, destination, source, last, nowMs), since };
 }
 
-/** Since when, in milliseconds since 1970, the source is to be backed up to that destination, as far as it was noted. */
+/** Since when the source is backed up to that destination, in milliseconds since 1970; undefined when it was not noted. */
 export function protectedSince(
   settings: Pick<SettingStore, 'get'>,
   destination: string,
@@ -66,7 +66,7 @@ export function protectedSince(
   return noted === undefined ? undefined : Number(noted);
 }
 
-/** Of all sources: the destination lies at another place now, and it begins anew. */
+/** Forgets the times of all sources at a destination that has moved to another place, so that they begin anew. */
 export function forgetProtectedSince(settings: Pick<SettingStore, 'all' | 'set'>, destination: string): void {
   const prefix = sinceKey(destination, '');
   for (const key of settings.all().keys()) if (key.startsWith(prefix)) settings.set(key, undefined);

@@ -1,7 +1,7 @@
 /**
- * How the source was when it was last backed up well to a destination: as of when the run began that read it. A copy of an
- * older snapshot makes nothing newer than that, whenever it ended. A run that began while the clock was ahead bears a time
- * that is still to come, and would hide for as long that all others fail: it counts from when that was first noticed.
+ * When a source was last backed up well to a destination: the time when the run began that read the source. A copy of an
+ * older snapshot therefore counts as old, whenever it was made. A run that began while the clock was ahead has a time in
+ * the future, which would hide for long that all later runs fail. Such a run counts from when this was first noticed.
  */
 import type { JobStore, NewestFilter } from '../../db/jobs.ts';
 import type { SettingStore } from '../../db/settings.ts';
@@ -13,7 +13,7 @@ interface Noticed {
   readonly at: number;
 }
 
-/** Milliseconds since 1970, now at the latest; null when there is none. */
+/** Milliseconds since 1970, `nowMs` at the latest; null when there is no good backup. */
 export function goodAt(
   settings: Pick<SettingStore, 'get'>,
   destination: string,
@@ -27,12 +27,12 @@ export function goodAt(
   return Math.min(noticed?.job === last?.id ? (noticed?.at ?? nowMs) : nowMs, nowMs);
 }
 
-/** Of a job that an earlier version has completed nothing says more than when it began itself. */
+/** Jobs that an earlier version completed only have the time when they began themselves. */
 function sourceReadAt(job: Job | undefined): number | null {
   return job?.source_read_at ?? job?.started_at ?? job?.finished_at ?? null;
 }
 
-/** The job that ended last. By the order of their coming where one of them bears a time that is still to come. */
+/** The job that ended last. Their order decides instead of their times where one of them has a time in the future. */
 export function lastEnded(
   jobs: Pick<JobStore, 'newest'>,
   filter: Omit<NewestFilter, 'status' | 'statuses'>,
@@ -47,10 +47,10 @@ export function lastEnded(
   return failedMs > goodMs ? failed : good;
 }
 
-/** Not by a person, who canceled it. */
+/** Canceled jobs were ended by a person. */
 const ENDED_BY_ITSELF: readonly JobStatus[] = ['completed', 'failed'];
 
-/** To be called now and then: notes what bears a time that is still to come. */
+/** To be called periodically: notes a backup whose time is in the future. */
 export function noticeGood(
   settings: Pick<SettingStore, 'get' | 'set'>,
   destination: string,
@@ -61,7 +61,7 @@ export function noticeGood(
   const key = goodKey(destination, source);
   const noticed = noticedIn(settings, key);
   if (last === undefined || (sourceReadAt(last) ?? 0) <= nowMs) {
-    // Also where the clock was behind, and is right again.
+    // Also when the clock was behind and has been corrected.
     if (noticed !== undefined) settings.set(key, undefined);
     return;
   }

@@ -1,4 +1,4 @@
-/** What the last check, restore drill and prune of each destination say of the backups there. */
+/** Checks from the last check, restore drill and prune of each destination. */
 import type { JobStore, NewestFilter } from '../../db/jobs.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
 import { DAMAGE_CODES, type JobType } from '../../jobs/job.ts';
@@ -14,8 +14,9 @@ export interface MaintenanceParts {
 type Maintenance = Extract<JobType, 'check' | 'drill' | 'prune'>;
 
 /**
- * Errors, for what cannot be restored protects nobody: of damage that a check or a drill found, until a later one of the
- * kind completes. One that fails for another reason ends nothing. Without names: anybody on the machine may read them.
+ * Errors about damage that a check or a drill found: backups that cannot be restored protect nobody. An error stays
+ * until a later job of the same type completes; one that fails for another reason does not end it. Without names, as
+ * anybody on the machine may read them.
  */
 export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
   const damaged = damagedPlaces('check', parts).length;
@@ -40,7 +41,7 @@ export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
   return checks;
 }
 
-/** Warnings of what could not be done, so that nobody knows, or is left as it was. Without names, as the others. */
+/** Warnings about checks, drills and prunes that could not be done. Without names, as above. */
 export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
   const undone: readonly (readonly [name: string, of: Maintenance, so: string])[] = [
     ['checks not done', 'check', 'whether the backups there are whole is not known'],
@@ -57,7 +58,7 @@ export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
 }
 
 export interface MaintenanceFindings {
-  /** Names of destinations where that was the end of the last one. */
+  /** Names of destinations whose last job ended that way. */
   readonly damaged: readonly string[];
   readonly unrestored: readonly string[];
   readonly unchecked: readonly string[];
@@ -65,7 +66,7 @@ export interface MaintenanceFindings {
   readonly unpruned: readonly string[];
 }
 
-/** What the checks say, with names. */
+/** The same findings as the checks, with names. */
 export function maintenanceFindings(parts: MaintenanceParts): MaintenanceFindings {
   return {
     damaged: damagedPlaces('check', parts),
@@ -83,7 +84,7 @@ function damagedPlaces(type: Maintenance, { jobs, destinations, now }: Maintenan
   );
 }
 
-/** Where it is known to be damaged nothing else is to be said. */
+/** A destination that is known to be damaged is left out, as that says more. */
 function undonePlaces(type: Maintenance, parts: MaintenanceParts): readonly string[] {
   const { jobs, destinations, now } = parts;
   const damaged = type === 'prune' ? [] : damagedPlaces(type, parts);

@@ -1,11 +1,11 @@
-/** What the metrics have figures of, and those that are looked up when somebody asks. */
+/** The sources and destinations of the metrics, and the figures that are looked up when the metrics are read. */
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { Metrics, MetricTarget } from '../../notify/metrics.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { reachability } from '../places/reachability.ts';
 
-/** What the figures are about. */
+/** The pairs of source and destination that have figures. */
 export function targetsOf({ sources }: Settings, jobs: JobStore): readonly MetricTarget[] {
   return sources.flatMap(({ path: source, destinations }) =>
     destinations.map((destination) => ({
@@ -18,7 +18,7 @@ export function targetsOf({ sources }: Settings, jobs: JobStore): readonly Metri
   );
 }
 
-/** As they are served. */
+/** The metrics as they are served. */
 export async function figuresNow(
   metrics: Metrics,
   known: Parameters<typeof reachability>[1] & {

@@ -1,6 +1,6 @@
 /**
- * Where the destinations of the settings lie, and since when. What was done under the name of one while it lay elsewhere
- * says nothing about it: no backup of then is a backup there, and what was stored then is not stored there.
+ * Remembers where the destinations of the settings lie, and since when. Jobs under a destination's name from when it
+ * lay elsewhere say nothing about its present place: their snapshots are not stored there.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { JobStore, NewestFilter } from '../../db/jobs.ts';
@@ -19,17 +19,17 @@ export class PlacedJobs {
     this.#clock = clock;
   }
 
-  /** Notices which of them have moved, also while no agent ran. */
+  /** Notices destinations that have moved, also while no agent ran. */
   follow(places: readonly Pick<Place, 'name' | 'url'>[]): void {
     const nowMs = this.#clock.now();
     for (const { name, url } of places) {
       const known = this.#known(name);
-      // A time in the future was noted under a wrong clock.
+      // A time in the future was stored while the clock was wrong.
       if (known?.url === url && known.since <= nowMs) continue;
       const hasMoved = known !== undefined && known.url !== url && known.url !== formerSpelling(url);
       const former = known === undefined ? this.#nameAt(url) : undefined;
       if (former !== undefined) carryStoredBytes(this.#store, former, name);
-      // Of one that is seen for the first time everything counts: it may have been there before such notes were made.
+      // For a destination that is seen for the first time all jobs count: it may be older than these notes.
       const since = hasMoved ? nowMs : Math.min(known?.since ?? 0, nowMs);
       this.#store.set(keyOf(name), JSON.stringify({ url, since }));
       if (!hasMoved) continue;
@@ -38,7 +38,7 @@ export class PlacedJobs {
     }
   }
 
-  /** Jobs, of which `newest` leaves out what was begun while the destination that is asked for lay elsewhere. */
+  /** Wraps a job store, so that `newest` leaves out jobs that began while the requested destination lay elsewhere. */
   of(jobs: JobStore): JobStore {
     const newest = (filter: NewestFilter): ReturnType<JobStore['newest']> => {
       const since = filter.destination === undefined ? 0 : (this.#known(filter.destination)?.since ?? 0);
@@ -47,7 +47,9 @@ export class PlacedJobs {
     return { ...jobs, newest };
   }
 
-  /** Under which name the place was known: the repository in the state directory has another one while it is not the default. */
+  /**
+   * The former name of a place. The repository in the state directory has another name while it is not the default destination.
+   */
   #nameAt(url: string): string | undefined {
     for (const key of this.#store.all().keys()) {
       const name = key.startsWith(PREFIX) ? key.slice(PREFIX.length) : undefined;

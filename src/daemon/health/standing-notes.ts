@@ -1,11 +1,11 @@
-/** What is noted of sources at their destinations beside their jobs, for as long as the settings have both. */
+/** Notes about sources at their destinations, other than jobs, which are kept as long as the settings have both. */
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { protectedSince, sinceKey } from './absence-watch.ts';
 import { goodKey } from './good-backups.ts';
 
-/** Whoever adds a source again, or a destination, begins anew. */
+/** Removes the notes of other pairs, so that a source or destination that is added again begins anew. */
 export function forgetRemoved(
   store: Pick<SettingStore, 'all' | 'set'>,
   { sources }: Pick<Settings, 'sources'>,
@@ -21,7 +21,10 @@ export function forgetRemoved(
   }
 }
 
-/** Null as long as there is nothing to restore, or nobody knows since when. Milliseconds since 1970. */
+/**
+ * When a restore from the destination was last tried or, if never, since when sources are backed up to it; milliseconds
+ * since 1970. Null when neither is known.
+ */
 export function untestedSince(
   destination: string,
   {

@@ -1,4 +1,4 @@
-/** How each source stands at each of its destinations, by its last backups and by what the settings promise. */
+/** The state of each source at each of its destinations, from its last backups and its schedule. */
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { SettingStore } from '../../db/settings.ts';
@@ -11,25 +11,25 @@ import { goodAt, lastEnded } from './good-backups.ts';
 import { dueAfter, schedulesOf, zoneOf } from '../jobs/planning.ts';
 import { NONE_UNREAD, unreadIn, type Unread } from './unread-files.ts';
 
-/** A run is late, not overdue, for this long at least: it may be waiting for its turn. Milliseconds. */
+/** Milliseconds for which a run is at least late before it is overdue, as it may be waiting for its turn. */
 const LATE_MS = 3_600_000;
 
 export interface Standing {
   readonly source: SourceSettings;
   readonly destination: string;
-  /** As of when the source is in its last good backup; milliseconds since 1970, null when there is none. */
+  /** When the source was read for its last good backup; milliseconds since 1970, null when there is none. */
   readonly lastGoodAt: number | null;
-  /** What the last good one says of when that was, without regard to what the clock shows now. */
+  /** The time that the last good backup states, even if it is in the future; null when there is none. */
   readonly statedGoodAt: number | null;
-  /** The last one that ended by itself failed. */
+  /** Whether the last backup failed; canceled ones do not count. */
   readonly hasFailed: boolean;
-  /** Of the last one, when it failed or is tried again after a failure. */
+  /** The error of the last backup, if it failed or is being retried after a failure. */
   readonly failure: JobError | null;
-  /** There should be a newer good one by what the settings promise, or any, whatever the reason is. */
+  /** Whether, by the settings, there should be a newer good backup, or any, whatever the reason for the delay. */
   readonly overdue: boolean;
-  /** What is missing from the last one that completed, since it could not be read, and nobody has accepted that. */
+  /** Files missing from the last completed backup because they could not be read, unless the person has accepted that. */
   readonly unread: Unread;
-  /** The exclude rules left out all that is in the source from that one. */
+  /** Whether the exclude rules left out everything in the source from the last completed backup. */
   readonly isLeftOut: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface StandingParts {
   readonly settings: () => Settings;
   readonly jobs: Pick<JobStore, 'get' | 'newest' | 'records'>;
   readonly now: () => number;
-  /** Of since when sources are to be backed up, and of good backups. */
+  /** Notes of when sources were added, and of good backups. */
   readonly notes: Pick<SettingStore, 'get'>;
 }
 
@@ -47,7 +47,7 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
   return sources.flatMap((source) => {
     const schedules = schedulesOf(source).map(parseSchedule);
     return source.destinations.map((destination): Standing => {
-      // What lies at another place, where the source was backed up to before, does not count.
+      // Excludes backups to another place under the same name: see PlacedJobs.
       const asked = { types: ['backup'], source: source.path, destination, whole: true } as const;
       const last = jobs.newest({ ...asked, status: 'completed' });
       const good =
@@ -55,7 +55,7 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
       const lastGoodAt = goodAt(notes, destination, source.path, good, now());
       const ended = lastEnded(jobs, asked, now());
       const hasFailed = ended?.status === 'failed';
-      // One that is tried again waits with what its last attempt came to.
+      // A job that is being retried is queued with the error of its last attempt.
       const tried = jobs.newest({ ...asked, status: 'queued' });
       const isTried = (tried?.started_at ?? 0) > (ended?.finished_at ?? 0);
       const failure = (isTried ? tried?.error : null) ?? (hasFailed ? ended.error : null);
@@ -64,7 +64,7 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
         since !== undefined &&
         (isAbsent({ lastGoodAt, since, dueAt: dueAfter(source, since, zone) }, notices.absenceDays, now()) ||
           schedules.some((schedule) => isMissed(schedule, since, zone, now())));
-      // What went wrong is looked up where anything did.
+      // Loads the problems only if there are any.
       const hasProblems = last !== undefined && (last.warnings_count > 0 || last.progress.files_failed > 0);
       const withProblems = hasProblems ? jobs.get(last.id) : last;
       const unread = withProblems === undefined ? NONE_UNREAD : unreadIn(withProblems, source);
@@ -86,8 +86,8 @@ export function standingsOf({ settings, jobs, now, notes }: StandingParts): read
 }
 
 /**
- * Whether a run was due since then that should be over by now: after as long as from it to the next one. When the next
- * run is does not tell, for that is moved on as soon as a job waits, however long it waits then.
+ * Whether a run was due after `sinceMs` and should be over: as much time has passed since then as lies between two runs.
+ * The scheduler's next run does not tell, as it moves on as soon as a job is queued, however long the job then waits.
  */
 function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: number): boolean {
   const due = schedule.next(sinceMs, zone);
@@ -96,7 +96,7 @@ function isMissed(schedule: Schedule, sinceMs: number, zone: string, nowMs: numb
   return nowMs > due + Math.max(LATE_MS, following === null ? 0 : following - due);
 }
 
-/** Without paths and names: anybody on the machine may read them. */
+/** Without paths and names, as anybody on the machine may read them. */
 export function standingChecks(all: readonly Standing[], parts: StandingParts): readonly StatusCheck[] {
   return [...overdueCheck(all, parts), ...failedChecks(all), ...unreadCheck(all), ...leftOutCheck(all)];
 }
@@ -135,7 +135,7 @@ function lateness(late: readonly Standing[]): string {
   return none === 1 ? 'The first backup of one source is late.' : `${none} first backups are late.`;
 }
 
-/** One may fail again and again while the last backup of all, of another source or to another destination, is good. */
+/** Failures are checked per source and destination: one may fail again and again while the last backup of all is good. */
 function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
   const failing = all.filter(({ hasFailed }) => hasFailed);
   const partly = new Set(all.filter(({ hasFailed }) => !hasFailed).map(({ source }) => source.path));
@@ -155,7 +155,7 @@ function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
   return checks;
 }
 
-/** A backup that completes with warnings looks like a good one, for as long as nobody looks at the job. */
+/** Without this check a backup with warnings would look like a good one until somebody looks at the job. */
 function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const unread = all.filter((one) => one.unread.files + one.unread.folders > 0);
   const count = new Set(unread.map(({ source }) => source.path)).size;
@@ -166,7 +166,7 @@ function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
   return [{ name: 'unread files', status: 'warning', message }];
 }
 
-/** It completes, and holds nothing of what is to be protected. */
+/** Such a backup completes although it contains nothing of what is to be protected. */
 function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const count = new Set(all.filter((one) => one.isLeftOut).map(({ source }) => source.path)).size;
   if (count === 0) return [];

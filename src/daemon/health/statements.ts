@@ -1,4 +1,4 @@
-/** All that is to be said of how the person is protected, from what is known: the page, the command line and programs say it. */
+/** Derives all statements about how well the person is protected. The page, the command line and programs show them. */
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
@@ -16,35 +16,38 @@ export interface StatementParts {
   readonly now: () => number;
   readonly home: string;
   readonly alarms: () => readonly Alarm[];
-  /** Sources that are not watched although they should be. */
+  /** Sources that should be watched but are not. */
   readonly unwatched: () => readonly string[];
-  /** Bytes; null while there is enough, or nobody knows. */
+  /** Free bytes for the state, if they are few; null while there are enough, or when that is unknown. */
   readonly scarceBytes: () => number | null;
-  /** Whether a destination is on a disk with the source; false where that is not known. */
+  /** Whether the destination is on the same disk as the source; false where that is unknown. */
   readonly sharesDisk: (destination: string, source: string) => boolean;
-  /** Names of each place that has several. */
+  /** The names of each place that several destinations share. */
   readonly onePlaces: () => readonly (readonly string[])[];
-  /** It was on the disk of the system when it was last there: nobody has unplugged that. */
+  /** Whether the destination was on the system disk when it was last seen: that one cannot have been unplugged. */
   readonly isOfSystem: (destination: string) => boolean;
-  /** Since when, in milliseconds since 1970, nobody has tried to restore from a destination though there are backups. */
+  /**
+   * Since when no restore from the destination has been tried, in milliseconds since 1970; null when there is nothing
+   * to restore, or when that is unknown.
+   */
   readonly untestedSince: (destination: string) => number | null;
 }
 
 export interface Known {
   readonly standings: readonly Standing[];
   readonly maintenance: MaintenanceFindings;
-  /** Those of the settings that are not there, or cannot be reached. */
+  /** Destinations of the settings that are missing or cannot be reached. */
   readonly away: readonly Place[];
-  /** `until` null: for ever. */
+  /** `until` null: until somebody resumes. */
   readonly pause: { readonly until: number | null } | undefined;
   readonly checks: readonly StatusCheck[];
 }
 
-/** A clock is not as exact as that. Milliseconds. */
+/** Tolerance for the clock, in milliseconds. */
 const CLOCK_SLACK_MS = 300_000;
 const UNTESTED_MS = 60 * 86_400_000;
 
-/** Checks of which a statement of its own has more to say. */
+/** Names of checks for which a more detailed statement exists. */
 const SAID_OTHERWISE: ReadonlySet<string> = new Set([
   'destinations',
   'overdue',
@@ -65,7 +68,7 @@ const SAID_OTHERWISE: ReadonlySet<string> = new Set([
   'same disk',
 ]);
 
-/** The worst first, one at least. */
+/** The worst first, at least one. */
 export function statementsOf(parts: StatementParts, known: Known): readonly Statement[] {
   const { standings } = known;
   const scene = new Scene(parts, known);
@@ -81,7 +84,7 @@ export function statementsOf(parts: StatementParts, known: Known): readonly Stat
   return ranked([...all, base]);
 }
 
-/** Whether a backup bears a time that is still to come. */
+/** Whether a time is in the future. */
 export function isAhead(at: number | null, nowMs: number): boolean {
   return at !== null && at - nowMs > CLOCK_SLACK_MS;
 }
@@ -106,7 +109,7 @@ class Scene {
     return this.known.away.some(({ name }) => name === destination);
   }
 
-  /** Sources, and their destinations where others of theirs are not meant. */
+  /** The facts about these sources. `to` has their destinations, unless all destinations of the sources are meant. */
   about(meant: readonly Standing[]): Pick<StatementFacts, 'paths' | 'names' | 'to' | 'since'> {
     const asked = new Set(meant.map(({ source }) => source.path));
     const paths = [...asked];
@@ -165,7 +168,7 @@ function placeStatements(scene: Scene): readonly Statement[] {
   ];
 }
 
-/** Nobody can unplug the disk of the system: the folder was deleted, or moved. */
+/** The system disk cannot be unplugged, so a missing folder on it was deleted or moved. */
 function isGone({ name, directory }: Place, { parts }: Scene): boolean {
   return directory !== undefined && parts.isOfSystem(name);
 }
@@ -200,7 +203,7 @@ function standingStatements(scene: Scene): readonly Statement[] {
       one.failure !== null &&
       one.lastGoodAt !== null &&
       !one.overdue &&
-      // That the disk is away is said by itself, and goes by the age of what is on it.
+      // A disk that is away has a statement of its own, which goes by the age of its backups.
       !scene.isAway(one.destination) &&
       !isEmptied(one, scene) &&
       !hasAlarm(one.source.path, 'empty'),
@@ -230,7 +233,7 @@ function pauseFigures({ until }: NonNullable<Known['pause']>): StatementFacts['f
   return until === null ? {} : { until_ms: until };
 }
 
-/** Each source and reason by itself: what is to be done differs. */
+/** One statement for each source and reason, as each needs another remedy. */
 function bySourceAndReason(
   failed: readonly Standing[],
   reasonOf: (one: Standing) => Reason | null,
@@ -238,7 +241,7 @@ function bySourceAndReason(
   return Map.groupBy(failed, (one) => `${reasonOf(one)} ${one.source.path}`).values();
 }
 
-/** The same file is missing at each destination of its source. */
+/** Counts each source once, as the same files are missing at each of its destinations. */
 function unreadStatement(unread: readonly Standing[], scene: Scene): Statement {
   const perSource = [...Map.groupBy(unread, ({ source }) => source.path).values()].flatMap(
     ([one]) => one ?? [],
@@ -270,20 +273,20 @@ function noteStatements(scene: Scene): readonly Statement[] {
         }),
       );
   }
-  // That it is full, or takes nothing, is said by its own check.
+  // A full or read-only disk is reported by the check `state`.
   const isWritten = !scene.known.checks.some(({ name, status }) => name === 'state' && status === 'error');
   const scarce = isWritten ? scarceBytes() : null;
   if (scarce !== null) notes.push(statement('state_nearly_full', { figures: { free_bytes: scarce } }));
   for (const place of away) {
     const { name, directory } = place;
     const at = standings.filter(({ destination }) => destination === name);
-    // Nobody relies on it, or something worse is said of it.
+    // Nothing is backed up to it, or a worse statement covers it.
     if (at.length === 0 || at.some((one) => one.lastGoodAt === null || one.overdue)) continue;
     if (isGone(place, scene)) continue;
     const far = directory === undefined ? 1 : 0;
     notes.push(statement('destination_away', { ...scene.about(at), to: [name], figures: { far } }));
   }
-  // As long as one destination is elsewhere the files survive.
+  // A source survives a disk failure as long as one of its destinations is elsewhere.
   const elsewhere = new Set(
     standings
       .filter(({ destination, source }) => !sharesDisk(destination, source.path))
@@ -332,7 +335,7 @@ function reasonFor({ code, details }: JobError): Reason {
   return REASONS[code] ?? 'other';
 }
 
-/** Null when one of them has none. */
+/** Null when one of them has no good backup. */
 function oldest(standings: readonly Standing[]): number | null {
   const times = standings.flatMap(({ lastGoodAt }) => (lastGoodAt === null ? [] : [lastGoodAt]));
   return times.length === 0 || times.length < standings.length ? null : Math.min(...times);

@@ -1,4 +1,4 @@
-/** What the agent says of its own state. */
+/** The agent's status, public and full, from its jobs, settings and surroundings. */
 import type { ConfigState } from '../../config/config-source.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
@@ -24,7 +24,7 @@ import type { Watching } from '../sources/watching.ts';
 
 export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 'now' | 'unwatched'> {
   readonly now: () => number;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly uptime: () => number;
   readonly version: string;
   readonly jobs: JobStore;
@@ -34,14 +34,14 @@ export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 
   readonly scheduler: Pick<Scheduler, 'nextRun'>;
   readonly watching: Pick<Watching, 'stateOf' | 'directories'>;
   readonly destinations: Pick<Destinations, 'all' | 'isPresent' | 'isSeen'>;
-  /** Of the last job there; undefined while unknown. */
+  /** Bytes that the last job found there; undefined while unknown. */
   readonly storedBytes: (destination: string) => number | undefined;
   readonly notes: StandingParts['notes'];
-  /** Of every check that has something to say beside those made here. */
+  /** Further checks, other than those made here. */
   readonly findings: () => readonly StatusCheck[];
 }
 
-/** Decides in one place what is said everywhere: the status, its checks and statements belong together. */
+/** Computes checks and statements in one place, so that everything that shows the status agrees. */
 function judged(parts: StatusParts): Known & { readonly statements: readonly Statement[] } {
   const standings = standingsOf(parts);
   const maintenance = maintenanceFindings(parts);
@@ -84,15 +84,15 @@ const CALM: Readonly<Partial<Record<StatementCode, PublicStatus['status']>>> = {
   paused: 'paused',
 };
 
-/** What programs ask for says no more and no less than the headline. */
+/** The one-word status for programs agrees with the headline. */
 function stateOf([worst, ...others]: readonly Statement[]): PublicStatus['status'] {
   const { code, level } = worst ?? statement('no_source');
-  // Nothing is chosen yet: how it stands else is told, and never that all is well.
+  // With no source chosen the other statements decide, but the status is never `ok`.
   if (code === 'no_source') return others.length === 0 ? 'starting' : stateOf(others);
   if (level === 'bad') return 'error';
   if (level === 'good') return 'ok';
   const [first, ...more] = [code, ...others.filter((one) => one.level !== 'good').map((one) => one.code)];
-  // What somebody wanted, or has just begun, hides nothing that is wrong.
+  // A pause or a first backup must not hide that something is wrong.
   if (more.some((one) => CALM[one] === undefined)) return 'degraded';
   return CALM[first] ?? 'degraded';
 }
@@ -131,7 +131,7 @@ export async function fullStatus(parts: StatusParts): Promise<FullStatus> {
       same_disk: place.directory === undefined ? false : sharesWithSource(place.name, parts),
     };
   });
-  // What lies at one place is there once, whatever its names.
+  // A place with several names counts once.
   const again = new Set(parts.onePlaces().flatMap((names) => names.slice(1)));
   const main = places.find(({ name }) => name === settings().defaultDestination);
   const { status, error, file } = config();
@@ -174,7 +174,7 @@ function sourceStatus(
   };
 }
 
-/** Named so that nothing of the person's machine is in them: anybody on it may ask. */
+/** The checks name nothing of the person's machine, as anybody on it may read them. */
 function checksOf(parts: StatusParts, known: Known): readonly StatusCheck[] {
   const { status } = parts.config();
   return [
@@ -185,7 +185,7 @@ function checksOf(parts: StatusParts, known: Known): readonly StatusCheck[] {
           status: 'warning',
           message: 'The configuration file cannot be used; the last valid one stays in force.',
         },
-    // Before what is only away: the worst comes first.
+    // Damage comes before a destination that is only away, as the worst comes first.
     ...damageChecks(parts),
     destinationsCheck(parts, known),
     ...standingChecks(known.standings, parts),
@@ -198,7 +198,7 @@ function checksOf(parts: StatusParts, known: Known): readonly StatusCheck[] {
   ];
 }
 
-/** A disk that is unplugged is none the worse for it, as long as the backups on it are recent enough. */
+/** An unplugged disk is no problem as long as the backups on it are recent enough. */
 function destinationsCheck(parts: StatusParts, { away, standings }: Known): StatusCheck {
   if (away.length === 0)
     return { name: 'destinations', status: 'ok', message: 'All destinations are there.' };

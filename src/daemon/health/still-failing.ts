@@ -1,5 +1,5 @@
 /**
- * What is not well on this machine when a backup has gone well. A monitor has one light for all that it is told of: the
+ * Lists what is wrong on this machine when a backup has gone well. A monitor has one light for everything, so the
  * success of one source must not hide that another one fails.
  */
 import type { Job } from '../../jobs/job.ts';
@@ -11,7 +11,7 @@ export interface StillFailingParts extends StandingParts, Pick<MaintenanceParts,
   readonly alarms: Pick<Alarms, 'open'>;
 }
 
-/** In words for people, the worst first; nothing unless the job is a backup that went well. */
+/** Sentences for people, the worst first. Empty unless the job is a backup that completed. */
 export function stillFailing(
   { type, status }: Pick<Job, 'type' | 'status'>,
   parts: StillFailingParts,

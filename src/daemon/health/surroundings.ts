@@ -1,4 +1,4 @@
-/** What the status knows beside jobs and settings: which disks there are, how much room, and what was noted before. */
+/** The facts of the status other than jobs and settings: disks, free space, and earlier notes. */
 import { homedir } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { ConfigSource } from '../../config/config-source.ts';
@@ -25,7 +25,7 @@ export interface SurroundingsParts {
   readonly destinations: Destinations;
   readonly stateDirectory: string;
   readonly clock: Clock;
-  /** Instead of what the system says. */
+  /** Overrides what the system says. */
   readonly sameDisk?: SameDisk | undefined;
   readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
   readonly trouble: (error: unknown) => void;
@@ -36,11 +36,11 @@ export interface Surroundings {
     StatusParts,
     'home' | 'notes' | 'alarms' | 'scarceBytes' | 'sharesDisk' | 'onePlaces' | 'isOfSystem' | 'untestedSince'
   >;
-  /** The settings are in force, or have changed: what is noted of what they no longer have goes. */
+  /** To be called when settings come into force: drops notes about what they no longer have. */
   readonly follow: () => void;
-  /** To be called now and then. */
+  /** To be called periodically. */
   readonly look: () => void;
-  /** The outcome of a job as people are to be told of it. */
+  /** The outcome of a job as people are to see it, where accepted problems are no warnings. */
   readonly judged: (jobId: string, outcome: EngineOutcome) => EngineOutcome;
 }
 

@@ -1,4 +1,4 @@
-/** What the last backup of a source could not read, and has been accepted by the person or not. */
+/** Finds what the last backup of a source could not read, apart from what the person has accepted. */
 import { join, relative, sep } from 'node:path';
 import type { SourceSettings } from '../../config/settings.ts';
 import type { EngineOutcome } from '../../engine/protocol.ts';
@@ -9,30 +9,35 @@ import { isInside } from '../sources/source-check.ts';
 
 export interface Unread {
   readonly files: number;
-  /** Directories, of which nobody knows what is in them. */
+  /** Directories whose contents are unknown. */
   readonly folders: number;
-  /** Paths of the first of them. */
+  /** Paths of the first few. */
   readonly named: readonly string[];
 }
 
 export const NONE_UNREAD: Unread = { files: 0, folders: 0, named: [] };
 
-/** Names that a sentence has room for. */
+/** The most names that fit into a sentence. */
 const MOST_NAMED = 3;
 
-/** Codes of the system, and not that something changed, vanished, or that a rule could not be followed. */
+/**
+ * Error codes of the system. Files that changed or vanished, and exclude rules that could not be followed, are not unreadable.
+ */
 const UNREAD = /^(?:E(?!NOENT$|XCLUDE)[A-Z0-9]+|TOO_DEEP)$/;
 
 export function isUnread({ code }: Pick<JobProblem, 'code'>): boolean {
   return UNREAD.test(code);
 }
 
-/** A path that was accepted stands for all that is below it, too. */
+/** An accepted path covers everything below it. */
 export function isAccepted(path: string, accepted: readonly string[]): boolean {
   return accepted.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : one + sep));
 }
 
-/** Problems name files by where they really lie: a source, and what was accepted of it, may be named by a link to that. */
+/**
+ * The accepted paths, also in their resolved form: problems name files by their real paths, while the settings may name
+ * the source through a symbolic link.
+ */
 export function asReally({
   path,
   acceptUnreadable,
@@ -53,7 +58,7 @@ export function unreadIn(job: Job, source: SourceSettings): Unread {
   const unread = problems.filter(isUnread);
   const left = unread.filter((one) => !isAccepted(one.path, accepted));
   if (left.length > 0 || unread.length > 0 || problems.length > 0) {
-    // Of what goes beyond the list nobody knows whether it was accepted.
+    // For problems beyond the stored list it is unknown whether they were accepted, so they count.
     const unlisted = Math.max(0, warnings - problems.length);
     const failed = progress.files_failed;
     const folders = Math.max(0, unread.length + unlisted - failed);
@@ -68,13 +73,13 @@ export function unreadIn(job: Job, source: SourceSettings): Unread {
           named: left.slice(0, MOST_NAMED).map((one) => pathInSource(path, one.path) ?? one.path),
         };
   }
-  // What is known of an old job are its counts.
+  // Jobs of earlier versions have only counts.
   const files = progress.files_failed;
   if (files > 0) return { files, folders: 0, named: [] };
   return hasReadNothing(job) ? { files: 0, folders: 1, named: [path] } : NONE_UNREAD;
 }
 
-/** A backup of which nothing is to be said but what the person has accepted is a good one. */
+/** A backup whose only problems are accepted ones counts as a success. */
 export function withAccepted(
   outcome: EngineOutcome,
   problems: readonly JobProblem[],

@@ -1,4 +1,4 @@
-/** What the end of a job means for everything but the job itself. */
+/** Everything that follows from the opening and the end of a job, apart from the job itself. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { BugError } from '../../base/errors.ts';
@@ -18,7 +18,10 @@ import type { Spools } from './spools.ts';
 import { keepStoredBytes, type StoredBytesStores } from '../places/stored-bytes.ts';
 import type { Watching } from '../sources/watching.ts';
 
-/** Which repository a job has opened or made, before it does anything there. @throws what the state database throws */
+/**
+ * Records the repository that a job has opened or made, before the job stores anything in it.
+ * @throws what the state database throws
+ */
 export function keepRepository(
   job: Job,
   repositoryId: string,
@@ -33,12 +36,12 @@ export interface KeepRepository extends Pick<KeepOutcome, 'opened' | 'clock'> {
   readonly destinations: Pick<Destinations, 'remember'>;
 }
 
-/** What is remembered of a job that has completed, together with its end. */
+/** Records what a completed job has found, together with its end. */
 export function keepOutcome(job: Job, outcome: EngineOutcome, parts: KeepOutcome): void {
   const { destinations, opened, state, clock } = parts;
   const place = opened.of(job);
   if (place !== undefined) destinations.remember(place, outcome.repositoryId, clock.now());
-  // It may have been renamed, moved or removed meanwhile.
+  // The destination may have been renamed, moved or removed meanwhile.
   const now = placeOf(destinations, job.spec.destination);
   if (now !== undefined && now.url === place?.url && outcome.storedBytes !== null)
     keepStoredBytes(state.database, now.name, outcome.storedBytes, clock.now());
@@ -63,7 +66,10 @@ export interface Followers {
   readonly settings: () => Pick<Settings, 'sources'>;
 }
 
-/** What follows from the end of a job beside notices and alarms, in this order; each may throw for itself. */
+/**
+ * What follows from the end of a job in addition to notices and alarms, in this order. Each may throw without affecting
+ * the others.
+ */
 export function followers(parts: Followers): readonly ((job: Job) => void)[] {
   const { watching, spools, membership, metrics, opened, settings } = parts;
   return [
@@ -75,17 +81,17 @@ export function followers(parts: Followers): readonly ((job: Job) => void)[] {
     (job) => metrics.jobEnded(job),
     (job) => showStored(job, parts),
     (job) => opened.ended(job),
-    // It may have made a repository in a source, or somebody has removed one since.
+    // The job may have made a repository inside a source, or somebody has removed one since.
     () => watching.follow(settings().sources),
   ];
 }
 
-/** Lets the catalogs take in what the job has made of its repository. */
+/** Updates the catalogs with what the job has changed in its repository. */
 function showStored(job: Job, { destinations, opened, catalogs }: Followers): void {
   if (job.status !== 'completed' || job.type === 'restore') return;
   const place = placeOf(destinations, job.spec.destination);
   if (place !== undefined && place.url === (opened.of(job) ?? place).url) catalogs.update(place);
-  // It has another name by now, or none, or the name means another place.
+  // The destination has been renamed or removed, or its name means another place.
   else catalogs.updateAll();
 }
 
@@ -93,15 +99,15 @@ export interface TellOfJob {
   readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
-  /** What else is not well, in sentences: see still-failing.ts. */
+  /** Other problems, in sentences: see still-failing.ts. */
   readonly stillFailing: (job: Job) => readonly string[];
 }
 
-/** Tells the receivers of notices that a job has begun or ended, as it is given: its end may not be stored yet. */
+/** Sends a notice that a job has begun or ended. The job is taken as given, since its end may not be stored yet. */
 export function tellOfJob(job: Job, parts: TellOfJob): void {
   const { database, notifier, clock } = parts;
   const log = database.jobLog.list(job.id).map(({ text }) => text);
-  // These are read for this alone.
+  // Problems are loaded only for the notice.
   const problems = database.jobs.get(job.id)?.problems ?? job.problems;
   const notice = noticeOfJob({ ...job, problems }, hostname(), log);
   if (notice === null) return;

@@ -1,4 +1,4 @@
-/** How backups of the sources in the settings are begun: to one destination as a job, to several as a pass. */
+/** Begins backups of the sources in the settings: to one destination as a job, to several as a pass. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
@@ -21,19 +21,19 @@ export interface BackupParts {
   readonly trouble: (error: unknown) => void;
 }
 
-/** What of the settings is owed a backup, and for what reason. */
+/** A source that is due for a backup, and the trigger. */
 type Owed = Pick<SourceSettings, 'path' | 'destinations'> & { readonly trigger: JobTrigger };
 
 export class Backups {
   readonly #parts: BackupParts;
-  /** Backups that were worthwhile and could not be noted, as while the disk of the state is full. */
+  /** Backups that were due but could not be queued, for example while the disk of the state directory was full. */
   readonly #owed = new Map<string, Owed>();
 
   constructor(parts: BackupParts) {
     this.#parts = parts;
   }
 
-  /** The same backup to each of these destinations. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
+  /** Queues the same backup to each of these destinations. @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN */
   submit(specs: readonly BackupSpec[], trigger: JobTrigger, also?: Noted): readonly Job[] {
     const { runner, destinations } = this.#parts;
     const [first] = specs;
@@ -43,7 +43,7 @@ export class Backups {
       const place = placeOf(destinations, spec.destination);
       return Number(place === undefined || isFar(place));
     };
-    // Who comes first reads the source, and what it makes is read again by the others: best from this machine.
+    // The first job reads the source, and the others read the snapshot that it makes: best from this machine.
     return runner.submitPass(
       specs.toSorted((a, b) => far(a) - far(b)),
       trigger,
@@ -52,9 +52,9 @@ export class Backups {
   }
 
   /**
-   * What is due by the schedule.
-   * @param watching is told of a whole walk that is due
-   * @param missedAt when it was due, where that was missed, as by a machine that slept; milliseconds since 1970
+   * Queues what the schedule asks for.
+   * @param watching learns of a full walk that is due
+   * @param missedAt when the run was due, if it was missed, for example while the machine slept; milliseconds since 1970
    * @throws {RequestError} QUEUE_FULL, SHUTTING_DOWN
    */
   due(
@@ -66,19 +66,19 @@ export class Backups {
     const backups = specs.filter((spec) => spec.type === 'backup');
     const others = specs.filter((spec) => spec.type !== 'backup');
     for (const spec of others) runner.submit(spec, 'schedule');
-    // Of the source, not of these jobs: one that fails or is canceled leaves the walk to whichever comes next.
+    // The walk is noted for the source, not for these jobs: when one fails or is canceled, the next backup of the source does it.
     const owed = [...Map.groupBy(backups, ({ source }) => source)].filter(
       ([source, some]) =>
         fullWalk &&
         watching.lookAtEverything(source, readerOfDue(some, settings(), destinations), missedAt ?? undefined),
     );
-    // What woke the machine is a change to the watcher, too, which may have come first.
+    // The wake-up also counts as a change for the watcher, which may already have begun a backup.
     const isMade = missedAt !== null && backups.every((spec) => this.#madeSince(spec, missedAt));
     if (isMade && owed.length === 0) return;
     this.submit(backups, 'schedule');
   }
 
-  /** All sources of the settings now, but those whose backup waits already. */
+  /** Backs up all sources of the settings, except those whose backup already waits. */
   all(trigger: JobTrigger): void {
     const { settings, jobs } = this.#parts;
     const waiting = jobs.records('queued').filter(({ job }) => job.started_at === null);
@@ -87,10 +87,10 @@ export class Backups {
     for (const source of settings().sources) if (!waits(source.path)) this.#begin(source, trigger);
   }
 
-  /** Whether such a backup has begun since then, and has not failed so far. */
+  /** Whether an equal backup has begun since then, and has not failed so far. */
   #madeSince({ source, destination }: BackupSpec, sinceMs: number): boolean {
     const job = this.#parts.jobs.newest({ types: ['backup'], source, destination, whole: true });
-    // One from a time to come was made while the clock was ahead.
+    // A job from the future was made while the clock was ahead.
     if (job === undefined || job.created_at < sinceMs || job.created_at > this.#parts.clock.now())
       return false;
     return job.status === 'completed' || job.finished_at === null;
@@ -100,7 +100,7 @@ export class Backups {
     this.#begin(source, 'watch');
   }
 
-  /** Begins what could not be noted, if it is still wanted: to be called now and then. Never throws. */
+  /** Queues backups that could not be queued earlier, if they are still wanted. To be called periodically. Never throws. */
   makeUp(): void {
     for (const [key, { path, destinations, trigger }] of this.#owed) {
       const source = this.#parts
@@ -110,12 +110,14 @@ export class Backups {
         if (source !== undefined) this.submit(backupsOf(source), trigger);
         this.#owed.delete(key);
       } catch {
-        // It was told when it failed first, and is tried again.
+        // The first failure was reported; the next call tries again.
       }
     }
   }
 
-  /** The schedule of a new source has its first run when its interval has passed: that is long to be without a backup. */
+  /**
+   * Backs up new sources at once: their schedule would first run after a whole interval, which is long to be without a backup.
+   */
   beginNew(): void {
     const { settings, jobs } = this.#parts;
     for (const source of settings().sources) {
@@ -128,9 +130,9 @@ export class Backups {
   }
 
   /**
-   * Where a request goes that names no destination: where the settings send the source, be it one place or several; the
-   * default destination gets what they do not have. A dry run has nothing to copy, so it goes to the first.
-   * @returns those of each entry of the settings, which has rules of its own, so that each is read by itself
+   * The destinations of a request that names none: those of the source in the settings, or the default destination for
+   * other paths. A dry run makes no snapshot to copy, so it only goes to the first one.
+   * @returns one list for each entry of the settings. Each entry has rules of its own, so each is a separate pass
    */
   destinationsOf(path: string, isDryRun: boolean): readonly (readonly string[])[] {
     const { settings, destinations } = this.#parts;
@@ -141,7 +143,7 @@ export class Backups {
     return isDryRun ? [entries.flat().slice(0, 1)] : entries;
   }
 
-  /** Nobody asked for what waits of sources that are not in the settings any more; their rules are gone, too. */
+  /** Cancels queued backups of sources or destinations that the settings no longer have, unless a person asked for them. */
   dropOld(): void {
     const { runner, settings, jobs } = this.#parts;
     for (const { job } of jobs.records('queued')) {
@@ -154,7 +156,7 @@ export class Backups {
     }
   }
 
-  /** Nobody comes back to ask for it: when it cannot be noted now, it is later. */
+  /** Queues a backup that no caller will ask for again: if that fails, it is noted for `makeUp`. */
   #begin(source: SourceSettings, trigger: JobTrigger): void {
     const { path, destinations } = source;
     const key = JSON.stringify([path, destinations]);
@@ -176,11 +178,11 @@ export class Backups {
   }
 }
 
-/** Of a source that was named at the start. */
+/** The backup of a source that was named when the agent was started. */
 export async function firstBackup(agent: Agent, { sources }: Settings, path: string): Promise<Job> {
   const source = sources.find((one) => one.path === path);
   const begun = agent.jobs({ types: ['backup'], source: path, limit: source?.destinations.length ?? 1 });
-  // What has just been queued because the source is new serves as well.
+  // A backup that was queued just now because the source is new serves as well.
   const waiting = begun.findLast(({ finished_at: finishedAt }) => finishedAt === null);
   if (waiting !== undefined) return waiting;
   const [spec, ...others] = source === undefined ? [] : backupsOf(source);

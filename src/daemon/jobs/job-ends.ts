@@ -1,6 +1,6 @@
 /**
- * Tells of each job that has ended: at once, and what could not be told then later, after a crash too, so that no failure
- * and no alarm is lost.
+ * Reports each ended job by notices and alarms: at once or, if that fails, later. The list of unreported ends survives
+ * a crash, so that no failure and no alarm is lost.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { StateDatabase } from '../../db/state-database.ts';
@@ -17,27 +17,27 @@ export interface JobEndParts extends Pick<TellOfJob, 'stillFailing'> {
   readonly alarms: Pick<Alarms, 'judge'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
-  /** What else follows from the end of a job, in this order; one that fails keeps none of the others from its work. */
+  /** What else follows from the end of a job, in this order. One that throws does not keep the others from running. */
   readonly others: readonly ((job: Job) => void)[];
   readonly trouble: (error: unknown) => void;
 }
 
-/** Survives the database, by the journal: what was told is not told again when an older copy of it is put back. */
+/** Also in the journal, so that nothing is reported twice when an older copy of the database is put back. */
 const UNTOLD = 'ends to tell';
-/** Ends that wait, the oldest of which are given up: far more than are ever behind. */
+/** Ends that wait; the oldest ones beyond that are dropped. Far more than are ever behind. */
 const MOST_UNTOLD = 100;
 
-/** An end that is not told yet, with what alarms are judged by. */
+/** An unreported end, with the facts by which alarms are judged. */
 interface Untold {
   readonly id: string;
   readonly compared: SourceComparison | null;
-  /** It says nothing of how the source is now. */
+  /** The job copied a snapshot, so it says nothing about the present state of the source. */
   readonly copied: boolean;
 }
 
 export class JobEnds {
   readonly #parts: JobEndParts;
-  /** Jobs of which notices were sent, while the rest could not be done yet. */
+  /** Jobs whose notices were sent, but whose end could not be removed from the list yet. */
   readonly #told = new Set<string>();
 
   constructor(parts: JobEndParts) {
@@ -46,19 +46,19 @@ export class JobEnds {
 
   /** To be called in the transaction that stores the end. @throws {StateError} WRITE_ERROR, and what SQLite throws */
   keep(job: Job, outcome: EngineOutcome | null): void {
-    // Nobody is told of it, and it raises no alarm.
+    // A canceled job causes neither a notice nor an alarm.
     if (job.status === 'canceled') return;
     const { id } = job;
     const untold = { id, compared: outcome?.compared ?? null, copied: outcome?.copied === true };
     this.#write([...this.#without(job), untold].slice(-MOST_UNTOLD));
   }
 
-  /** The end cannot be stored for now. A failure is told from memory: there may be no room for days. */
+  /** To be called when the end cannot be stored for now. A failure is reported from memory, as there may be no space for days. */
   delayed(job: Job): void {
     if (job.status === 'failed') this.#tellOnce(job);
   }
 
-  /** The end is stored. Never throws. */
+  /** To be called when the end is stored. Never throws. */
   ended(job: Job): void {
     this.#guarded(() => {
       const untold = this.#read().find(({ id }) => id === job.id);
@@ -67,13 +67,13 @@ export class JobEnds {
     for (const other of this.#parts.others) this.#guarded(() => other(job));
   }
 
-  /** Tells what has not been told: to be called at the start, and now and then. Never throws. */
+  /** Reports the ends in the list. To be called at the start and periodically. Never throws. */
   makeUp(): void {
     const { jobs } = this.#parts.database;
     this.#guarded(() => {
       for (const untold of this.#read()) {
         const job = jobs.get(untold.id);
-        // The crash came between its line in the journal and that of the job.
+        // The list is written to the journal before the job, so after a crash between the two the job has not ended.
         if (job !== undefined && !isTerminal(job.status)) continue;
         this.#guarded(() =>
           job === undefined ? this.#write(this.#without(untold)) : this.#tell(job, untold),
@@ -82,11 +82,11 @@ export class JobEnds {
     });
   }
 
-  /** The notices first: they need no room. */
+  /** Notices come first, as they need no space on the disk. */
   #tell(job: Job, { compared, copied }: Untold): void {
     const { database, alarms, notifier, clock } = this.#parts;
     this.#tellOnce(job);
-    // Both or neither, so that no run is judged twice.
+    // In one transaction, so that no run is judged twice.
     const raised = database.transaction(() => {
       const found = copied ? [] : alarms.judge(job, compared);
       this.#write(this.#without(job));

@@ -1,11 +1,13 @@
-/** Which place each job at work has opened: the settings may name another one under the same name by the time it ends. */
+/**
+ * The place that each running job has opened. The settings may have another place under the same name by the time the job ends.
+ */
 import type { Job } from '../../jobs/job.ts';
 import type { Place } from '../places/destinations.ts';
 
 export class OpenedPlaces {
   readonly #places = new Map<string, Place>();
 
-  /** Of this attempt: the next one looks at the settings again. */
+  /** Sets the place for this attempt. The next attempt reads the settings again. */
   opens({ id }: Pick<Job, 'id'>, place: Place): void {
     this.#places.set(id, place);
   }

@@ -1,4 +1,7 @@
-/** After the state database was lost: the backups that the repositories tell of and the journal does not. */
+/**
+ * After the state database was lost: restores the backup jobs that are missing in the journal from the snapshots in the
+ * repositories.
+ */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { textOfBytes } from '../../base/byte-path.ts';
@@ -20,13 +23,13 @@ export interface PastBackups {
   readonly log: Logger;
 }
 
-/** What an engine notes in the tags of a snapshot. */
+/** The tag by which an engine records its job in a snapshot. */
 const JOB_TAG = /^job:(bkp_[0-9A-HJKMNP-TV-Z]{26})$/;
 
-/** A snapshot says that its job had rules of its own, and not which. */
+/** A snapshot records that its job had exclude rules of its own, but not which. */
 const UNKNOWN_RULES = '(no longer known)';
 
-/** Puts them back where nothing is known of them. A destination that cannot be read is logged, and the others go on. */
+/** Adds the jobs that are unknown. A destination that cannot be read is logged, and the others are still read. */
 export async function bringBackBackups({
   state,
   destinations,
@@ -58,7 +61,7 @@ export async function bringBackBackups({
 }
 
 function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snapshot): void {
-  // A snapshot that was copied to another destination bears the same id.
+  // A snapshot that was copied to another destination may have the same job tag.
   if (jobs.record(record.job.id) !== undefined) return;
   jobs.insert(record);
   for (const { path, code, message } of errors)
@@ -68,7 +71,7 @@ function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snap
 /** Undefined for a snapshot that no job of this machine has made. */
 function jobOf({ id, record, storedBy }: Snapshot, { name }: Place): Job | undefined {
   const jobId = record.tags.map((tag) => JOB_TAG.exec(tag)?.[1]).find((one) => one !== undefined);
-  // As the settings and the jobs before name it.
+  // The name that the settings and earlier jobs use.
   const source = record.named?.[0]?.name ?? record.paths[0];
   if (jobId === undefined || source === undefined || record.host !== hostname() || !isFull(storedBy))
     return undefined;
@@ -89,7 +92,7 @@ function jobOf({ id, record, storedBy }: Snapshot, { name }: Place): Job | undef
     phase: null,
     result: warnings > 0 ? 'warning' : 'success',
     spec: { type: 'backup', source: textOfBytes(source), destination: name, options },
-    // Nobody wrote down who asked for it.
+    // The real trigger is not recorded.
     trigger: 'schedule',
     attempt: 1,
     waiting_for: null,

@@ -1,4 +1,4 @@
-/** What the settings say is to be done when, as entries of the scheduler; and the job that each of them asks for. */
+/** The plan of the settings: entries for the scheduler, and the job that each of them begins. */
 import { systemZone } from '../../base/time-zone.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
@@ -7,14 +7,14 @@ import type { ScheduleEntry } from '../../schedule/scheduler.ts';
 import { parseSchedule } from '../../schedule/schedule.ts';
 
 /**
- * A whole walk each day finds what no watcher is told of: files that changed through a memory map or by a name outside
- * of the source, lost events. It goes by ctimes, which a memory map does not always move: see docs/reliability.md.
+ * A full walk each day finds changes that no watcher reports: files changed through a memory map or by a name outside of
+ * the source, and lost events. It compares ctimes, which a memory map does not always change: see docs/reliability.md.
  */
 const WATCHED_AT_LEAST = 'daily';
 
 export interface PlannedJob {
   readonly entry: ScheduleEntry;
-  /** One, or the same backup to several destinations. */
+  /** A single job, or the same backup to several destinations. */
   readonly specs: readonly JobSpec[];
   readonly fullWalk: boolean;
 }
@@ -44,26 +44,26 @@ export function planOf(settings: Settings): readonly PlannedJob[] {
   return plan;
 }
 
-/** By which its backups are begun. */
+/** The schedules that begin backups of the source. */
 export function schedulesOf({ schedule, watch }: SourceSettings): readonly string[] {
   return watch ? [schedule, WATCHED_AT_LEAST] : [schedule];
 }
 
-/** When the next of its backups is due after a time; null for one that nothing begins by itself. */
+/** When the next backup of the source is due after `sinceMs`; null when no schedule begins one. */
 export function dueAfter(source: SourceSettings, sinceMs: number, zone: string): number | null {
   const times = schedulesOf(source).map((schedule) => parseSchedule(schedule).next(sinceMs, zone));
   const due = Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
   return Number.isFinite(due) ? due : null;
 }
 
-/** The time zone that schedules are in. */
+/** The time zone of schedules. */
 export function zoneOf({ timeZone }: Pick<Settings, 'timeZone'>): string {
   return timeZone ?? systemZone();
 }
 
 /**
- * The same directory may go to other destinations at other times. The first one names the source, so that its time
- * stays when others are added.
+ * The scheduler's key for the backups of a source. The same directory may go to other destinations at other times, so
+ * the first destination is part of the key. Adding further ones does not change it, so the source keeps its times.
  */
 export function backupKey(source: Pick<SourceSettings, 'destinations' | 'path'>): string {
   return `backup ${firstOf(source)} ${source.path}`;
@@ -73,7 +73,7 @@ function firstOf({ destinations }: Pick<SourceSettings, 'destinations'>): string
   return destinations[0] ?? '';
 }
 
-/** One for each destination. */
+/** One backup for each destination. */
 export function backupsOf(source: SourceSettings): readonly BackupSpec[] {
   const options = {
     compression: source.compression,
@@ -91,7 +91,7 @@ export function backupsOf(source: SourceSettings): readonly BackupSpec[] {
   }));
 }
 
-/** Made once, so that the random delays of this machine are its own and stay as they are. */
+/** The seed of this machine's random delays. It is stored, so that the delays stay the same. */
 export function seedOf(settings: Pick<SettingStore, 'get' | 'set'>): string {
   const kept = settings.get('machine');
   if (kept !== undefined) return kept;

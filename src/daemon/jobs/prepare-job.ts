@@ -1,4 +1,4 @@
-/** What an engine process has to be told of a job, beside what the job itself says. */
+/** Builds what an engine process has to know about a job in addition to its specification. */
 import type { ConfigSource } from '../../config/config-source.ts';
 import type { SourceSettings } from '../../config/settings.ts';
 import type { EngineJob } from '../../engine/protocol.ts';
@@ -24,7 +24,7 @@ export interface Preparing {
   readonly never: () => readonly string[];
 }
 
-/** @throws {RequestError} INVALID_DESTINATION; {ConfigError} {StateError} when a secret cannot be had */
+/** @throws {RequestError} INVALID_DESTINATION; {ConfigError} {StateError} when a secret is unavailable */
 export async function prepareJob(
   job: Job,
   part: PassPart,
@@ -65,7 +65,7 @@ const NOTHING_EXCLUDED: EngineJob['exclude'] = {
   oneFileSystem: false,
 };
 
-/** Whose changes are taken. Whether they reach back to the snapshot that they are compared with is told by their time. */
+/** The reader whose watched changes are taken. Whether they reach back to the parent snapshot is judged by their time. */
 function readerOf(part: PassPart, source: SourceSettings | undefined, place: Place): string {
   return part.kind === 'reads' && source !== undefined ? readerOfPass(source) : readerOfPlace(place);
 }

@@ -1,4 +1,4 @@
-/** What an engine has to be told of a backup that goes to several destinations. */
+/** Builds what an engine has to know about a backup to several destinations. */
 import { HoldfastError } from '../../base/errors.ts';
 import type { CopyOrigin, EngineDestination, EnginePass } from '../../engine/protocol.ts';
 import type { Job } from '../../jobs/job.ts';
@@ -11,7 +11,7 @@ export interface PreparingPass {
   readonly stateDirectory: string;
 }
 
-/** Undefined for a backup by itself. */
+/** Undefined for a backup outside of a pass. */
 export async function preparePass(
   place: Place,
   part: PassPart,
@@ -30,7 +30,7 @@ export async function preparePass(
         destinations,
         signal,
       ),
-      // What lies on this machine is read from there.
+      // Without a spool when the snapshot is on this machine, as it is read from there.
       spool: place.directory === undefined && others.length > 0 ? { directory, use: 'keep' } : null,
     };
   }
@@ -49,7 +49,7 @@ interface Other {
   readonly place: Place;
 }
 
-/** Those whose destinations are there, as far as that is seen from here; on this machine first. */
+/** The jobs whose destinations seem to be there, those on this machine first. */
 function nearFirst(jobs: readonly Job[], destinations: Destinations): readonly Other[] {
   const found = jobs.flatMap((job): readonly Other[] => {
     const place = placeOf(destinations, job.spec.destination);
@@ -58,7 +58,10 @@ function nearFirst(jobs: readonly Job[], destinations: Destinations): readonly O
   return found.sort((a, b) => Number(isFar(a.place)) - Number(isFar(b.place)));
 }
 
-/** Asked for only where a repository may have to be made, which happens once. */
+/**
+ * Other destinations whose repositories a new one is made like. Looked up only where a repository may have to be made,
+ * which happens once.
+ */
 async function alikeOf(
   place: Place,
   others: readonly Place[],
@@ -75,7 +78,7 @@ async function alikeOf(
   return alike;
 }
 
-/** Undefined when its secret cannot be had: that is for its own jobs to tell. */
+/** Undefined when its secret is unavailable, which that destination's own jobs report. */
 async function openIfPossible(
   place: Place,
   destinations: Destinations,
@@ -89,7 +92,7 @@ async function openIfPossible(
   }
 }
 
-/** Whether a job has to send something far away, or to fetch what it copies from there. */
+/** Whether a job sends to a far destination, or copies from one. */
 export function isThroughNetwork(
   { spec }: Pick<Job, 'spec'>,
   part: PassPart,

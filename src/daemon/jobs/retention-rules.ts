@@ -1,4 +1,4 @@
-/** The retention settings as a prune is told them, with what alarms freeze. */
+/** The retention rules for a prune: the settings, and what alarms freeze. */
 import type { Settings } from '../../config/settings.ts';
 import type { RetentionRules } from '../../repository/retention/forgetting.ts';
 import type { Alarms } from '../alarms/alarm-book.ts';

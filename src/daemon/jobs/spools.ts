@@ -1,4 +1,4 @@
-/** Where far readers of passes keep packs for the further destinations, and when these are thrown away. */
+/** The directories in which far readers of passes keep packs for further destinations, and their removal. */
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,9 @@ export interface SpoolsParts {
   readonly trouble: (error: unknown) => void;
 }
 
-/** Those of an earlier process are gone once this is made: everything in them can be had elsewhere. */
+/**
+ * Removes the spools of an earlier process when it is created. Nothing is lost, as their packs can be fetched from a destination.
+ */
 export class Spools implements AsyncDisposable {
   readonly #parts: SpoolsParts;
   #tidying: Promise<void> = Promise.resolve();
@@ -30,7 +32,7 @@ export class Spools implements AsyncDisposable {
     rmSync(allSpools(parts.stateDirectory), { recursive: true, force: true });
   }
 
-  /** Removes, in the background, those of passes in which no job has anything left to do. */
+  /** Removes, in the background, the spools of passes in which all jobs have ended. */
   tidy(): void {
     this.#tidying = this.#tidying.then(async () => await this.#removeOld()).catch(this.#parts.trouble);
   }

@@ -1,4 +1,4 @@
-/** Why a job is not begun yet: what the partner says, and the conditions of the settings. */
+/** Why a job may not begin yet: the partner's plan, and the conditions of the settings. */
 import type { Clock } from '../../base/clock.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Membership } from '../../enrollment/membership.ts';

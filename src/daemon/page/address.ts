@@ -1,7 +1,7 @@
 import { PAGE_LIMITS, type PageSessions } from '../../api/access/page-sessions.ts';
 import type { PageAddress } from '../../control/calls.ts';
 
-/** Behind a `#`: browsers send that part to nobody, so that it is in no log and no referrer. */
+/** The code comes after a `#`: browsers do not send that part to a server, so it is in no log and no referrer. */
 export function pageAddressOf(
   { sessions }: { readonly sessions: PageSessions },
   base: string,

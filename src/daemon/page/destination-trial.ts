@@ -1,4 +1,4 @@
-/** Trying out a destination for the page: one of the settings, or one that is not saved yet. */
+/** Tries out a destination for the page: one of the settings, or one that is not saved yet. */
 import { join } from 'node:path';
 import { resolveAccess } from '../../config/access.ts';
 import type { SecretContext } from '../../config/secret.ts';
@@ -19,11 +19,14 @@ export interface DestinationTrialParts {
   readonly clock: Clock;
   readonly stateDirectory: string;
   readonly weakCost: boolean;
-  /** A passphrase that was typed is guessed at here, too. */
+  /** Passphrases typed here count towards the limit of wrong guesses, too. */
   readonly guesses: PassphraseGuesses;
 }
 
-/** What opens a repository there is what would open it for a backup: its passphrase, or else that of the agent. */
+/**
+ * Tries the destination. An existing repository is opened with the same secret as for a backup: its passphrase, or else
+ * the agent's.
+ */
 export async function tryForPage(
   settings: DestinationSettings,
   files: readonly string[],
@@ -60,7 +63,7 @@ async function openThere(place: Place, parts: DestinationTrialParts, signal: Abo
   );
 }
 
-/** The id of the repository, which was open and is closed again. */
+/** Opens the repository, closes it again, and returns its id. */
 async function openedId(
   place: Place,
   { destinations, clock, stateDirectory, weakCost }: DestinationTrialParts,
@@ -81,5 +84,5 @@ async function openedId(
   return repository.id;
 }
 
-/** Characters of an id that tell repositories apart. */
+/** Characters of a repository id that are enough to recognise it. */
 const SHORT_ID = 8;

@@ -1,4 +1,7 @@
-/** Directories of this machine, for choosing what to back up and where to. Links are not followed below the one that is asked for. */
+/**
+ * Lists directories of this machine, for choosing what to back up and where to. Symbolic links below the requested path
+ * are not followed.
+ */
 import { constants } from 'node:fs';
 import { access, opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -11,7 +14,7 @@ export interface ListedDirectories {
   readonly path: string;
   readonly parent: string | null;
   readonly items: readonly ListedItem[];
-  /** There are more. */
+  /** The list is incomplete. */
   readonly isCut: boolean;
 }
 
@@ -23,16 +26,17 @@ export interface ListedItem {
 }
 
 const MOST = 2_000;
-/** Entries of other kinds included; who has more than that in one place chooses by typing. */
+/** Entries of all kinds that are read at most. A person with a larger directory has to type the path. */
 const MOST_ENTRIES = 500_000;
-/** Milliseconds. */
+/** Milliseconds for reading one directory. */
 const PATIENCE_MS = 5_000;
-/** Milliseconds in which a file system of another machine has to answer. */
+/** Milliseconds in which a network file system has to answer. */
 const ANSWER_MS = 2_000;
 const AT_ONCE = 64;
 
 /**
- * The directories in `path`, by name. Symbolic links are left out, and names that are not UTF-8, which no setting can hold.
+ * The directories in `path`, by name. Symbolic links are left out, and so are names that are not UTF-8, which no
+ * setting can hold.
  * @throws {RequestError} INVALID_SOURCE when it is no directory, or cannot be read
  */
 export async function listDirectories(
@@ -62,7 +66,7 @@ async function namesIn(
   let seen = 0;
   if (!(await answersFrom(path, signal, PATIENCE_MS))) throw refused(path, 'ETIMEDOUT');
   try {
-    // As Latin-1 each byte is a character: what is no UTF-8 is seen, and not mended.
+    // As Latin-1 each byte is one character, so a name that is not UTF-8 is recognised instead of silently repaired.
     for await (const entry of await opendir(path, { encoding: 'latin1', bufferSize: 1_024 })) {
       signal.throwIfAborted();
       seen += 1;
@@ -84,7 +88,7 @@ async function itemOf(directory: string, name: string): Promise<ListedItem> {
   return { name, path, readable: await isReadable(path), hidden: name.startsWith('.') };
 }
 
-/** Its names can be listed, and what is in it be reached. */
+/** Whether the names in the directory can be listed, and its entries reached. */
 export async function isReadable(path: string): Promise<boolean> {
   if (!(await answersFrom(path, new AbortController().signal, ANSWER_MS))) return false;
   try {

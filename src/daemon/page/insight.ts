@@ -1,4 +1,4 @@
-/** What the agent's own page shows of it beyond the Desktop API. */
+/** What the agent's own page shows in addition to the Desktop API. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LastRun, OverviewFacts } from '../../api/page/overview-routes.ts';
@@ -23,7 +23,7 @@ export interface PageInsightParts {
   readonly settings: () => Settings;
   readonly destinations: Destinations;
   readonly catalogs: Pick<Catalogs, 'holdings' | 'isCounted' | 'ask' | 'askOf' | 'repositoryIds'>;
-  /** As far as they were done where the destinations lie now. */
+  /** As from `PlacedJobs.of`: without backups from before a destination moved. */
   readonly jobs: JobStore;
   readonly alarms: Alarms;
   readonly pause: () => Pause | undefined;
@@ -31,10 +31,10 @@ export interface PageInsightParts {
   readonly clock: Clock;
 }
 
-/** When the person said that the recovery kit is kept elsewhere; it is taken off this machine then. */
+/** Setting: when the person said that the recovery kit is stored elsewhere, whereupon it was removed from this machine. */
 export const KIT_SAVED = 'recovery kit saved';
 
-/** Jobs that ended which the overview shows. */
+/** Ended jobs that the overview shows. */
 const RECENT_JOBS = 10;
 
 export function pageInsight(parts: PageInsightParts): PageInsight {

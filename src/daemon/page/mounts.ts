@@ -1,4 +1,4 @@
-/** Linux's table of mounts: which disks there are beside that of the system. */
+/** Linux's mount table: which disks there are in addition to the system disk. */
 import { isUtf8 } from 'node:buffer';
 
 export interface MountedDisk {
@@ -7,9 +7,9 @@ export interface MountedDisk {
 }
 
 const NETWORK = /^(?:nfs4?|cifs|smb3|smbfs|fuse\.(?:sshfs|rclone|davfs2?)|davfs|9p|ceph|glusterfs)$/;
-/** Read-only, or without room of their own. */
+/** Read-only file systems, or those without space of their own. */
 const OF_NO_USE = /^(?:squashfs|iso9660|udf|overlay|autofs|erofs|cramfs)$/;
-/** Where systems mount what starts them. */
+/** Where systems mount their own parts. */
 const OF_SYSTEM = /^\/(?:boot|efi|usr|var|etc|proc|sys|dev|run(?!\/media\/)|snap|nix)(?:\/|$)/;
 
 /** @param table the text of /proc/self/mountinfo, one character for each byte */
@@ -21,7 +21,7 @@ export function otherDisks(table: string): readonly MountedDisk[] {
     .filter(({ type, path, source, isReadOnly, device }) => {
       const isNetwork = NETWORK.test(type);
       if (isReadOnly || OF_NO_USE.test(type) || OF_SYSTEM.test(path) || system.has(device)) return false;
-      // Once each, also when it is mounted in several places.
+      // Each disk once, even if it is mounted in several places.
       if ((!isNetwork && !source.startsWith('/dev/')) || seen.has(device)) return false;
       seen.add(device);
       return true;
@@ -43,13 +43,13 @@ function readMount(line: string): Mount | undefined {
   const [, , device = '', root = '', point = '', options = ''] = before.split(' ');
   const [type = '', source = '', more = ''] = after.split(' ');
   const bytes = Buffer.from(unescaped(point), 'latin1');
-  // What is mounted of a part of a disk is a file or directory that was put elsewhere.
+  // Such a mount shows only a part of a disk: a file or directory in another place.
   if (point === '' || !isUtf8(bytes) || (root !== '/' && !NETWORK.test(type))) return undefined;
   const isReadOnly = /^ro(?:,|$)/.test(options) || /^ro(?:,|$)/.test(more);
   return { device, path: bytes.toString(), isReadOnly, type, source };
 }
 
-/** Blanks, tabs, line breaks and backslashes stand as `\040`. */
+/** Spaces, tabs, line breaks and backslashes are escaped, such as `\040`. */
 function unescaped(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_escape, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

@@ -1,4 +1,4 @@
-/** Whether a passphrase or recovery code, as somebody typed it, opens the repository at a destination. */
+/** Checks whether a passphrase or recovery code that somebody typed opens the repository at a destination. */
 import { RepositoryError } from '../../base/errors.ts';
 import { resolveAccess } from '../../config/access.ts';
 import type { SecretContext } from '../../config/secret.ts';
@@ -12,13 +12,13 @@ export interface PassphraseCheckParts {
   readonly destinations: Pick<Destinations, 'find'>;
   readonly secrets: SecretContext;
   readonly guesses: PassphraseGuesses;
-  /** Repositories of tests are made at less cost. */
+  /** Repositories of tests are made with a weaker key derivation. */
   readonly weakCost: boolean;
 }
 
 export type PassphraseVerdict =
   | { readonly opens: boolean }
-  /** Too many were wrong. */
+  /** Too many guesses were wrong. */
   | { readonly retryAfterMs: number };
 
 export class PassphraseCheck {
@@ -29,9 +29,9 @@ export class PassphraseCheck {
   }
 
   /**
-   * What was typed is in no error and in no log.
+   * Tries the passphrase. What was typed is in no error and in no log.
    * @throws {RequestError} INVALID_DESTINATION
-   * @throws {RepositoryError} NO_REPOSITORY, and whatever keeps the key slots from being read
+   * @throws {RepositoryError} NO_REPOSITORY, and errors from reading the key slots
    */
   async try(nameOrUrl: string, typed: string, signal: AbortSignal): Promise<PassphraseVerdict> {
     const { guesses } = this.#parts;

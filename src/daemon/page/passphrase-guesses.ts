@@ -1,20 +1,20 @@
-/** How many wrong passphrases the page may try, wherever on it they are typed: each try goes through here. */
+/** Limits how many wrong passphrases the page may try. Every attempt on the page goes through here. */
 import type { Clock } from '../../base/clock.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { createTurns } from '../../base/turns.ts';
 
-/** Of those that were wrong, in one minute. */
+/** Wrong attempts allowed in a window of one minute. */
 export const MOST_WRONG = { count: 10, windowMs: 60_000 } as const;
 
 export type Guessed<T> =
   | { readonly opened: T }
-  /** Too many were wrong. */
+  /** Too many guesses were wrong. */
   | { readonly retryAfterMs: number };
 
 export interface PassphraseGuesses {
   /**
-   * Calls `open`, unless too many were wrong, and one at a time: stretching a passphrase takes 256 MiB.
-   * @throws whatever `open` throws: of that, WRONG_PASSPHRASE counts
+   * Calls `open`, unless too many guesses were wrong. Only one call runs at a time, as stretching a passphrase takes 256 MiB.
+   * @throws whatever `open` throws; WRONG_PASSPHRASE counts as a wrong guess
    */
   try<T>(open: () => Promise<T>, signal: AbortSignal): Promise<Guessed<T>>;
 }
@@ -40,7 +40,7 @@ export function createPassphraseGuesses(clock: Pick<Clock, 'monotonic'>): Passph
   };
 }
 
-/** It does not open the repository that is there. */
+/** Whether the error means that the passphrase does not open the repository. */
 export function isWrong(error: unknown): boolean {
   return error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE';
 }

@@ -1,4 +1,4 @@
-/** What the page asks for when somebody chooses what to protect and where to. Its code is loaded when it first is asked for. */
+/** What the page needs when somebody chooses what to protect and where to. Its code is loaded on first use. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { timestamp, maybeTimestamp } from '../../api/presentation/time.ts';
@@ -44,12 +44,12 @@ export interface PageProtectParts {
   readonly destinations: Destinations;
   readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
   readonly secrets: SecretContext;
-  /** For the processes that the agent starts. */
+  /** Environment of the processes that the agent starts. */
   readonly childVariables: Environment;
-  /** What no backup takes in. */
+  /** Paths that no backup includes. */
   readonly never: () => readonly string[];
   readonly weakCost: boolean;
-  /** Told of what goes wrong in the background. */
+  /** Receives errors of background work. */
   readonly trouble: (error: unknown) => void;
 }
 
@@ -110,7 +110,7 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
     testDestination: async (wish, signal) => {
       using turn = await trials.take(signal);
       void turn;
-      // A share that hangs hears of no abort, and must not keep the turn for ever.
+      // A hanging share ignores the abort, and must not keep the turn for ever.
       return await untilAborted(tryOut(wish, home, { ...parts, guesses }, signal), signal);
     },
     keepSecret: async (secret) => await secrets.keep(secret),
@@ -123,10 +123,10 @@ export function createPageProtect(parts: PageProtectParts): ProtectParts & Dispo
   };
 }
 
-/** Destinations that are tried out at once: each takes memory for what it stores and reads. */
+/** Destinations that are tried out at once, as each trial takes memory for what it stores and reads. */
 const MOST_TRIALS = 2;
 
-/** The one in use, the usual one, and what is put in force when they are broken. */
+/** The file in use, the default one, and the one that is put in force when they are broken. */
 function settingsFilesOf(stateDirectory: string, inUse: string): readonly string[] {
   const usual = ['config.json', 'config.last-good.json'].map((name) => join(stateDirectory, name));
   return [...new Set([inUse, ...usual])];
@@ -211,7 +211,7 @@ async function listed(
 
 const NOTHING_KNOWN = { used_bytes: null, repository_id: null, last_check: null };
 
-/** The embedded repository is made before the first backup. Null when it is not made yet. */
+/** The id of the embedded repository, which is made before the first backup. Null when it does not exist yet. */
 async function embeddedId(stateDirectory: string): Promise<string | null> {
   const text = await readFileIfPresent(join(stateDirectory, 'repository-id'));
   return text === undefined ? null : text.toString('latin1').trim();
@@ -238,7 +238,7 @@ async function tryOut(
     signal,
   );
   const usable = findings.every(({ status }) => status !== 'error');
-  // It was added without a test, and has passed one now.
+  // The destination was added without a test, and has now passed one.
   if (usable && !isNew && wanted.untested === true)
     await parts.config.edit([removeValue(['destinations', wanted.name, 'untested'])], undefined, signal);
   return {
@@ -250,7 +250,7 @@ async function tryOut(
   };
 }
 
-/** What is backed up, or is to be; before anything is, what most people have. */
+/** Paths that are backed up, or will be. Before any are chosen: the home directory, which most people choose. */
 function filesOf(
   files: readonly string[] | undefined,
   home: string,
@@ -261,7 +261,10 @@ function filesOf(
   return paths.length === 0 ? [home] : paths;
 }
 
-/** Names alone are tried: a URL that is not configured is given as an object. @throws {RequestError} INVALID_DESTINATION */
+/**
+ * The saved settings of a destination. Only names are accepted here, as a URL that is not configured is given as an object.
+ * @throws {RequestError} INVALID_DESTINATION
+ */
 function savedOf(name: string, { config, destinations }: PageProtectParts): DestinationSettings {
   const saved = config.current.destinations.find((one) => one.name === destinations.find(name).name);
   if (saved !== undefined) return saved;

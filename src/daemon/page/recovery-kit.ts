@@ -1,4 +1,4 @@
-/** The recovery kit while it lies on this machine, and that somebody said to have stored it elsewhere. */
+/** The recovery kit while it is on this machine, and the person's confirmation that it is stored elsewhere. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileIfPresent, removeFileDurably } from '../../base/atomic-file.ts';
@@ -8,7 +8,7 @@ import type { SettingStore } from '../../db/settings.ts';
 import { keepRecoveryCode } from '../places/kit-secrets.ts';
 
 export interface KitState {
-  /** `unsaved`: it lies here; `saved`: somebody said that it is kept elsewhere; `none`: neither. */
+  /** `unsaved`: it is on this machine; `saved`: somebody confirmed that it is stored elsewhere; `none`: neither. */
   readonly state: 'unsaved' | 'saved' | 'none';
   /** Milliseconds since 1970. */
   readonly madeAt: number | null;
@@ -47,12 +47,12 @@ export class RecoveryKitKeeper {
     return (await readFileIfPresent(this.#file))?.toString();
   }
 
-  /** Takes it off this machine. What is confirmed already stays as it is. @throws {StateError} */
+  /** Removes the kit from this machine. An earlier confirmation stays as it is. @throws {StateError} */
   async confirm(): Promise<KitState> {
     const madeAt = await this.#madeAt();
     if (madeAt !== undefined) {
       const saved: Saved = { made_at: madeAt, saved_at: this.#parts.clock.now() };
-      // Before it goes: a kit that is gone without a note would look as if there never was one.
+      // The note comes first: a kit that is gone without a note would look as if there had never been one.
       this.#parts.settings.set(SAVED, JSON.stringify(saved));
       await keepRecoveryCode(this.#parts.stateDirectory);
       await removeFileDurably(this.#file);

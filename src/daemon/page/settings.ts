@@ -1,4 +1,4 @@
-/** The agent's side of the page's settings: previews, the account, what support needs. Loaded when somebody asks. */
+/** The agent's side of the page's settings: previews, the account, and the data for support. Loaded on first use. */
 import { hostname } from 'node:os';
 import type { PageSettings } from '../../api/page/settings-area.ts';
 import { timestamp } from '../../api/presentation/time.ts';
@@ -19,7 +19,7 @@ import { retentionRules } from '../jobs/retention-rules.ts';
 export interface PageSettingsParts {
   readonly stateDirectory: string;
   readonly configFile: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly clock: Clock;
   readonly redactor: Redactor;
@@ -58,7 +58,7 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
       const { testNotice } = await import('../alarms/notice-test.ts');
       const problem = await testNotice(channel, config.current.notices, parts, signal);
       if (problem !== null) return redactor.redact(problem);
-      // What waited for the receiver need not wait any longer.
+      // Notices that wait for this receiver can be sent at once.
       parts.notifier.wake(channel);
       return null;
     },
@@ -92,7 +92,7 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
       const entries = await endOfAgentLog(stateDirectory, wish);
       return {
         file: agentLogPath(stateDirectory),
-        // What was written before a secret was known is gone over again.
+        // Redacted again, as lines may be older than the redactor's knowledge of a secret.
         lines: entries.map(({ at, level, text }) => ({
           at: timestamp(at),
           level,

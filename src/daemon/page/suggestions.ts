@@ -1,4 +1,4 @@
-/** What most people back up, as far as it is on this machine, and mounted disks that backups could go to. */
+/** Suggests sources: the usual ones that exist on this machine, and mounted disks as destinations. */
 import { opendir, readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
@@ -20,11 +20,11 @@ export interface FoundDisk {
 export interface Whereabouts {
   readonly home: string;
   readonly platform: NodeJS.Platform;
-  /** The agent runs as the user of the system, as on a server. */
+  /** Whether the agent runs as root, as on a server. */
   readonly isRoot: boolean;
 }
 
-/** What users call their folders; XDG's names are those of its user-dirs.dirs. */
+/** Usual folders of a person; the XDG names are those of user-dirs.dirs. */
 const OF_PERSON: readonly (readonly [kind: string, xdg: string, name: string])[] = [
   ['documents', 'DOCUMENTS', 'Documents'],
   ['pictures', 'PICTURES', 'Pictures'],
@@ -57,17 +57,17 @@ async function foldersOf({ home, platform }: Whereabouts): Promise<readonly (rea
   return OF_PERSON.map(([kind, xdg, name]) => {
     const fallback = kind === 'videos' && platform === 'darwin' ? 'Movies' : name;
     return [kind, named.get(xdg) ?? join(home, fallback)] as const;
-    // A folder that somebody does without is named as the home directory itself.
+    // XDG names the home directory itself for a folder that the person does not use.
   }).filter(([, path]) => path !== home);
 }
 
-/** `XDG_DOCUMENTS_DIR="$HOME/Dokumente"`, one on a line. */
+/** Lines such as `XDG_DOCUMENTS_DIR="$HOME/Dokumente"`. */
 async function xdgFolders(home: string): Promise<ReadonlyMap<string, string>> {
   let text = '';
   try {
     text = (await readFileIfPresent(join(home, '.config', 'user-dirs.dirs')))?.toString() ?? '';
   } catch (error) {
-    // Without it the usual names have to do.
+    // Without the file the default names are used.
     if (!(error instanceof HoldfastError)) throw error;
   }
   const lines = text.matchAll(/^XDG_(\w+)_DIR="((?:\$HOME)?\/[^"\\]*)"\s*$/gm);
@@ -79,10 +79,10 @@ async function xdgFolders(home: string): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** A directory with something in it that can be read. */
+/** Whether the path is a readable directory that is not empty. */
 async function isUsable(path: string): Promise<boolean> {
   try {
-    // First whether it can be read: that does not wait for what hangs.
+    // Readability comes first, as that check does not wait for a hanging file system.
     if (!(await isReadable(path)) || !(await stat(path)).isDirectory()) return false;
     await using directory = await opendir(path);
     return (await directory.read()) !== null;
@@ -94,7 +94,7 @@ async function isUsable(path: string): Promise<boolean> {
 
 interface Mounted {
   readonly path: string;
-  /** Asking a server that is away for its size would take for ever. */
+  /** The size of a network disk is not asked for, as that could hang while its server is away. */
   readonly isNetwork: boolean;
 }
 

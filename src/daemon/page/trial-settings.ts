@@ -1,4 +1,4 @@
-/** A destination that is not saved yet, with the meaning that it would have in the settings. */
+/** Builds a destination that is not saved yet, in the form that it would have in the settings. */
 import { RequestError } from '../../base/errors.ts';
 import { buildSettings } from '../../config/effective-settings.ts';
 import type { FilledConfig } from '../../config/schema.ts';
@@ -6,7 +6,7 @@ import type { DestinationSettings } from '../../config/settings.ts';
 import { checkAgainstSchema } from '../../config/validate.ts';
 import type { SettingsContext } from '../../config/settings-context.ts';
 
-/** @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL: what no schema can say */
+/** @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL for faults that the schema does not cover */
 export function destinationAsSaved(
   name: string,
   destination: FilledConfig['destinations'][string],

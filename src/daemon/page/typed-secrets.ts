@@ -1,6 +1,6 @@
 /**
- * Secrets that were typed on the page: each in a file of its own in the state directory, which the settings refer to. One that
- * no setting came to refer to is removed.
+ * Secrets that were typed on the page, each in a file of its own in the state directory. The settings refer to these
+ * files; a file that no setting refers to is removed.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
@@ -13,28 +13,28 @@ import type { SecretReference } from '../../config/settings.ts';
 export interface TypedSecretsParts {
   readonly stateDirectory: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Those in force. */
+  /** References in the settings in force. */
   readonly references: () => readonly SecretReference[];
-  /** Files of settings, whose text counts too: a broken one holds what will be in force once it is mended. */
+  /** Settings files whose text counts as well: a broken one has the references that are in force once it is repaired. */
   readonly settingsFiles: readonly string[];
-  /** Has it taken out of texts. */
+  /** Makes the redactor remove the secret from texts. */
   readonly learn: (secret: string) => void;
 }
 
 export interface TypedSecrets {
-  /** @throws {RequestError} SERVICE_UNAVAILABLE when too many wait to be used; {StateError} */
+  /** Stores a secret. @throws {RequestError} SERVICE_UNAVAILABLE when too many are stored; {StateError} */
   keep(secret: string): Promise<SecretReference & { readonly file: string }>;
-  /** It was made in this run of the agent, and no setting has referred to it since. */
+  /** Whether the file was made in this run of the agent, and no setting has referred to it since. */
   isFresh(file: string): boolean;
-  /** To be called when the settings have changed: what they refer to is no longer fresh. */
+  /** To be called when the settings have changed: files that they refer to are no longer fresh. */
   follow(): void;
-  /** Removes those that no setting refers to, an hour after they were made. @throws {StateError} */
+  /** Removes secrets that no setting refers to and that are older than an hour. @throws {StateError} */
   tidy(): Promise<void>;
 }
 
-/** Milliseconds in which the settings may come to refer to a secret. */
+/** Milliseconds after which a secret without a reference is removed. */
 const KEPT_MS = 3_600_000;
-/** Files that lie there at once. Nobody has so many, and each is looked for in every text that is stored or shown. */
+/** The most files at once: far more than are needed, and each secret is searched for in every text that is stored or shown. */
 const MOST = 200;
 const NAME = /^[0-9a-f]{32}$/;
 
@@ -42,7 +42,7 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
   const { stateDirectory, clock, learn } = parts;
   const directory = join(stateDirectory, 'secrets');
   const fresh = new Set<string>();
-  /** Being written. */
+  /** Secrets that are being written. */
   let underWay = 0;
 
   async function tidy(): Promise<void> {
@@ -63,7 +63,7 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
     const file = join(directory, randomBytes(16).toString('hex'));
     learn(secret);
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    // A line break at the end is dropped when it is read: the one that was typed stays.
+    // Readers drop one line break at the end, so a line break that was typed is kept.
     await writeFileAtomically(file, `${secret}\n`);
     fresh.add(file);
     return { file };
@@ -98,7 +98,7 @@ function tooMany(): RequestError {
   });
 }
 
-/** Names are random: wherever one stands, in whatever spelling of its path and be it in a comment, it is meant. */
+/** File names are random, so any mention of one counts as a reference, however the path is written, even in a comment. */
 async function isReferredTo(
   name: string,
   { references, settingsFiles }: TypedSecretsParts,
@@ -123,7 +123,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** Never too old, when it is gone by now. */
+/** Infinite when the file is already gone, so that it never counts as too old. */
 async function madeMs(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;

@@ -1,9 +1,9 @@
-/** What is known of each destination without asking it. */
+/** What is known of each destination without connecting to it. */
 import type { DestinationView } from '../../control/calls.ts';
 import type { Agent } from '../../jobs/agent.ts';
 import type { Destinations } from './destinations.ts';
 
-/** Newest checks that are looked at for one that has ended. */
+/** Number of latest checks among which one that has ended is searched. */
 const CHECKS = 20;
 
 export async function destinationViews({

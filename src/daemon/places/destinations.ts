@@ -1,4 +1,4 @@
-/** From the name or URL that somebody gave to a place, and from a place to all that opens the repository there. */
+/** Resolves the name or URL of a destination to a place, and a place to all that is needed to open its repository. */
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { RequestError, StateError } from '../../base/errors.ts';
@@ -31,13 +31,13 @@ import { rememberedAt } from './remembered-at.ts';
 
 /** A destination of the settings, or one that a request named by its URL. */
 export interface Place {
-  /** As requests and settings call it; the URL by which it is reached where no setting names it. */
+  /** The name in requests and settings; for a place that is not in the settings, the URL by which it is reached. */
   readonly name: string;
-  /** One spelling for each place. */
+  /** Normalised: one spelling for each place. */
   readonly url: string;
-  /** As it is opened: an absolute path, or the URL with what says how to reach it. */
+  /** The form for opening it: an absolute path, or the URL with its connection options. */
   readonly location: string;
-  /** For people: a path or a URL. */
+  /** The form for people: a path or a URL. */
   readonly shown: string;
   /** Undefined when it is not on this machine. */
   readonly directory: string | undefined;
@@ -50,7 +50,7 @@ export interface Place {
 export interface DestinationParts {
   readonly settings: () => Settings;
   readonly repositories: RepositoryStore;
-  /** Of how places are reached. */
+  /** Notes of how places are reached. */
   readonly notes: Pick<SettingStore, 'get' | 'set'>;
   readonly stateDirectory: string;
   readonly secrets: SecretContext;
@@ -62,38 +62,41 @@ export interface DestinationParts {
 
 export interface Destinations {
   /**
-   * Understands a name of the settings, which comes first; `default`, `cloud`, a path or a URL.
+   * Resolves a name of the settings, which takes precedence, or `default`, `cloud`, a path or a URL.
    * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
    */
   find(nameOrUrl: string): Place;
-  /** The one where none is named, whatever is called `default`. */
+  /** The default destination, used when none is named. A destination with the name `default` does not change it. */
   standard(): Place;
-  /** Those of the settings. */
+  /** The destinations of the settings. */
   all(): readonly Place[];
   /**
    * Directories of this machine that backups are stored in: those of the settings, and others where a job found a
    * repository that is still there.
    */
   stores(): readonly string[];
-  /** Also of settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
+  /** Also works for settings that are not in force. @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
   placeOf(settings: DestinationSettings): Place;
-  /** With its secret. @throws {ConfigError} {StateError} when that cannot be had */
+  /** Looks up the secret and access data of a place. @throws {ConfigError} {StateError} when they are unavailable */
   open(place: Place, signal: AbortSignal): Promise<EngineDestination>;
-  /** Of the repository that was seen there; undefined before the first backup. */
+  /** Id of the repository that was seen there; undefined before the first backup. */
   repositoryId(place: Place): string | undefined;
   remember(place: Place, repositoryId: string, nowMs: number): void;
-  /** How a place that no settings name was reached when a repository was seen there; `url` for any other. */
+  /**
+   * For a place that is not in the settings: how it was reached when a repository was seen there. Returns `url` for any
+   * other place.
+   */
   reachOf(url: string): string;
   /**
-   * False: there was a repository, and its directory is not there now; or nobody has seen one yet, and the disk or share that
-   * it is meant to lie on is not mounted, so that it would be made on the disk of the system.
+   * False when a repository was seen there but its directory is missing. Also false when none was seen yet, nothing is mounted
+   * where its disk or share should be, and the directory does not exist: the repository would be made on the system disk.
    */
   isPresent(place: Place): boolean;
-  /** Whether its directory was seen; false also for a place on another machine. */
+  /** Whether its directory was seen; always false for a place on another machine. */
   isSeen(place: Place): boolean;
 }
 
-/** Whoever deletes a repository can have something else in its directory, which is to be backed up. */
+/** Both must be there: a directory whose repository was deleted may hold other data, which is to be backed up. */
 const PARTS_OF_REPOSITORY = ['keys', 'packs'];
 
 export function createDestinations(parts: DestinationParts): Destinations {
@@ -137,7 +140,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
   const reachOf = (url: string): string => notes.get(reachKey(url)) ?? url;
   const remembered = (url: string): KnownRepository | undefined => rememberedAt(url, repositories, all());
 
-  // What does not answer may be one; and each of its parts is asked for, so that all are known the sooner.
+  // A path that does not answer counts as there. All parts are asked for at once, so that their answers come sooner.
   const holdsRepository = (directory: string): boolean =>
     [directory, ...PARTS_OF_REPOSITORY.map((part) => join(directory, part))]
       .map((path) => isThere(path, true))
@@ -148,7 +151,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
     return [...new Set([...configured, ...others.filter(holdsRepository)])];
   };
 
-  // Whether those on other machines answer is known the sooner.
+  // Asked early, so that the answers of other machines are known sooner.
   for (const directory of stores()) isThere(directory);
   return {
     all,
@@ -185,7 +188,7 @@ export function createDestinations(parts: DestinationParts): Destinations {
   };
 }
 
-/** Undefined also for what no path of this system can be. */
+/** Undefined also for a URL that is no valid path on this system. */
 function localDirectoryOf(url: string): string | undefined {
   if (!url.startsWith('file:')) return undefined;
   try {
@@ -215,7 +218,7 @@ async function secretOf(
   return await secretOfKit(stateDirectory, place);
 }
 
-/** What repositories are made with that no setting names a passphrase for. */
+/** The secret of the recovery kit, for repositories without a passphrase in the settings. */
 async function secretOfKit(stateDirectory: string, place: Place): Promise<EngineDestination['secret']> {
   const path = join(stateDirectory, 'passphrase');
   const hint = `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`;
@@ -248,12 +251,14 @@ function noCloud(): RequestError {
   });
 }
 
-/** Not on this machine. */
+/** Whether the place is on another machine. */
 export function isFar({ directory }: Place): boolean {
   return directory === undefined;
 }
 
-/** Undefined for a destination that left the settings while a job for it waited: the job fails when it is prepared. */
+/**
+ * Undefined for a destination that was removed from the settings while a job for it waited. Such a job fails when it is prepared.
+ */
 export function placeOf(destinations: Pick<Destinations, 'find'>, name: string): Place | undefined {
   try {
     return destinations.find(name);

@@ -1,4 +1,4 @@
-/** Which destinations are on a disk with what is backed up to them, and which on the disk of the agent itself. */
+/** Which destinations are on the same disk as their sources, and which on the disk of the agent's state. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesOfText } from '../../base/byte-path.ts';
@@ -15,15 +15,15 @@ export interface DiskSharingParts {
   readonly destinations: Pick<Destinations, 'all' | 'isPresent' | 'repositoryId'>;
   readonly store: Pick<SettingStore, 'all' | 'get' | 'set'>;
   readonly stateDirectory: string;
-  /** Instead of what the system says. */
+  /** Overrides what the system says. */
   readonly sameDisk?: SameDisk | undefined;
 }
 
 interface Noted {
   readonly url: string;
-  /** It is on the disk of the agent's state. */
+  /** Whether the destination is on the disk of the agent's state. */
   readonly isOfSystem: boolean;
-  /** Paths of sources that are on its disk. */
+  /** Paths of sources on the same disk. */
   readonly sources: readonly string[];
 }
 
@@ -34,7 +34,7 @@ interface Read extends Omit<Noted, 'sources'> {
 
 const PREFIX = 'disk ';
 
-/** What was found while a destination was there is kept, for when it is away. */
+/** Results are stored while a destination is there, and used while it is away. */
 export class DiskSharing {
   readonly #parts: DiskSharingParts;
   readonly #known = new Map<string, Read>();
@@ -48,7 +48,7 @@ export class DiskSharing {
 
   readonly isOfSystem = (destination: string): boolean => this.#noted(destination)?.isOfSystem ?? false;
 
-  /** To be called now and then, and when the settings have changed. */
+  /** To be called periodically, and when the settings have changed. */
   look(): void {
     const { destinations, store } = this.#parts;
     const places = destinations.all();
@@ -61,12 +61,12 @@ export class DiskSharing {
       if (key.startsWith(PREFIX) && !known.has(key)) store.set(key, undefined);
   }
 
-  /** Undefined where nothing can be told now. */
+  /** Undefined when it cannot be told at the moment. */
   #find(place: Place): Noted | undefined {
     const { settings, destinations, stateDirectory, sameDisk = areOnSameDisk } = this.#parts;
     const { directory, url, name } = place;
     if (directory === undefined || !destinations.isPresent(place) || isFar(directory)) return undefined;
-    // Its mount point may be there without it.
+    // The mount point may be there while the disk is not.
     if (destinations.repositoryId(place) !== undefined && !existsSync(join(directory, 'keys')))
       return undefined;
     const isShared = (other: string): boolean => !isFar(other) && sameDisk(directory, other) === true;
@@ -78,7 +78,7 @@ export class DiskSharing {
     };
   }
 
-  /** Asked once for each source: a thousand of them are in one text. */
+  /** Cached, as a lookup is made for each source, and one text may list a thousand of them. */
   #read(destination: string, text: string): Read {
     const known = this.#known.get(destination);
     if (known?.text === text) return known;
@@ -98,7 +98,7 @@ export class DiskSharing {
   }
 }
 
-/** Asking what hangs would take for ever; and it is on no disk of this machine. */
+/** A network file system may hang when it is asked, and is on no disk of this machine. */
 function isFar(path: string): boolean {
   return farPlaceOf(bytesOfText(path)) !== undefined;
 }

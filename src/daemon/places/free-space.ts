@@ -1,12 +1,12 @@
-/** How much room there is on the disks of destinations. */
+/** Free space on the disks of destinations. */
 import { statfs } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 
-/** Milliseconds for which a disk is not asked again, and that an answer may take. */
+/** Milliseconds for which an answer is reused, and that a caller waits for one. */
 const SPACE_MS = 5_000;
 const PATIENCE_MS = 200;
-/** Milliseconds in which a disk of another machine has to answer. */
+/** Milliseconds in which a network disk has to answer. */
 const ANSWER_MS = 1_000;
 
 interface Space {
@@ -15,7 +15,10 @@ interface Space {
   asking: Promise<void> | undefined;
 }
 
-/** Tells what is free on the disk of a directory: at once, however slow that disk is. Null while it is not known. */
+/**
+ * Returns a function that tells the free bytes on the disk of a directory. It answers quickly, however slow the disk
+ * is; null while the value is unknown.
+ */
 export function freeSpace(clock: Clock): (directory: string) => Promise<number | null> {
   const known = new Map<string, Space>();
   const ask = async (directory: string, space: Space): Promise<void> => {
@@ -31,21 +34,21 @@ export function freeSpace(clock: Clock): (directory: string) => Promise<number |
     };
     known.set(directory, space);
     if (clock.monotonic() - space.askedMs < SPACE_MS) return space.bytes;
-    // One question at a time: a share that hangs must not take up all threads that ask disks.
+    // Only one request at a time: otherwise a hanging share would occupy all threads for file system calls.
     space.asking ??= ask(directory, space);
     await soon(space.asking, PATIENCE_MS);
     return space.bytes;
   };
 }
 
-/** Null where that cannot be told, or not soon. */
+/** Null when it is unknown, or the disk does not answer in time. */
 export async function freeBytesOf(directory: string): Promise<number | null> {
   if (!(await answersFrom(directory, new AbortController().signal, ANSWER_MS))) return null;
   try {
     const { bavail, bsize } = await statfs(directory);
     return bavail * bsize;
   } catch {
-    // It does not exist yet, or is not mounted, which the checks tell.
+    // The directory does not exist yet, or is not mounted, which other checks report.
     return null;
   }
 }

@@ -1,18 +1,20 @@
-/** What of the recovery kit the agent keeps, so that the kit opens the repositories that it makes at other places too. */
+/**
+ * The secrets of the recovery kit that the agent keeps, so that the kit also opens repositories that it makes at other places.
+ */
 import { join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.ts';
 import { RepositoryError, StateError } from '../../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleText } from '../../base/people-text.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 
-/** Undefined where no kit was made here. @throws {StateError} */
+/** Undefined when no kit was made on this machine. @throws {StateError} */
 export async function kitPassphrase(stateDirectory: string): Promise<string | undefined> {
   return (await textIfPresent(join(stateDirectory, 'passphrase')))?.trim();
 }
 
 /**
- * The kit that still lies here counts where no file of its own has it: earlier versions wrote none. Undefined when neither
- * has one.
+ * Reads the file of the recovery code or, as earlier versions wrote none, the kit if it is still on this machine.
+ * Undefined when neither has a valid code.
  * @throws {StateError}
  */
 export async function kitRecoveryCode(stateDirectory: string): Promise<string | undefined> {
@@ -23,7 +25,10 @@ export async function kitRecoveryCode(stateDirectory: string): Promise<string | 
   return written !== undefined && isWhole(written) ? written : undefined;
 }
 
-/** Somebody may have written it anew with an editor, as hints say. @throws {StateError} READ_ERROR */
+/**
+ * Decodes the text as people save it, since hints tell them to write such a file with an editor.
+ * @throws {StateError} READ_ERROR
+ */
 export async function textIfPresent(file: string): Promise<string | undefined> {
   const bytes = await readFileIfPresent(file);
   if (bytes === undefined) return undefined;
@@ -32,13 +37,13 @@ export async function textIfPresent(file: string): Promise<string | undefined> {
   throw new StateError('READ_ERROR', `${file} ${faultWords(read.fault)}`, { hint: SAVE_AS_UTF8 });
 }
 
-/** Before the kit goes. @throws {StateError} */
+/** To be called before the kit is removed. @throws {StateError} */
 export async function keepRecoveryCode(stateDirectory: string): Promise<void> {
   const code = await kitRecoveryCode(stateDirectory);
   if (code !== undefined) await writeFileAtomically(join(stateDirectory, 'recovery-code'), `${code}\n`);
 }
 
-/** The passphrase opens the repository also where somebody has damaged the code. */
+/** A damaged code is ignored, as the passphrase opens the repository without it. */
 function isWhole(code: string): boolean {
   try {
     return secretOf(code).kind === 'recovery';

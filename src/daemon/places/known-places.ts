@@ -1,10 +1,10 @@
-/** The repositories that the agent knows, and where each of them lies. */
+/** The repositories that the agent knows, and the place of each. */
 import type { RepositoryStore } from '../../db/repositories.ts';
 import { placeOf, type Destinations, type Place } from './destinations.ts';
 
 /**
- * By the ids of the repositories: what lies in the destinations of the settings, the default one first, and what jobs found
- * at other places, which were named by their URLs or have left the settings since.
+ * Places by repository id: the destinations of the settings, the default one first, then other places where jobs found
+ * a repository. The latter were named by their URLs or have been removed from the settings since.
  */
 export function knownPlaces(
   destinations: Pick<Destinations, 'all' | 'find' | 'reachOf' | 'repositoryId' | 'standard'>,
@@ -13,7 +13,7 @@ export function knownPlaces(
   const known = new Map<string, Place>();
   const add = (place: Place | undefined): void => {
     const id = place === undefined ? undefined : destinations.repositoryId(place);
-    // A repository that was moved is where the settings say.
+    // A repository that was moved counts as being where the settings say.
     if (place !== undefined && id !== undefined && !known.has(id)) known.set(id, place);
   };
   add(destinations.standard());

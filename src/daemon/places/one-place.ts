@@ -1,4 +1,4 @@
-/** Destinations that are one place under several names: however many they are called, there is one copy in them. */
+/** Finds destinations with several names for one place, as they hold only one copy. */
 import { statSync } from 'node:fs';
 import { bytesOfText } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -10,10 +10,10 @@ import { whereItLeads } from '../../system/where-it-lies.ts';
 
 export type NamedPlace = Pick<DestinationSettings, 'name' | 'url'>;
 
-/** Of the repository that was seen at a destination; undefined where none was, and where nobody knows. */
+/** Id of the repository that was seen at a destination; undefined when none was, or when that is unknown. */
 export type SeenRepository = (name: string) => string | undefined;
 
-/** Names of each place that has several, in the order of the settings. */
+/** The names of each place that has several, in the order of the settings. */
 export function onePlaces(
   places: readonly NamedPlace[],
   repositoryOf: SeenRepository = () => undefined,
@@ -22,7 +22,7 @@ export function onePlaces(
   for (const place of places) {
     const signs = new Set(signsOf(place));
     const id = repositoryOf(place.name);
-    // What two places agree in is one repository: a copy of its files would be told apart by neither backups nor people.
+    // The same id counts as the same place: nothing tells a repository from a copy of its files.
     if (id !== undefined) signs.add(`repository ${id}`);
     const same = groups.filter((group) => [...signs].some((sign) => group.signs.has(sign)));
     const [first, ...others] = same;
@@ -40,7 +40,7 @@ export function onePlaces(
     .map(({ names }) => names.toSorted((a, b) => order.indexOf(a) - order.indexOf(b)));
 }
 
-/** What two places never have in common. None for a location that cannot be understood. */
+/** Properties that two different places never share. Empty for a location that cannot be parsed. */
 function signsOf({ url }: NamedPlace): readonly string[] {
   try {
     const place = parseLocation(url);
@@ -54,7 +54,7 @@ function signsOf({ url }: NamedPlace): readonly string[] {
   }
 }
 
-/** This machine has several names for itself. */
+/** Replaces all names of this machine by `localhost`. */
 function asLoopback(place: Location): Location {
   const local = (text: string | undefined): string | undefined => {
     const url = text === undefined ? null : URL.parse(text);
@@ -77,7 +77,7 @@ function asLoopback(place: Location): Location {
   }
 }
 
-/** Through links, mounts of the same directory, and names that a file system takes for one. */
+/** The real path and the inode, which see through symbolic links, bind mounts, and names that a file system treats as equal. */
 function onDisk(directory: string): readonly string[] {
   const lies = whereItLeads(directory);
   if (farPlaceOf(bytesOfText(lies)) !== undefined) return [`directory ${lies}`];
@@ -86,7 +86,7 @@ function onDisk(directory: string): readonly string[] {
   return [`directory ${lies}`, ...inode];
 }
 
-/** For people: what is said where the settings are read. */
+/** For people, when the settings are read. */
 export function onePlaceText(names: readonly string[]): string {
   const last = names.at(-1) ?? '';
   const listed = `${names.slice(0, -1).join(', ')} and ${last}`;

@@ -1,12 +1,12 @@
-/** The destination that a check or a prune means which names none. */
+/** Chooses the destination for a check or prune that names none. */
 import { RequestError } from '../../base/errors.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Destinations, Place } from './destinations.ts';
 
 /**
- * The default one, unless no backup is there and none is to go there: then what is asked is about the one place that the
- * settings send backups to. An answer about a place without any would say that all is well of backups it never looked at.
- * @throws {RequestError} INVALID_DESTINATION when there are several of them
+ * The default destination, unless it has no backups and none are to go there: then the only destination that the settings
+ * send backups to. Checking an unused place would say that all is well about backups that were never looked at.
+ * @throws {RequestError} INVALID_DESTINATION when there are several such destinations
  */
 export function placeInUse(
   destinations: Pick<Destinations, 'standard' | 'find' | 'repositoryId'>,

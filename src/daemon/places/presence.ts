@@ -1,11 +1,11 @@
-/** Whether the directories of destinations are there. */
+/** Whether the directories of destinations exist. */
 import { existsSync } from 'node:fs';
 import { bytesOfText } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { touchFar } from '../../system/far-answer.ts';
 import { farPlaceOf, type FarPlace } from '../../system/far-mounts.ts';
 
-/** Milliseconds for which what another machine has answered holds. */
+/** Milliseconds for which the answer of another machine is reused. */
 const HOLDS_MS = 10_000;
 
 interface Known {
@@ -15,8 +15,8 @@ interface Known {
 }
 
 /**
- * Tells at once, whatever hangs: of a directory on another machine what was found last, while it is looked at again. Of one
- * that has not answered yet it tells `unanswered`, which is false unless somebody says otherwise.
+ * Returns a function that answers at once, even if a file system hangs. For a directory on another machine it returns
+ * the last result while a new look is under way; before the first result it returns `unanswered`.
  */
 export function createPresence(clock: Clock): (directory: string, unanswered?: boolean) => boolean {
   const known = new Map<string, Known>();

@@ -1,4 +1,4 @@
-/** Whether a destination can be reached, as far as the agent knows without asking it. */
+/** Whether a destination can be reached, as far as is known without connecting to it. */
 import type { JobStore } from '../../db/jobs.ts';
 import type { DestinationReach } from '../../jobs/agent.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
@@ -12,8 +12,8 @@ export interface ReachParts {
 }
 
 /**
- * On this machine: what its directory looks like. Elsewhere: what the last job there came to that says anything about it.
- * What nobody has reached yet is not called reachable.
+ * On this machine the directory decides; elsewhere the last job there whose end says anything about it. A destination
+ * that no job has reached yet is not called reachable.
  */
 export function reachability(place: Place, { destinations, jobs }: ReachParts): DestinationReach {
   const newest = (status: 'completed' | 'failed' | 'queued') =>
@@ -27,7 +27,7 @@ export function reachability(place: Place, { destinations, jobs }: ReachParts): 
     const isReached = destinations.isSeen(place) && (reachedAt !== null || !isUnmounted);
     return { reachable: isReached ? true : null, reachedAt, reason: null };
   }
-  // One that is tried again waits in the queue with what its last attempt came to.
+  // A job that is being retried is queued with the error of its last attempt.
   const missed = [newest('failed'), newest('queued')].filter((job) => job?.error?.code === UNREACHABLE);
   const missedAt = Math.max(...missed.map((job) => job?.finished_at ?? job?.started_at ?? 0));
   if (reachedAt !== null && reachedAt > missedAt) return { reachable: true, reachedAt, reason: null };

@@ -1,10 +1,10 @@
-/** Which repository was found at a place, also where that was noted by the spelling that the place had before. */
+/** Looks up the repository that was found at a place, also under earlier spellings of the place. */
 import type { KnownRepository, RepositoryStore } from '../../db/repositories.ts';
 import { withoutUser } from '../../destination/location.ts';
 
 /**
- * What was noted of a WebDAV folder without a user counts for the user who has that folder alone, until something is
- * noted of one: of several nobody knows whose it was.
+ * A note about a WebDAV folder without a user applies to the only user of that folder, until there is a note with a
+ * user. With several users it is unknown whose it was.
  *
  * @param places of the settings
  */
@@ -23,7 +23,7 @@ export function rememberedAt(
   return places.some(isOfFolder) || repositories.all().some(isOfFolder) ? undefined : noted;
 }
 
-/** As URLs of SFTP were spelled that nobody could read back. */
+/** The former spelling of an SFTP URL, which could not be parsed back. */
 export function formerSpelling(url: string): string {
   const [, place, path] = /^(sftp:\/\/[^/]*)(.*)$/s.exec(url) ?? [];
   if (place === undefined || path === undefined) return url;

@@ -1,10 +1,10 @@
-/** How much is stored in each destination, as of the last job there, and how that came about. */
+/** The amount that is stored in each destination, from the last job there, and its history. */
 import type { SettingStore } from '../../db/settings.ts';
 import type { StoredAmount, StoredAmountStore } from '../../db/stored-amounts.ts';
 
 export interface StoredBytes {
   readonly bytes: number;
-  /** When it was found out; milliseconds since 1970. */
+  /** When it was measured; milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -15,7 +15,7 @@ export function storedBytesOf(
 ): StoredBytes | undefined {
   const [bytes, at] = (settings.get(keyOf(destination)) ?? '').split(' ');
   if (bytes === undefined || bytes === '') return undefined;
-  // The time is missing in what an earlier version has kept.
+  // Earlier versions stored no time.
   return { bytes: Number(bytes), at: Number(at ?? 0) };
 }
 
@@ -34,12 +34,12 @@ export function keepStoredBytes(
   storedAmounts.put(destination, { at: nowMs, bytes });
 }
 
-/** It lies at another place now. What was stored over time is history. */
+/** To be called when the destination has moved to another place. The history is kept. */
 export function forgetStoredBytes(settings: Pick<SettingStore, 'set'>, destination: string): void {
   settings.set(keyOf(destination), undefined);
 }
 
-/** The same place has another name now. */
+/** To be called when the place has another name now. */
 export function carryStoredBytes(
   settings: Pick<SettingStore, 'get' | 'set'>,
   from: string,
@@ -55,7 +55,7 @@ export function storedOverTime(
 ): readonly StoredAmount[] {
   const amounts = storedAmounts.of(destination);
   const last = storedBytesOf(settings, destination);
-  // Earlier versions kept the last amount alone, and so does the journal.
+  // Earlier versions kept only the last amount, and so does the journal.
   if (last === undefined || last.at <= (amounts.at(-1)?.at ?? 0)) return amounts;
   return [...amounts, last];
 }

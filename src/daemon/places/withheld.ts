@@ -1,4 +1,4 @@
-/** Secrets of the environment are for the agent alone: the processes that it starts do not get them. */
+/** Keeps secrets in environment variables to the agent itself: processes that it starts do not get them. */
 import { homedir } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/redact.ts';
@@ -13,15 +13,15 @@ export interface SecretParts {
   readonly environment: Environment;
   readonly clock: Clock;
   readonly redactor: Redactor;
-  /** Takes variables out of the process's own environment. */
+  /** Removes variables from the process's own environment. */
   readonly forget: (names: readonly string[]) => void;
 }
 
 export interface AgentSecrets {
   readonly context: SecretContext;
-  /** For the processes that the agent starts; changes with `withhold`. */
+  /** Environment of the processes that the agent starts; changes with `withhold`. */
   readonly childVariables: Environment;
-  /** Takes out what these settings name as secrets, and has their addresses for notices redacted. */
+  /** Removes the variables that these settings name as secrets, and makes the redactor learn the addresses for notices. */
   readonly withhold: (settings: Settings) => void;
 }
 
@@ -68,11 +68,11 @@ export function learningSecrets(destinations: Destinations, { learn }: Redactor)
   };
 }
 
-/** Addresses for notices often are secrets themselves: whoever knows them may use them. */
+/** The address of a notice channel often is a secret: anybody who knows it can use it. */
 function learnAddresses({ notices }: Settings, learn: Redactor['learn']): void {
   for (const url of [notices.healthchecks?.url, notices.ntfy?.url, notices.webhook?.url]) {
     const path = url === undefined || !URL.canParse(url) ? '' : new URL(url).pathname.slice(1);
-    // A short one is a word that also means other things.
+    // A short path is an ordinary word, which must not be redacted everywhere.
     if (path.length >= 16) learn(path);
   }
 }

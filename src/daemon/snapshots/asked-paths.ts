@@ -1,4 +1,4 @@
-/** Paths that somebody typed may lead through links of this machine; a snapshot has what lay at their ends. */
+/** Resolves paths that somebody typed, as they may lead through symbolic links: snapshots contain the targets of these. */
 import { asByteString, bytesOfText, textOfBytes } from '../../base/byte-path.ts';
 import type { NamedPaths } from '../../base/source-names.ts';
 import type { AskedPaths, SnapshotSummary } from '../../jobs/agent.ts';
@@ -6,7 +6,7 @@ import { wherePathLeads } from '../../system/where-it-lies.ts';
 
 export { wherePathLeads };
 
-/** Of what is asked: a source as text, a path as bytes. */
+/** For the source, as text, and the path, as bytes, of a question. */
 export function leadsToOf({
   source,
   path,

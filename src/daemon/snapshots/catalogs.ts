@@ -1,6 +1,6 @@
 /**
- * The catalogs of all repositories that the agent knows, kept up to date after every job. They lie in the state directory:
- * a destination that is away is known as it was when it was there last.
+ * The catalogs of all known repositories, brought up to date after every job. They are stored in the state directory,
+ * so a destination that is away is known as it was when it was last there.
  */
 import type { Clock } from '../../base/clock.ts';
 import { RepositoryError, RequestError, isAbort } from '../../base/errors.ts';
@@ -14,44 +14,47 @@ import type { PlacedClaim } from '../alarms/claimed-names.ts';
 import type { Destinations, Place } from '../places/destinations.ts';
 import { knownPlaces } from '../places/known-places.ts';
 
-/** Milliseconds a question waits for a catalog that is just taking a snapshot in. */
+/** Milliseconds that a question waits for a catalog that is taking in a snapshot. */
 const PATIENCE_MS = 10_000;
 
-/** What another catalog may know all the same; when none does, what says most is told: that of the highest number. */
+/**
+ * Errors after which another catalog may still have the answer. If none has, the error with the highest number is
+ * thrown, as it says most.
+ */
 const NOT_HERE: ReadonlyMap<string, number> = new Map([
   ['SNAPSHOT_NOT_FOUND', 1],
   ['BACKUP_NOT_FOUND', 1],
   ['PATH_NOT_IN_SNAPSHOT', 2],
   ['INVALID_CURSOR', 2],
-  // It might have known.
+  // This catalog might have had the answer.
   ['SERVICE_UNAVAILABLE', 3],
 ]);
 
 interface Kept {
   readonly repositoryId: string;
   readonly catalog: Catalog;
-  /** Settles when what was known so far is taken in; never rejects. */
+  /** Settles when all that is known so far is taken in; never rejects. */
   upToDate: Promise<void>;
-  /** When something was last asked of it, on the monotonic clock, and what is not answered yet. */
+  /** Monotonic time of the last question, and the number of unanswered ones. */
   lastAskedMs: number;
   asked: number;
-  /** Snapshots in it, as of the last time it was brought up to date; undefined until that was tried. */
+  /** Contents of the catalog at its last update; undefined before the first attempt. */
   holdings: Holdings | undefined;
-  /** Snapshots of the repository that could not be read at all, as of then. */
+  /** Snapshots of the repository that could not be read at all at the last update. */
   damaged: number;
-  /** Under which names who stored there, as of then. */
+  /** The names under which keys have stored there, at the last update. */
   claims: readonly PlacedClaim[];
-  /** Of what could not be read that was told last. */
+  /** The unreadable parts that were reported last. */
   told: string;
-  /** When to try again what could not be read, on the monotonic clock, and after how long; undefined when there is nothing. */
+  /** Monotonic time of the next try to read what could not be read, and its interval; undefined when everything was read. */
   again: { readonly atMs: number; readonly waitMs: number } | undefined;
 }
 
-/** Milliseconds after which is tried again by itself what could not be read: at first, and at last. */
+/** Milliseconds between automatic tries to read what could not be read: the first and the longest interval. */
 const AGAIN_MS = 3_600_000;
 const SELDOM_MS = 24 * AGAIN_MS;
 
-/** Milliseconds after the last question for which a catalog stays ready for the next. */
+/** Milliseconds after the last question for which a catalog keeps its thread. */
 const READY_MS = 60_000;
 
 export interface CatalogsParts {
@@ -61,11 +64,11 @@ export interface CatalogsParts {
   readonly destinations: Destinations;
   readonly repositories: Pick<RepositoryStore, 'all'>;
   readonly trouble: (error: unknown) => void;
-  /** What is known of all repositories of the names under which snapshots were stored, whenever one was looked at. */
+  /** Called after each update with the claims from all repositories. */
   readonly claimed: (claims: readonly PlacedClaim[]) => void;
 }
 
-/** A catalog, and where its repository lies by the settings that are in force. */
+/** A catalog, and the place of its repository by the current settings. */
 export interface KnownCatalog {
   readonly repositoryId: string;
   readonly catalog: Catalog;
@@ -81,12 +84,12 @@ export class Catalogs implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Takes in what is new anywhere, in the background. */
+  /** Updates all catalogs, in the background. */
   updateAll(): void {
     for (const place of this.#places().values()) this.update(place);
   }
 
-  /** Takes in what is new at a place, in the background. A catalog that cannot be opened is no reason for anything to fail. */
+  /** Updates the catalog of a place, in the background. A catalog that cannot be opened is only reported. */
   update(place: Place): void {
     const repositoryId = this.#parts.destinations.repositoryId(place);
     if (repositoryId === undefined) return;
@@ -102,8 +105,8 @@ export class Catalogs implements AsyncDisposable {
   }
 
   /**
-   * Asks one catalog after the other until one knows.
-   * @param first the place whose catalog is asked first; otherwise that of the default destination
+   * Asks one catalog after the other until one has the answer.
+   * @param first the place whose catalog is asked first; by default that of the default destination
    */
   async ask<T>(question: (known: KnownCatalog) => Promise<T>, first?: Place): Promise<T> {
     const places = [...this.#places()].sort(
@@ -123,8 +126,8 @@ export class Catalogs implements AsyncDisposable {
   }
 
   /**
-   * The answers of all, each after what it is taking in, those of the default destination first. One that cannot be
-   * asked fails the question: without it the answer would be less than the whole.
+   * Asks all catalogs, each after its current update, and returns the answers, those of the default destination first.
+   * Fails if a catalog cannot be asked, as the answer would then be incomplete.
    */
   async askAll<T>(question: (known: KnownCatalog) => Promise<T>): Promise<readonly T[]> {
     return await Promise.all(
@@ -134,12 +137,12 @@ export class Catalogs implements AsyncDisposable {
     );
   }
 
-  /** Of all that can be asked, that of the default destination first. */
+  /** Ids of all repositories that can be asked, that of the default destination first. */
   get repositoryIds(): readonly string[] {
     return [...this.#places().keys()];
   }
 
-  /** Of the catalog of one repository; undefined when the agent does not know it. */
+  /** Asks the catalog of one repository; undefined when the agent does not know it. */
   async askOf<T>(
     repositoryId: string,
     question: (known: KnownCatalog) => Promise<T>,
@@ -148,14 +151,14 @@ export class Catalogs implements AsyncDisposable {
     return place === undefined ? undefined : await this.#ask(repositoryId, place, question);
   }
 
-  /** Of the catalog of one place, after what it is taking in; undefined while no repository was seen there. */
+  /** Asks the catalog of one place after its current update; undefined while no repository was seen there. */
   async askAt<T>(place: Place, question: (catalog: Catalog) => Promise<T>): Promise<T | undefined> {
     const repositoryId = this.#parts.destinations.repositoryId(place);
     if (repositoryId === undefined) return undefined;
     return await this.#ask(repositoryId, place, async ({ catalog }) => await question(catalog));
   }
 
-  /** Of all of them together, without asking. */
+  /** The sum over all catalogs, from the last updates. */
   get holdings(): Holdings {
     return [...this.#kept.values()].reduce(
       (sum, { holdings }) => ({
@@ -167,12 +170,12 @@ export class Catalogs implements AsyncDisposable {
     );
   }
 
-  /** Whether snapshots of the repository are among those that `holdings` counts. */
+  /** Whether `holdings` includes snapshots of this repository. */
   isCounted(repositoryId: string): boolean {
     return (this.#kept.get(repositoryId)?.holdings?.snapshots ?? 0) > 0;
   }
 
-  /** Without names and paths: anybody on the machine may read them. */
+  /** Without names and paths, as anybody on the machine may read them. */
   checks(): readonly StatusCheck[] {
     const damaged = [...this.#kept.values()].reduce((sum, one) => sum + one.damaged, 0);
     const count = this.holdings.incomplete + damaged;
@@ -187,20 +190,20 @@ export class Catalogs implements AsyncDisposable {
     ];
   }
 
-  /** Tries again, where it is time, what could not be read: nothing else may happen for long that would. */
+  /** Starts updates where it is time to read again what could not be read, as no other update may come for long. */
   lookAgain(): void {
     const nowMs = this.#parts.clock.monotonic();
     for (const [repositoryId, place] of this.#places()) {
       const kept = this.#kept.get(repositoryId);
       if (kept?.again === undefined || nowMs < kept.again.atMs) continue;
       if (!this.#parts.destinations.isPresent(place)) continue;
-      // Also where it cannot be opened this time.
+      // Set first, so that it also applies when the catalog cannot be opened this time.
       kept.again = { ...kept.again, atMs: nowMs + kept.again.waitMs };
       this.update(place);
     }
   }
 
-  /** Lets those rest that nobody has asked for a while, and tells whether that is all of them. */
+  /** Stops the threads of catalogs that nobody has asked for a while. Returns whether that is all of them. */
   async rest(): Promise<boolean> {
     const nowMs = this.#parts.clock.monotonic();
     const kept = [...this.#kept.values()];
@@ -312,13 +315,13 @@ export class Catalogs implements AsyncDisposable {
     if (isNews) this.#parts.trouble(incompleteAt(place, report));
   }
 
-  /** Of a repository that is out of reach the catalog knows all the same what was there. */
+  /** When a repository is out of reach, its catalog still has the figures of the last update. */
   async #countKnown(kept: Kept): Promise<void> {
     if (kept.holdings !== undefined) return;
     try {
       kept.holdings = await this.#counted(kept, async (catalog) => await catalog.holdings());
     } catch (error) {
-      // The trouble with the catalog itself was told just before.
+      // A problem of the catalog itself was reported just before.
       if (!(error instanceof RequestError) && !this.#closing.signal.aborted) this.#parts.trouble(error);
     }
   }
@@ -330,7 +333,7 @@ export function noSnapshots(): RequestError {
   });
 }
 
-/** The catalog of a place lacks what could not be read. */
+/** The error for a catalog that lacks what could not be read. */
 function incompleteAt(
   { name }: Place,
   { incomplete, damagedSnapshots, unreadable: [first] }: SyncReport,

@@ -1,11 +1,11 @@
-/** What restore drills found, kept for each snapshot. */
+/** Stores the result of the last restore drill of each snapshot. */
 import type { Clock } from '../../base/clock.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { SnapshotTrial } from '../../engine/protocol.ts';
 import type { SnapshotDrill, SnapshotSummary } from '../../jobs/agent.ts';
 
 const PREFIX = 'drill ';
-/** More snapshots than that are not tried between two looks at the results. */
+/** Enough for all snapshots that are drilled between two looks at the results. */
 const MOST_KEPT = 1_000;
 
 export class DrillRecords {

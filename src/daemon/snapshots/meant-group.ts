@@ -1,14 +1,17 @@
-/** Whose snapshots are meant where nobody says so: those of full keys, and never a mix with what a write-only key stored. */
+/**
+ * Chooses the key whose snapshots are meant when the request does not say: full keys first, and never a mix with those
+ * of a write-only key.
+ */
 import { RequestError } from '../../base/errors.ts';
 import { groupForLatest, storeKey, storedByText, type StoredBy } from '../../base/stored-by.ts';
 
-/** Keys that an error names. */
+/** The most keys that an error names. */
 const NAMED = 5;
 
 /**
- * Those that full keys stored, where there are any; else those of the one write-only key.
- * @param ones of all who are meant
- * @throws {RequestError} SNAPSHOT_NOT_FOUND where several write-only keys stored some, and full ones none
+ * Returns those that full keys stored, if there are any; otherwise those of the only write-only key.
+ * @param ones all candidates
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND when several write-only keys stored some, and full keys none
  */
 export function meantGroup<T>(ones: readonly T[], byOf: (one: T) => StoredBy): readonly T[] {
   const choice = groupForLatest(ones, byOf);

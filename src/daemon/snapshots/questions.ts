@@ -1,4 +1,4 @@
-/** Questions about snapshots and what is in them: asked of all repositories that the agent knows, and answered as of one. */
+/** Answers questions about snapshots and their files from all known repositories, as if they were one. */
 import { pathIn } from '../../base/source-names.ts';
 import { asNamed, leadsToOf, wherePathLeads } from './asked-paths.ts';
 import { asByteString } from '../../base/byte-path.ts';
@@ -30,7 +30,7 @@ import { meantGroup } from './meant-group.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 
 export interface SnapshotQuestionParts {
-  /** Of this machine, as its snapshots have it. */
+  /** The name of this machine, as in its snapshots. */
   readonly host: string;
   readonly jobs: Pick<JobStore, 'get'>;
   readonly destinations: Pick<Destinations, 'find' | 'isPresent'>;
@@ -54,7 +54,7 @@ export type SnapshotQuestions = Pick<
   | 'content'
 >;
 
-/** A snapshot, and the repository that it is in. */
+/** A snapshot and its repository. */
 interface Located {
   readonly repositoryId: string;
   readonly place: Place;
@@ -85,7 +85,9 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
   const locate = async (id: string): Promise<Located> =>
     await catalogs.ask(async (known) => located(known, await known.catalog.snapshot(id)));
 
-  /** The better of what two repositories have: the newer, and of copies of one time that which is there. */
+  /**
+   * Whether to prefer one of two snapshots: the newer one or, of copies with the same time, the one whose destination is there.
+   */
   const isBetter = (one: Located, other: Located): boolean => {
     const ahead = one.snapshot.created_at - other.snapshot.created_at;
     if (ahead !== 0) return ahead > 0;
@@ -109,13 +111,13 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     return newest;
   };
 
-  /** Where a backup went: it is looked for there first. */
+  /** The place that a backup went to, where its snapshot is searched first. */
   const placeOfBackup = (backupId: string): Place | undefined => {
     const job = jobs.get(backupId);
     return job === undefined ? undefined : placeOf(destinations, job.spec.destination);
   };
 
-  /** As `chooseSnapshots` of one catalog, the newest first. */
+  /** Like `chooseSnapshots` of one catalog; the newest first. */
   const choose = async (choice: SnapshotChoice): Promise<readonly Located[]> => {
     const chosenOf = async (known: KnownCatalog): Promise<readonly Located[]> =>
       (await known.catalog.chosen(choice)).map((snapshot) => located(known, snapshot));
@@ -192,7 +194,7 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
       } catch (error) {
         const noted = jobs.get(backupId)?.snapshot_id ?? undefined;
         if (noted === undefined || !hasCode(error, 'BACKUP_NOT_FOUND')) throw error;
-        // It is gone, or the tag that names its backup was taken off.
+        // The snapshot is gone, or the tag that names its backup was removed.
         return summaryOf(await locate(noted));
       }
     },
@@ -231,7 +233,7 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     },
   };
 
-  /** Of the snapshots that a moment means the newest one that has the path. */
+  /** The newest of the chosen snapshots that has the path. */
   async function newestWith(
     moment: string,
     path: string,
@@ -261,7 +263,7 @@ function located({ repositoryId, place }: KnownCatalog, snapshot: CatalogSnapsho
   return { repositoryId, place, snapshot };
 }
 
-/** In one repository by the order in which they were made, whatever their clocks said; only between repositories by time. */
+/** Within one repository in the order in which they were made, whatever the clock said; between repositories by time. */
 function lastMadeFirst(found: readonly Located[]): readonly Located[] {
   const lists = [...Map.groupBy(found, ({ repositoryId }) => repositoryId).values()].map((list) =>
     list.toSorted((a, b) => b.snapshot.rank - a.snapshot.rank),
@@ -281,7 +283,10 @@ function hasCode(error: unknown, code: string): boolean {
   return error instanceof RequestError && error.code === code;
 }
 
-/** What another machine saved at the same path is not what this one had there: nobody gets it who did not ask for it. */
+/**
+ * A snapshot of another machine is never used instead, even at the same path; the error names it, so that a person can
+ * ask for it.
+ */
 function noneOf(
   source: string,
   until: number | undefined,

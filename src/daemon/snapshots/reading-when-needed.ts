@@ -1,4 +1,4 @@
-/** Reading from repositories, whose code is loaded when somebody first asks: most agents never are. */
+/** Reading from repositories. The code is loaded on first use, as most agents never need it. */
 import type { Reading, ReadingParts } from './reading.ts';
 
 export type RepositoryReading = Pick<Reading, 'content' | 'forget' | 'snapshots'>;

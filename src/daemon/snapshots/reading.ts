@@ -1,4 +1,4 @@
-/** Repositories that are open for reading single files, and for forgetting snapshots: each for a while after its last use. */
+/** Keeps repositories open for reading single files and forgetting snapshots, for a while after the last use. */
 import { sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
@@ -16,24 +16,27 @@ import { TreeReader } from '../../repository/contents/tree-reader.ts';
 import { lastPacks } from '../../repository/tombstones.ts';
 import type { Destinations, Place } from '../places/destinations.ts';
 
-/** Milliseconds: the index of a repository is not kept in memory for longer than somebody uses it. */
+/** Milliseconds after the last use for which a repository, and its index in memory, is kept. */
 const KEPT_MS = 60_000;
-/** On a disk that may be unmounted, or pulled out, as soon as nobody seems to read. */
+/** Milliseconds for a repository on a disk that may be unmounted or unplugged. */
 const KEPT_ON_DISK_MS = 5_000;
 /** Namespaces whose readers are kept: most repositories have one, and a reader may hold 64 MiB. */
 const KEPT_READERS = 2;
 
-/** What was fetched and decrypted last is there for the next file: whoever copies a directory asks for one after the other. */
+/**
+ * Readers cache what was fetched and decrypted last, since a program that copies a directory asks for neighbouring
+ * files one by one.
+ */
 interface Readers {
   readonly trees: TreeReader;
   readonly contents: ContentReader;
 }
 
-/** What there is at one time. */
+/** The contents of a repository at one time. */
 interface Contents {
   snapshots: ReadonlyMap<string, Snapshot>;
   index: ChunkIndex;
-  /** Of this index, by their namespaces. */
+  /** Readers for this index, by namespace. */
   readers: Map<string, Readers>;
 }
 
@@ -41,9 +44,9 @@ interface Open extends Contents {
   readonly repository: Repository;
   readonly use: {
     lastMs: number;
-    /** Files that are being read. */
+    /** Number of files that are being read. */
     files: number;
-    /** It is to be closed once none is. */
+    /** Whether to close the repository when no file is being read. */
     isOver: boolean;
   };
 }
@@ -81,13 +84,13 @@ export class Reading implements AsyncDisposable {
       size: entry.size,
       read: (range, readSignal) => {
         const wanted = range && { offset: range.start, length: range.end - range.start };
-        // What one request no longer wants another may wait for: only the end of all ends what is being fetched.
+        // Fetches are shared between requests, so an aborted request must not end them; only closing does.
         return this.#inUse(open, until(readSignal, contents.read(entry, wanted, signal)));
       },
     };
   }
 
-  /** What the repository itself has; with its id. */
+  /** The snapshots in the repository itself, and its id. */
   async snapshots(
     place: Place,
   ): Promise<{ readonly repositoryId: string; readonly snapshots: readonly Snapshot[] }> {
@@ -153,7 +156,7 @@ export class Reading implements AsyncDisposable {
       void this.#closeLater(place, open);
       return open;
     } catch (error) {
-      // The agent goes on for months: a connection for each time somebody asks would stay open.
+      // Otherwise each failed attempt would leave a connection open, and the agent runs for months.
       await destination.close();
       throw error;
     }
@@ -186,7 +189,7 @@ export class Reading implements AsyncDisposable {
         await clock.sleep(keptMs - idle, this.#closing.signal);
       }
     } catch {
-      // The agent ends, and closes what is open.
+      // The agent ends, and closes the repository.
       return;
     }
     await this.#drop(place);
@@ -201,7 +204,7 @@ export class Reading implements AsyncDisposable {
     if (open.use.files === 0) await open.repository.close();
   }
 
-  /** Whoever fetches a large file over a slow line does not ask for anything meanwhile. */
+  /** Keeps the repository open while a file is read: fetching a large one over a slow line may take longer than the idle time. */
   async *#inUse<T>({ repository, use }: Open, parts: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
     use.files += 1;
     try {

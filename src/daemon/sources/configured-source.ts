@@ -1,4 +1,4 @@
-/** What the settings say of a source that somebody names, in whichever of its spellings. */
+/** Looks up the settings of a source, under any of its names. */
 import { join, relative } from 'node:path';
 import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
@@ -6,7 +6,7 @@ import type { BackupOptions, BackupSpec } from '../../jobs/job.ts';
 import { whereItLeads, wherePathLeads } from '../../system/where-it-lies.ts';
 import { isInside } from './source-check.ts';
 
-/** The options of a source that the settings do not have. */
+/** Options for a source that the settings do not have. */
 const NOTHING_SAID: BackupOptions = {
   compression: 'zstd',
   encryption: true,
@@ -16,14 +16,14 @@ const NOTHING_SAID: BackupOptions = {
   dry_run: false,
 };
 
-/** As the settings write it when they have it: by another name, such as that of a link, it is the same source. */
+/** The path as the settings write it. Another name for the same place, such as a symbolic link, means the same source. */
 export function configuredPath({ sources }: Pick<Settings, 'sources'>, path: string): string {
   if (sources.some((source) => source.path === path)) return path;
   const lies = whereItLeads(path);
   return sources.find((source) => whereItLeads(source.path) === lies)?.path ?? path;
 }
 
-/** A path as it is called within a source, which may be the name of a link to where the path lies; undefined outside of it. */
+/** A path in terms of its source, whose name may be a symbolic link; undefined for a path outside of it. */
 export function pathInSource(source: string, path: string): string | undefined {
   const lies = whereItLeads(source);
   for (const at of [path, ...wherePathLeads(bytesOfText(path)).map(textOfBytes)]) {
@@ -33,7 +33,7 @@ export function pathInSource(source: string, path: string): string | undefined {
   return undefined;
 }
 
-/** The settings of the source for that destination, or else for any. */
+/** The settings of the source for that destination or, if there are none, for any destination. */
 export function sourceOf(
   { sources }: Pick<Settings, 'sources'>,
   { source: path, destination }: Pick<BackupSpec, 'source' | 'destination'>,
@@ -42,7 +42,7 @@ export function sourceOf(
   return known.find(({ destinations }) => destinations.includes(destination)) ?? known[0];
 }
 
-/** How it is stored where a request says nothing: as by its schedule. */
+/** The options when a request names none: those of scheduled backups. */
 export function storedAs(source: SourceSettings | undefined): BackupOptions {
   if (source === undefined) return NOTHING_SAID;
   const { compression, encryption, deduplication, tags } = source;

@@ -1,9 +1,9 @@
-/** Whether exclude patterns can be understood, asked before a job is queued so that the person hears of it at once. */
+/** Checks exclude patterns before a job is queued, so that the person learns of a fault at once. */
 import { compileSettings } from '../../exclude/patterns.ts';
 import { bytesOfText } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
 
-/** @throws {RequestError} INVALID_REQUEST, naming the field of the request, for a pattern that could never match */
+/** @throws {RequestError} INVALID_REQUEST, with the field of the request, for a pattern that could never match */
 export function checkExcludes(patterns: readonly string[], source: string): void {
   try {
     for (const pattern of patterns) checkPattern(pattern, source, 'the backup request');
@@ -14,7 +14,7 @@ export function checkExcludes(patterns: readonly string[], source: string): void
   }
 }
 
-/** @param from where it stands. @throws {RequestError} */
+/** @param from where the pattern is written, for the message. @throws {RequestError} */
 export function checkPattern(pattern: string, source: string, from: string): void {
   if (pattern.includes('\0'))
     throw new RequestError('INVALID_REQUEST', `A pattern in ${from} holds a NUL`, {

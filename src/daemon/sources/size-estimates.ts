@@ -1,4 +1,4 @@
-/** How much is in a source, counted by a process of its own: however large it is, the agent neither waits nor grows. */
+/** Counts the size of a source in a separate process, so that a large source neither blocks the agent nor takes its memory. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,14 +7,14 @@ import { RequestError, SourceError, StateError } from '../../base/errors.ts';
 import { createTurns, type Turns } from '../../base/turns.ts';
 import type { EstimateOrder, FromEstimate, SourceEstimate } from '../../engine/protocol.ts';
 
-/** Milliseconds for the process to start and to say what it found, beside those in which it counts. */
+/** Milliseconds for the process to start and report, in addition to the time in which it counts. */
 const GRACE_MS = 10_000;
-/** Processes at once. */
+/** The most processes at once. */
 const MOST = 2;
 
 export interface EstimateParts {
   readonly clock: Clock;
-  /** Of the process: without secrets. */
+  /** Environment of the process, without secrets. */
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
@@ -27,11 +27,11 @@ export class SizeEstimates {
   }
 
   /**
-   * Ends when the time of the order is over, whatever the disk does, with what was seen until then.
+   * Ends when the time of the order is over, however slow the disk is, with what was counted until then.
    * @throws {SourceError} INVALID_SOURCE
-   * @throws {RequestError} for a rule that cannot be meant
+   * @throws {RequestError} for an invalid exclude rule
    * @throws {StateError} when the process could not count
-   * @throws the signal's reason when that aborts: the process is ended
+   * @throws the reason of the signal when it aborts, after ending the process
    */
   async count(order: EstimateOrder, signal: AbortSignal): Promise<SourceEstimate> {
     using turn = await this.#turns.take(signal);
@@ -53,7 +53,7 @@ export class SizeEstimates {
     signal.addEventListener('abort', kill, { once: true });
     void clock.sleep(order.withinMs + GRACE_MS, ended.signal).then(kill, () => undefined);
     try {
-      // Should it have ended already, its exit says why.
+      // If the process has already ended, its exit says why.
       child.send(order, () => undefined);
       await gone;
     } catch (cause) {

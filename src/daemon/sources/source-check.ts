@@ -1,11 +1,11 @@
-/** Whether a path can be backed up, asked before a job is queued so that the person hears of it at once. */
+/** Checks whether a path can be backed up before a job is queued, so that the person learns of a fault at once. */
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 
-/** Milliseconds; whoever asks waits for it. */
+/** Milliseconds; the caller waits for the answer. */
 const PATIENCE_MS = 5_000;
 
 export type SourceFault =
@@ -16,7 +16,7 @@ export type SourceFault =
   | 'inside_state_directory'
   | 'inside_repository';
 
-/** What no backup takes in. */
+/** The agent's own directories, which no backup includes. */
 export interface OwnPlaces {
   readonly stateDirectory: string;
   /** Directories of this machine that backups are stored in. */
@@ -24,7 +24,7 @@ export interface OwnPlaces {
 }
 
 /**
- * The source with `..` and doubled slashes resolved.
+ * Returns the source with `..` and doubled slashes resolved.
  * @throws {RequestError} INVALID_SOURCE with `details.path` and `details.reason`
  */
 export async function checkSource(source: string, { stateDirectory, stores }: OwnPlaces): Promise<string> {
@@ -82,11 +82,11 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
   return resolved;
 }
 
-/** By opening it: asking the system whether one may leaves out the capability that the service reads everything with. */
+/** Opens the path: access(2) ignores the capability with which the service may read everything. */
 async function tryReading(path: string, isDirectory: boolean): Promise<void> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   await file.close();
-  // What is in a directory can be named only by who may search it.
+  // Reaching the entries of a directory needs search permission.
   if (isDirectory) await stat(`${path}/.`);
 }
 
@@ -97,7 +97,7 @@ export function isInside(path: string, directory: string): boolean {
 
 function unreachable(source: string, cause: unknown): RequestError {
   const code = errnoOf(cause);
-  // A name that is longer than any that can be there is not there.
+  // A name longer than the system allows cannot exist.
   if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') {
     return invalidSource(
       source,

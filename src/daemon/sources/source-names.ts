@@ -1,7 +1,7 @@
-/** What sources are called where people read: shorter than their paths, as long as no two are called the same. */
+/** Display names of sources: shorter than their paths, as long as no two are the same. */
 import { basename } from 'node:path';
 
-/** `~` stands for the home directory, whose name is a matter of language. @param paths of all sources */
+/** The home directory is returned as `~`, which the user interface replaces by a word. @param paths of all sources */
 export function sourceNames(paths: readonly string[], home: string): ReadonlyMap<string, string> {
   const short = (path: string): string => (path === home ? '~' : basename(path) || path);
   const counts = new Map<string, number>();

@@ -1,23 +1,26 @@
 /**
- * By which names the changes in a watched source are taken: each place, and each pass to several of them, has sets of its own,
- * which reach back to what was backed up there.
+ * Names for the readers of watched changes. Each place, and each pass to several destinations, has a set of changes of
+ * its own, which reaches back to its last backup.
  */
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { BackupSpec } from '../../jobs/job.ts';
 import { placeOf, type Destinations, type Place } from '../places/destinations.ts';
 import { sourceOf } from './configured-source.ts';
 
-/** Of a backup to one place. */
+/** For a backup to one place. */
 export function readerOfPlace({ url }: Pick<Place, 'url'>): string {
   return url;
 }
 
-/** Of the same backup to several destinations: sets reach back to when a job of the last pass has read the source. */
+/** For the same backup to several destinations. Its changes reach back to when a job of the last pass read the source. */
 export function readerOfPass({ destinations }: Pick<SourceSettings, 'destinations'>): string {
   return `pass to ${JSON.stringify(destinations)}`;
 }
 
-/** Of what is begun as one: a backup to one destination, or a pass. Undefined where the settings do not name the place. */
+/**
+ * For the jobs that are begun together: a backup to one destination, or a pass. Undefined when the settings do not have
+ * the place.
+ */
 export function readerOfDue(
   specs: readonly BackupSpec[],
   settings: Settings,
@@ -31,7 +34,10 @@ export function readerOfDue(
   return place && readerOfPlace(place);
 }
 
-/** Of all backups of a source that the settings, or somebody, may begin: those to any place of the settings are among them. */
+/**
+ * The readers of all backups of a source that the settings or a request may begin, which includes those to any
+ * destination of the settings.
+ */
 export function readersOf(
   sources: readonly Pick<SourceSettings, 'destinations'>[],
   destinations: Pick<Destinations, 'all' | 'find'>,

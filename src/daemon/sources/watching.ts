@@ -1,4 +1,4 @@
-/** The watchers of the sources that the settings want watched, and the changes that jobs have taken from them. */
+/** Runs the watchers of the sources in the settings, and keeps track of the changes that jobs have taken from them. */
 import { isDeepStrictEqual } from 'node:util';
 import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -15,31 +15,31 @@ import type { Changes, WatchState } from '../../watch/change-feed.ts';
 export interface WatchingParts {
   readonly clock: Clock;
   readonly never: () => readonly string[];
-  /** Who may come for what changes in these sources, by the settings: what was kept for others is let go. */
+  /** The readers that the settings allow for these sources: changes kept for others are dropped. */
   readonly readers: (sources: readonly SourceSettings[]) => Pick<ReadonlySet<string>, 'has'>;
-  /** Changes have gathered: a backup is worthwhile. */
+  /** Called when changes have gathered and a backup is worthwhile. */
   readonly changed: (source: SourceSettings) => void;
-  /** For the log of a job: why it looks at everything. */
+  /** Writes to the log of a job why it looks at everything. */
   readonly whole: (jobId: string, text: string) => void;
-  /** For people. */
+  /** Writes to the agent's log. */
   readonly note: (source: string, text: string) => void;
   readonly problem: (source: string, error: HoldfastError) => void;
 }
 
 interface Watched {
-  /** All of this path: it may go to other destinations by settings of its own. */
+  /** All entries of the settings for this path, as it may go to other destinations with rules of its own. */
   readonly sources: readonly SourceSettings[];
-  /** What the watcher leaves out of it. */
+  /** Directories within it that the watcher ignores. */
   readonly never: readonly string[];
   readonly watcher: SourceWatcher;
 }
 
-/** What a job has taken to look at. */
+/** The changes that a job has taken. */
 interface Taken {
   readonly watcher: SourceWatcher;
   readonly changes: Changes;
   readonly reader: string;
-  /** How often not everything had been told by then. */
+  /** The loss counter of the source when the changes were taken; undefined when nothing was lost. */
   readonly losses: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export class Watching implements AsyncDisposable {
   readonly #parts: WatchingParts;
   readonly #watched = new Map<string, Watched>();
   readonly #taken = new Map<string, Taken>();
-  /** Sources of which not everything was told, until a backup has looked at all of it; and how often. */
+  /** Sources of which events were lost, until a backup has looked at everything, with the number of losses. */
   readonly #lost = new Map<string, number>();
   #closing: Promise<unknown> = Promise.resolve();
 
@@ -65,7 +65,7 @@ export class Watching implements AsyncDisposable {
     const unbegun: SourceSettings[] = [];
     for (const [path, { sources: before, never, watcher }] of this.#watched) {
       const now = wanted.get(path);
-      // A destination that comes to lie in the source would have each backup begin the next one.
+      // `never` matters too: a watched repository inside the source would make each backup begin the next one.
       if (
         now !== undefined &&
         polls(now) === polls(before) &&
@@ -87,14 +87,14 @@ export class Watching implements AsyncDisposable {
       const watcher = this.#open(path, now, again.has(path) ? this.#parts.clock.now() : undefined);
       this.#watched.set(path, { sources: now, never: this.#neverIn(path), watcher });
     }
-    // Whoever watches from now on was told of nothing.
+    // Changes that the closed watchers had gathered begin a backup, as the new ones do not know of them.
     for (const source of unbegun) this.#parts.changed(source);
   }
 
   /**
-   * A whole walk is due: the backups of the source look at everything until one has completed that did.
-   * @param reader who takes the changes of the backup that is due by that
-   * @param sinceMs when it was due, where that was missed: what has looked at everything since then is enough
+   * A full walk is due: backups of the source look at everything until one that did so has completed.
+   * @param reader who takes the changes of the backup that is due
+   * @param sinceMs when the walk was due, if it was missed: a look at everything since then is enough
    * @returns whether that backup is to look at everything
    */
   lookAtEverything(path: string, reader: string | undefined, sinceMs?: number): boolean {
@@ -104,8 +104,8 @@ export class Watching implements AsyncDisposable {
   }
 
   /**
-   * What a backup has to look at; null for everything. Belongs to the job until `ended`.
-   * @param inPass others copy what it makes
+   * What a backup has to look at; null for everything. The changes belong to the job until `ended`.
+   * @param inPass other jobs copy its snapshot
    */
   take(job: Job, reader: string, inPass = false): ChangedPaths | null {
     const { spec, id } = job;
@@ -113,7 +113,7 @@ export class Watching implements AsyncDisposable {
     const watched = this.#watched.get(spec.source);
     if (watched === undefined) return null;
     const { watcher } = watched;
-    // One job at a time reads a source: what others of this reader have taken is theirs no longer.
+    // Only one job at a time reads a source, so other jobs of this reader have stopped: what they still hold goes back.
     for (const [other, taken] of this.#taken)
       if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
     const changes = watcher.take(reader, servesAll(spec, watched.sources, inPass));
@@ -122,22 +122,22 @@ export class Watching implements AsyncDisposable {
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
   }
 
-  /** What the job took, it has looked at, if its engine says that it has read the source. To be told before `ended`. */
+  /** The job has looked at what it took, if its engine says that it has read the source. To be called before `ended`. */
   completed({ id, spec }: Job, { hasReadSource }: Pick<EngineOutcome, 'hasReadSource'>): void {
     const taken = this.#taken.get(id);
-    // With what a request left out by rules of its own no later run is compared.
+    // A snapshot without what a request excluded is no basis for later runs.
     if (taken === undefined || spec.type !== 'backup' || !hasReadSource || !isWhole(spec)) return;
     if (taken.changes.kind === 'unknown' && this.#lost.get(spec.source) === taken.losses)
       this.#lost.delete(spec.source);
     this.#taken.delete(id);
   }
 
-  /** The job is over: what it had taken and has not looked at, so that later ones may rely on it, is for the next. */
+  /** The job has ended: changes that it took, but that no later run can rely on, go back for the next backup. */
   ended({ id }: Job): void {
     this.giveBack(id);
   }
 
-  /** A command of the settings runs for the job: what it does to the source begins no backup. Gives what ends that. */
+  /** A command of the settings runs for the job: its changes to the source begin no backup. The returned function ends that. */
   commandRuns({ spec }: Job): () => void {
     const watched = spec.type === 'backup' ? this.#watched.get(spec.source) : undefined;
     return watched?.watcher.ownChanges() ?? (() => undefined);
@@ -150,7 +150,7 @@ export class Watching implements AsyncDisposable {
     this.#taken.delete(jobId);
   }
 
-  /** Without paths: anybody on the machine may read them. */
+  /** Without paths, as anybody on the machine may read them. */
   checks(): readonly StatusCheck[] {
     if (this.#lost.size === 0) return [];
     return [
@@ -166,7 +166,7 @@ export class Watching implements AsyncDisposable {
     return this.#watched.get(path)?.watcher.state;
   }
 
-  /** Watched directories of all sources. */
+  /** Number of watched directories in all sources. */
   get directories(): number {
     return [...this.#watched.values()].reduce((sum, { watcher }) => sum + watcher.directories, 0);
   }
@@ -215,7 +215,7 @@ function realPath(path: string): string {
   return textOfBytes(withoutLinks(bytesOfText(path)));
 }
 
-/** Whether a backup that changes begin would go nowhere else, and take in no more. */
+/** Whether this backup covers everything that the changes would begin: all destinations, and no further exclude rules. */
 function servesAll(
   { destination, options }: BackupSpec,
   [source, ...others]: readonly SourceSettings[],
@@ -226,7 +226,7 @@ function servesAll(
   return destinations.includes(destination) && (inPass || destinations.length === 1);
 }
 
-/** One watcher serves them all. */
+/** One watcher serves all entries, so it polls when one of them asks for it. */
 function polls(sources: readonly SourceSettings[]): boolean {
   return sources.some(({ poll }) => poll);
 }

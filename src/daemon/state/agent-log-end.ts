@@ -1,4 +1,4 @@
-/** The end of the agent's log: read backwards and only as far as needed, for the file may be large. */
+/** Reads the end of the agent's log, backwards and only as far as needed, as the file may be large. */
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
@@ -8,12 +8,12 @@ export function agentLogPath(stateDirectory: string): string {
   return join(stateDirectory, 'agent.log');
 }
 
-/** What was the log before it had grown too large. */
+/** The previous log, renamed when it had grown too large. */
 export function olderLogPath(stateDirectory: string): string {
   return `${agentLogPath(stateDirectory)}.1`;
 }
 
-/** As pino numbers them. */
+/** Levels as pino numbers them. */
 const LEVELS = { debug: 20, info: 30, warn: 40, error: 50, fatal: 60 } as const;
 
 export interface LogEntry {
@@ -21,24 +21,24 @@ export interface LogEntry {
   readonly at: number;
   /** `debug` to `fatal`. */
   readonly level: string;
-  /** What was said, and the message of the error, if any. */
+  /** The message, with that of the error, if any. */
   readonly text: string;
-  /** As it is stored. */
+  /** The stored line. */
   readonly line: string;
 }
 
 export interface LogWish {
-  /** At most so many. */
+  /** The most lines to return. */
   readonly lines: number;
-  /** And worse ones. */
+  /** This level and worse ones. */
   readonly level: 'debug' | 'info' | 'warn' | 'error';
 }
 
-/** Whatever is looked for, no more is read. */
+/** The most bytes that are read, whatever is searched for. */
 const MOST_BYTES = 4 * 1024 * 1024;
 const BLOCK_BYTES = 128 * 1024;
 
-/** The last lines of that level, the oldest first; none when there is no log. */
+/** The last lines of that level or worse, the oldest first; empty when there is no log. */
 export async function endOfAgentLog(stateDirectory: string, wish: LogWish): Promise<readonly LogEntry[]> {
   const found: LogEntry[] = [];
   const budget = { bytes: MOST_BYTES };
@@ -52,13 +52,13 @@ export async function endOfAgentLog(stateDirectory: string, wish: LogWish): Prom
   return found.toReversed();
 }
 
-/** The last line first. What a process was killed over while it wrote, and what the budget cuts, is left out. */
+/** Yields the last line first. Leaves out a line that the budget cuts. */
 async function* linesFromEnd(path: string, budget: { bytes: number }): AsyncGenerator<string> {
   const file = await openIfPresent(path);
   if (file === undefined) return;
   try {
     let { size: end } = await file.stat();
-    /** The start of a line whose beginning was not read yet. */
+    /** The end of a line whose beginning has not been read yet. */
     let rest: Buffer = Buffer.alloc(0);
     while (end > 0 && budget.bytes > 0) {
       const start = Math.max(0, end - Math.min(BLOCK_BYTES, budget.bytes));
@@ -99,13 +99,13 @@ function splitLines(bytes: Buffer): Buffer[] {
   return [...lines, bytes.subarray(from)];
 }
 
-/** Undefined for what is no line of the agent. */
+/** Undefined for a line that the agent did not write. */
 function readEntry(line: string): LogEntry | undefined {
   let entry: unknown;
   try {
     entry = JSON.parse(line);
   } catch {
-    // A process that was killed while it wrote leaves half a line.
+    // A process that was killed while it wrote leaves an incomplete line.
     return undefined;
   }
   if (typeof entry !== 'object' || entry === null) return undefined;

@@ -1,13 +1,15 @@
-/** A disk of the state directory that is full or may only be read: what keeps the agent from running, in words that help. */
+/** Explains in words that the agent cannot run because the disk of the state directory is full or read-only. */
 import { access, constants } from 'node:fs/promises';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import { stateFailureOf, stateFailureText, type StateFailure } from '../../db/state-failure.ts';
 import { freeBytesOf } from '../places/free-space.ts';
 
-/** Bytes with which not even the smallest file can be written. */
+/** Free bytes below which not even the smallest file can be written. */
 const NOTHING = 4_096;
 
-/** In place of an error by which a part says it in its own words; undefined for any other error. */
+/**
+ * An error with an explanation, to replace the one that some part of the agent has thrown; undefined for errors of another kind.
+ */
 export async function cannotRun(error: unknown, directory: string): Promise<StateError | undefined> {
   const failure = diskFailureOf(error) ?? (await failureBehind(error, directory));
   if (failure === undefined) return undefined;
@@ -15,7 +17,7 @@ export async function cannotRun(error: unknown, directory: string): Promise<Stat
   return new StateError('WRITE_ERROR', `The agent cannot run: ${what}`, { hint, cause: error });
 }
 
-/** What an agent that is to be started would meet, as sentences; undefined when it can write, or nobody knows. */
+/** Why an agent could not be started at the moment, as sentences; undefined when it could write, or that is unknown. */
 export async function whyItCannotRun(directory: string): Promise<string | undefined> {
   const failure = await failureOf(directory);
   if (failure === undefined) return undefined;
@@ -23,7 +25,7 @@ export async function whyItCannotRun(directory: string): Promise<string | undefi
   return `It cannot run now: ${what}. ${hint}`;
 }
 
-/** Before an agent runs its state directory is still to be chosen. */
+/** Before an agent runs, another state directory can still be chosen, which the hint says. */
 function startFailureText(failure: StateFailure, directory: string): ReturnType<typeof stateFailureText> {
   if (failure !== 'closed') return stateFailureText(failure, directory);
   return {
@@ -38,7 +40,7 @@ function diskFailureOf(error: unknown): StateFailure | undefined {
   return failure === 'full' || (failure === 'closed' && errnoOf(cause) === 'EROFS') ? failure : undefined;
 }
 
-/** What another thread says has lost its cause on the way. */
+/** An error from another thread has lost its cause, so the disk is examined. */
 async function failureBehind(error: unknown, directory: string): Promise<StateFailure | undefined> {
   const isWriting = error instanceof StateError && error.code === 'WRITE_ERROR' && error.cause === undefined;
   return isWriting ? await failureOf(directory) : undefined;
@@ -46,7 +48,7 @@ async function failureBehind(error: unknown, directory: string): Promise<StateFa
 
 async function failureOf(directory: string): Promise<StateFailure | undefined> {
   const free = await freeBytesOf(directory);
-  // A disk that does not answer is not asked any further.
+  // The disk does not answer, so it is not asked further.
   if (free === null) return undefined;
   const isReadOnly = await access(directory, constants.W_OK).then(
     () => false,

@@ -1,13 +1,13 @@
-/** The state directory holds keys, names of files and what opens the backups: all of it is for its owner alone. */
+/** Requires that the state directory is closed to other users: it holds keys, names of files, and what opens the backups. */
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
-/** Each with everything directly in it; '' is the state directory itself, of which only `FILES` are looked at. */
+/** Checked together with everything directly in them. '' is the state directory itself, in which only `FILES` are checked. */
 const DIRECTORIES = ['', 'run', 'journal', 'catalog', 'repositories', 'walks', 'secrets'] as const;
 
-/** The configuration has rules of its own, and the repository is sealed. */
+/** Without the configuration, which has rules of its own, and the repository, which is encrypted. */
 const FILES = [
   'token.key',
   'machine.key',
@@ -25,7 +25,7 @@ const FILES = [
 ] as const;
 
 /**
- * Looks at what is there, without following links. What is not there will be made as it should be.
+ * Checks what exists, without following symbolic links. What is missing will be made with the right mode.
  * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR
  */
 export async function requirePrivateState(stateDirectory: string): Promise<void> {
@@ -33,7 +33,7 @@ export async function requirePrivateState(stateDirectory: string): Promise<void>
   for (const name of DIRECTORIES) {
     const path = name === '' ? stateDirectory : join(stateDirectory, name);
     const stats = await lookAt(path);
-    // The state directory itself may be reached by a link, as where it lies on another disk.
+    // The state directory itself may be a symbolic link, for example to another disk.
     if (stats === undefined || (name === '' && stats.isSymbolicLink())) continue;
     if (!stats.isDirectory()) throw wrongKind(path, stats, 'directory');
     requireOurs(path, stats, 0o700);
@@ -45,7 +45,7 @@ export async function requirePrivateState(stateDirectory: string): Promise<void>
 
 async function requirePrivateFile(path: string): Promise<void> {
   const stats = await lookAt(path);
-  // Who may use a socket is decided where it is made; in a directory of ours it is one of ours.
+  // Access to a socket is decided where it is made; one in a private directory belongs to the agent.
   if (stats === undefined || stats.isSocket()) return;
   if (!stats.isFile()) throw wrongKind(path, stats, 'file');
   requireOurs(path, stats, 0o600);

@@ -1,4 +1,4 @@
-/** `run/` in the state directory: one agent at a time, and where it is reached. */
+/** `run/` in the state directory: allows one agent at a time, and tells where it is reached. */
 import { rmSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,18 +8,18 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { isDamage, openDatabase, type Database } from '../../db/database.ts';
 import { requirePrivateState } from './private-state.ts';
 
-/** Milliseconds: another agent keeps its lock for as long as it lives. */
+/** Milliseconds to wait for the lock. Waiting longer is useless, as another agent keeps it for as long as it lives. */
 const BUSY_MS = 200;
 
 export interface RunDirectory extends AsyncDisposable {
   readonly path: string;
-  /** Says where the agent is reached. */
+  /** Writes where the agent is reached. */
   announce(facts: { readonly addresses: readonly string[]; readonly version: string }): Promise<void>;
 }
 
 /**
- * Takes the state directory for this process. An exclusive lock of SQLite: the system gives it up with the process,
- * however that ends.
+ * Takes the state directory for this process with an exclusive SQLite lock, which the system releases when the process
+ * ends, however it ends.
  * @throws {StateError} ALREADY_RUNNING, STATE_NOT_PRIVATE
  */
 export async function takeRunDirectory(stateDirectory: string): Promise<RunDirectory> {
@@ -36,7 +36,7 @@ export async function takeRunDirectory(stateDirectory: string): Promise<RunDirec
       await writeFileAtomically(file, `${JSON.stringify(facts, undefined, 2)}\n`);
     },
     async [Symbol.asyncDispose]() {
-      // It names a process that is gone then, which every reader looks for.
+      // A file that stays behind names a process that has ended, which every reader checks.
       await rm(file, { force: true }).catch(() => undefined);
       lock.close();
     },
@@ -49,7 +49,7 @@ function lockOf(path: string): Database | undefined {
     return lockIn(path);
   } catch (error) {
     if (!isDamage(error)) throw error;
-    // There is nothing in it.
+    // The database is empty, so a damaged one can be deleted.
     for (const end of ['-wal', '-shm', '']) rmSync(join(path, `lock${end}`), { force: true });
     return lockIn(path);
   }

@@ -1,4 +1,4 @@
-/** Whether the agent can write down what it does. While it cannot, no backup is noted, so somebody has to hear of it. */
+/** Tracks whether the agent can write its state. While it cannot, no backup can be recorded, so a notice is sent. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -16,15 +16,15 @@ export interface StateWritingParts {
   readonly clock: Clock;
 }
 
-/** Milliseconds until it is told again: of one trouble that stays, and of one that comes back. */
+/** Milliseconds until the notice is repeated: while the same trouble stays, and when it comes back. */
 const AGAIN_MS = 20 * 3_600_000;
 const BACK_MS = 3_600_000;
-/** Written and removed to find out whether there is room by now. */
+/** Setting that is written and removed to find out whether writing works again. */
 const TRIAL = 'state trial';
 
 export class StateWriting {
   readonly #parts: StateWritingParts;
-  /** Told that it can be written again. None throws. */
+  /** Called when the state can be written again. None throws. */
   readonly #listeners: (() => void)[] = [];
   #failure: StateFailure | undefined;
   #toldAt: number | null = null;
@@ -33,12 +33,12 @@ export class StateWriting {
     this.#parts = parts;
   }
 
-  /** Calls it each time that the state can be written again; it must not throw. */
+  /** Calls the listener each time that the state can be written again; it must not throw. */
   whenMended(listener: () => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Something went wrong; what has nothing to do with the disk of the state is left aside. */
+  /** To be called with an error of a write. Errors that have nothing to do with the disk of the state are ignored. */
   failed(error: unknown): void {
     const failure = stateFailureOf(causeOf(error));
     if (failure === undefined) return;
@@ -47,24 +47,24 @@ export class StateWriting {
     const { clock, notifier, stateDirectory } = this.#parts;
     const nowMs = clock.now();
     const waitMs = isNew ? BACK_MS : AGAIN_MS;
-    // A time in the future was noted under a wrong clock.
+    // A time in the future was stored while the clock was wrong.
     if (this.#toldAt !== null && this.#toldAt <= nowMs && nowMs - this.#toldAt < waitMs) return;
     this.#toldAt = nowMs;
     const text = textOf(this.#failure, stateDirectory);
     notifier.notify(createNotice({ kind: 'state.failed', host: hostname(), text }, clock));
   }
 
-  /** Something was written. */
+  /** To be called after a successful write. */
   done(): void {
     if (this.#failure === undefined) return;
     this.#failure = undefined;
-    // Whoever has written goes on first.
+    // Deferred, so that the code that has just written finishes first.
     queueMicrotask(() => {
       for (const listener of this.#listeners) listener();
     });
   }
 
-  /** Whether there is room by now: the next job may be a day away. To be called now and then. */
+  /** Tries to write, as the next job may be a day away. To be called periodically. */
   look(): void {
     if (this.#failure === undefined) return;
     const { settings, clock } = this.#parts;
@@ -78,7 +78,7 @@ export class StateWriting {
     this.done();
   }
 
-  /** The same book, of which it is seen here how writing goes. */
+  /** Wraps the book of jobs to see whether its writes succeed. */
   watched(book: JobBook): JobBook {
     const seen = <T>(write: () => T): T => {
       let written: T;
@@ -99,7 +99,7 @@ export class StateWriting {
     };
   }
 
-  /** Without the path: anybody on the machine may read it. */
+  /** Without the path, as anybody on the machine may read it. */
   checks(): readonly StatusCheck[] {
     if (this.#failure === undefined) return [];
     return [{ name: 'state', status: 'error', message: textOf(this.#failure, 'the state directory') }];
@@ -111,7 +111,7 @@ function textOf(failure: StateFailure, directory: string): string {
   return `The agent cannot write down what it does, so that backups are not made or their ends are not noted: ${what}. ${hint}`;
 }
 
-/** A job that could not be noted is refused with words for whoever asked for it. */
+/** When a job could not be stored, the error for the caller wraps the real one. */
 function causeOf(error: unknown): unknown {
   return error instanceof RequestError && ['INSUFFICIENT_STORAGE', 'SERVICE_UNAVAILABLE'].includes(error.code)
     ? error.cause

@@ -1,4 +1,7 @@
-/** The times of many requests in one row, and places that are reserved as their number: a row for each held up all others. */
+/**
+ * Stores the times of many requests in one row, and reserved places as their number: writing a row for each request
+ * held up all others.
+ */
 export const rateTimes = `
 CREATE TABLE rate_times (
   id INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-/** What a Partner service is to be told: results of jobs, the report that is on its way, the orders that were taken. */
+/** The data for a Partner service: results of jobs, the report that is being sent, and the orders that were accepted. */
 export const partnerReports = `
 CREATE TABLE partner_device (
   device_id TEXT PRIMARY KEY,

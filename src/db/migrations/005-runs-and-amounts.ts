@@ -1,4 +1,4 @@
-/** What the page shows over time: the last runs of each source, and how much was stored on each day. */
+/** The history that the page shows: the last runs of each source, and the amount stored on each day. */
 export const runsAndAmounts = `
 CREATE INDEX jobs_by_run ON jobs (type, destination, source, finished_at) WHERE finished_at IS NOT NULL;
 

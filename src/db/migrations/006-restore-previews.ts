@@ -1,4 +1,4 @@
-/** What the dry run of a restore has found, as JSON. */
+/** Results of dry runs of restores, as JSON. */
 export const restorePreviews = `
 CREATE TABLE restore_previews (
   id INTEGER PRIMARY KEY,
