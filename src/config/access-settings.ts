@@ -8,7 +8,7 @@ import { absolutePath, type SettingsContext } from './settings-context.ts';
 type Written = NonNullable<FilledConfig['destinations'][string]['access']>;
 
 interface AccessScene {
-  /** Of the destination. */
+  /** Name of the destination. */
   readonly name: string;
   readonly url: string;
   readonly context: SettingsContext;

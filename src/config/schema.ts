@@ -345,7 +345,7 @@ export const ConfigSchema = object(
 /** The content that the file may have. */
 export type ConfigFile = Static<typeof ConfigSchema>;
 
-/** The same after defaults were filled in. */
+/** A type of the file after defaults were filled in: nothing is optional any more. */
 export type Filled<T> = T extends readonly (infer Item)[]
   ? readonly Filled<Item>[]
   : T extends object

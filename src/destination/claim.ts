@@ -1,6 +1,6 @@
 /**
  * Claims on names at servers that cannot create an object atomically. A claim is a folder or file that only one of
- * several writers can make, and that it holds while it gives an object its name.
+ * several writers can make. That writer holds it while it gives an object its name.
  *
  * The answer that says who made a claim may be lost, and then nobody knows whose it is. So a writer puts its temporary
  * file into the same folder before it makes a claim, and keeps it there until the claim is removed or the object has

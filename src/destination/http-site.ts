@@ -207,7 +207,7 @@ function answerOf({ status, headers }: HttpReply, words: string | undefined): We
   return { status, code: undefined, words, retryAfterMs: retryAfterMs(after, date) };
 }
 
-/** A refusal has a few lines. Of a longer answer, such as a page for people, only the beginning is read. */
+/** Bytes of a refusal that are read. A refusal has a few lines; of a longer answer only the beginning is used. */
 const LARGEST_REFUSAL = 64 * 1024;
 
 /**

@@ -17,7 +17,7 @@ export interface RetryPolicy {
   readonly answeredMs?: number;
   /** The longest wait before the second try, in milliseconds; it doubles with every further try. */
   readonly firstDelayMs: number;
-  /** What the doubling stops at. */
+  /** The longest wait of all, in milliseconds, at which the doubling stops. */
   readonly maxDelayMs: number;
   /** From 0 to just below 1: spreads the retries of writers that failed together. */
   readonly random: () => number;
