@@ -1,7 +1,7 @@
 /**
- * Formats commands of this program in texts for people, as they work where they are read: `Run: ${holdfast`jobs
- * ${id}`}` yields "Run: npm start -- jobs bkp_…" for a user who started it that way. Each process sets the program name
- * once (`callProgram`); otherwise, as in engines and threads, a form is used that works in every terminal.
+ * Formats commands of this program in texts for people, as they work where they are read. For a user who started it by
+ * npm, `Run: ${holdfast`jobs ${id}`}` yields "Run: npm start -- jobs bkp_…". Each process sets the program name once
+ * (`callProgram`); otherwise, as in engines and threads, a form is used that works in every terminal.
  */
 import { HERE, programFor, programForSudo, withProgram, type Environment } from './program-call.ts';
 import { quoted } from './shell-words.ts';

@@ -7,8 +7,8 @@ const OF_FILES = (1n << 0n) | (1n << 1n) | (1n << 3n);
 let trusted: boolean | undefined;
 
 /**
- * Whether trusted.* attributes are visible to this process although it is root on Linux. Root without CAP_SYS_ADMIN, or
- * in a user namespace, does not see them. True for any other process, which does not expect to see them.
+ * Whether a process that is root on Linux sees trusted.* attributes: without CAP_SYS_ADMIN, or in a user namespace, they
+ * seem not to exist. True for any other process, which does not expect to see them.
  */
 export function seesTrusted(): boolean {
   trusted ??= process.platform !== 'linux' || process.geteuid?.() !== 0 || isRoot();
