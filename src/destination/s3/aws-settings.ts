@@ -32,7 +32,7 @@ export async function awsSettings(place: S3Place, access: S3Access, url: string)
     )()) || undefined;
   if (place.endpoint === undefined) await refuseOtherStore(place, options, look);
   const bundle = await look(['AWS_CA_BUNDLE'], 'ca_bundle');
-  // As for credentials, the files are not consulted where the settings of the destination say something themselves.
+  // As for credentials: what the settings of the destination give is not looked for in the environment or the files.
   const isGiven = place.region !== undefined || accessKeyId !== undefined;
   return {
     region:
