@@ -1,8 +1,8 @@
-/** How the agent, where it is a service, is let write to a directory: its unit refuses that as if the disk were read-only. */
+/** How to let the service write to a directory: its unit denies that as if the disk were read-only. */
 import { sudoHoldfast } from './holdfast-command.ts';
 import { userName } from './user-name.ts';
 
-/** The command for whoever administers the machine. */
+/** The command that an administrator of the machine has to run. */
 export function allowWriteCommand(directory: string): string {
   const name = userName();
   return name === 'holdfast'
@@ -10,7 +10,7 @@ export function allowWriteCommand(directory: string): string {
     : sudoHoldfast`service allow-write ${directory} --for ${name}`;
 }
 
-/** Whether systemd started this process, or the one that started it. */
+/** Whether this process, or one that started it, was started by systemd. */
 export function runsAsService(): boolean {
   return (process.env['INVOCATION_ID'] ?? '') !== '';
 }

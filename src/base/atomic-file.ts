@@ -23,7 +23,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
     await rename(temporary, path);
     await syncDirectory(directory);
   } catch (cause) {
-    // Whatever comes of clearing up, the first failure is the one to report.
+    // Even if the clean-up fails, the first failure is the one to report.
     await Promise.allSettled([rm(temporary, { force: true })]);
     throw new StateError('WRITE_ERROR', `Cannot write ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
       hint: 'Check that the directory is writable and that the disk has space.',
@@ -32,7 +32,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   }
 }
 
-/** Removes a file, durably; one that is not there is no error. @throws {StateError} */
+/** Removes a file durably; a missing file is no error. @throws {StateError} */
 export async function removeFileDurably(path: string): Promise<void> {
   try {
     await rm(path, { force: true });

@@ -1,6 +1,6 @@
 /**
- * Byte strings: file names exactly as the kernel has them, one character (U+0000-U+00FF) per byte. Names that are
- * not UTF-8 survive, comparison is by byte, and a pure ASCII name (nearly all of them) is its own text.
+ * Byte strings hold file names exactly as the kernel has them, with one character (U+0000-U+00FF) per byte. Names that
+ * are not UTF-8 survive, comparison is by byte, and a pure ASCII name (nearly all are) is equal to its text.
  */
 
 declare const byteString: unique symbol;
@@ -14,7 +14,10 @@ export function isAscii(text: string): boolean {
   return asciiOnly.test(text);
 }
 
-/** Text typed by a person (UTF-16) as the bytes the kernel gets: UTF-8, and single bytes as `textWithBytes` has them. */
+/**
+ * Text typed by a person (UTF-16) as the bytes that the kernel gets: UTF-8, with single bytes encoded as in
+ * `textWithBytes`.
+ */
 export function bytesOfText(text: string): ByteString {
   if (isAscii(text)) return text as ByteString;
   const parts = text.isWellFormed() ? [text] : text.split(/((?<![\ud800-\udbff])[\udc80-\udcff])/);
@@ -23,7 +26,7 @@ export function bytesOfText(text: string): ByteString {
     .join('') as ByteString;
 }
 
-/** U+DC80 to U+DCFF are 0x80 to 0xff. */
+/** U+DC80 to U+DCFF stand for the bytes 0x80 to 0xff. */
 const BYTES_AT = 0xdc00;
 
 function byteOf(part: string): string | undefined {
@@ -31,11 +34,11 @@ function byteOf(part: string): string | undefined {
   return part.length === 1 && code >= 0x80 && code <= 0xff ? String.fromCharCode(code) : undefined;
 }
 
-// Well-formed UTF-8 (Unicode 17, table 3-7) in runs, or else one byte of none.
+// A run of well-formed UTF-8 (Unicode 17, table 3-7), or else a single byte that is not part of any.
 const utf8OrByte =
   /(?:\p{ASCII}|[\u00c2-\u00df][\u0080-\u00bf]|\u00e0[\u00a0-\u00bf][\u0080-\u00bf]|[\u00e1-\u00ec\u00ee\u00ef][\u0080-\u00bf]{2}|\u00ed[\u0080-\u009f][\u0080-\u00bf]|\u00f0[\u0090-\u00bf][\u0080-\u00bf]{2}|[\u00f1-\u00f3][\u0080-\u00bf]{3}|\u00f4[\u0080-\u008f][\u0080-\u00bf]{2})+|[\u0080-\u00ff]/gu;
 
-/** Text of which nothing is lost: UTF-8 read as such, and any other byte given as `other` says. */
+/** Text without loss: UTF-8 is decoded, and any other byte is rendered by `other`. */
 export function textAndBytes(bytes: ByteString, other: (byte: number) => string): string {
   return bytes.replace(utf8OrByte, (run) =>
     run.length === 1 && run > '\u007f'
@@ -44,7 +47,9 @@ export function textAndBytes(bytes: ByteString, other: (byte: number) => string)
   );
 }
 
-/** Text that `bytesOfText` turns into these bytes again: those that are no UTF-8 stand in it as U+DC80 to U+DCFF. */
+/**
+ * Text that `bytesOfText` turns back into these bytes. Bytes that are not UTF-8 are represented by U+DC80 to U+DCFF.
+ */
 export function textWithBytes(bytes: ByteString): string {
   return textAndBytes(bytes, (byte) => String.fromCharCode(BYTES_AT + byte));
 }
@@ -54,7 +59,7 @@ export function textOfBytes(bytes: ByteString): string {
   return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** What node:fs takes: the string itself when it is ASCII, else the raw bytes. */
+/** A path as node:fs accepts it: the string itself when it is ASCII, otherwise the raw bytes. */
 export function fsPath(bytes: ByteString): string | Buffer {
   return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1');
 }
@@ -74,7 +79,7 @@ export function isUtf8(bytes: ByteString): boolean {
   return isAscii(bytes) || Buffer.from(textOfBytes(bytes), 'utf8').toString('latin1') === bytes;
 }
 
-/** The directory that an absolute path lies in; `/` for itself. */
+/** The directory that contains an absolute path; `/` for `/` itself. */
 export function pathAbove(path: ByteString): ByteString {
   return asByteString(path.slice(0, path.lastIndexOf('/')) || '/');
 }

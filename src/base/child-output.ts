@@ -1,10 +1,13 @@
-/** What a short command of a person's says, and how it ended. */
+/** Collects the output of a short command and how it ended. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Milliseconds for what is still in the pipe when the command has ended: what it left running may hold that open for ever. */
+/**
+ * Milliseconds to wait for output that is still in the pipe when the command has ended. Processes that it left running
+ * may keep the pipe open for ever.
+ */
 const DRAIN_MS = 200;
 
 export interface ChildOutput {
@@ -15,7 +18,10 @@ export interface ChildOutput {
   readonly hasMore: boolean;
 }
 
-/** All that came until it ended, or until it was more than `most`. Nothing keeps this process from ending then. @throws when it cannot be started */
+/**
+ * Resolves when the child has exited, or once its output exceeds `most` bytes. Its output does not keep this process
+ * from ending after that. @throws when it cannot be started
+ */
 export async function outputUntilExit(
   child: ChildProcess & { readonly stdout: Readable },
   most: number,
@@ -49,7 +55,7 @@ async function drained(closed: Promise<unknown>): Promise<void> {
   const timer = setTimeout(() => late.resolve(undefined), DRAIN_MS);
   await Promise.race([closed, late.promise]);
   clearTimeout(timer);
-  // Where this process was held up, what lies in the pipe is read in between.
+  // If this process was busy for long, unread output is delivered in these turns of the event loop.
   await nextTurn();
   await nextTurn();
 }

@@ -8,7 +8,7 @@ export interface Clock {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Timers of Node.js that are set for longer fire at once. Milliseconds, some 24 days. */
+/** Milliseconds, about 24 days. Node.js fires longer timers at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

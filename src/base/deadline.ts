@@ -1,8 +1,8 @@
-/** Work that is given up after a while. */
+/** Gives up work after a time limit. */
 
 /**
- * Runs `work` with a signal that aborts with `signal`, or after `ms` milliseconds with a `TimeoutError`. Listener and
- * timer are gone when it settles, so a signal may live long.
+ * Runs `work` with a signal that aborts when `signal` does, or with a `TimeoutError` after `ms` milliseconds. Listener
+ * and timer are removed when it settles, so `signal` may be long-lived.
  */
 export async function withDeadline<T>(
   ms: number,
@@ -22,7 +22,7 @@ export async function withDeadline<T>(
   }
 }
 
-/** True for the end of the time given to `withDeadline`, wherever in the causes it stands. */
+/** True for an error of the time limit in `withDeadline`, or one that was caused by it. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && (error.name === 'TimeoutError' || isTimeout(error.cause));
 }

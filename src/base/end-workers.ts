@@ -1,12 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 
-/** Milliseconds that a thread has to end by itself before it is stopped. */
+/** Milliseconds that a thread has to end by itself before it is terminated. */
 const END_WITHIN = 5_000;
 
 /**
- * Asks threads to end and waits until they have. `terminate` is for those that do not: it strikes in the middle of any
- * call, and native code that is called just then aborts the whole process.
+ * Asks threads to end and waits until they have. Those that do not are terminated, which is a last resort: it
+ * interrupts any call, and interrupted native code aborts the whole process.
  */
 export async function endWorkers(workers: readonly Worker[], ask: (worker: Worker) => void): Promise<void> {
   const ended = Promise.all(workers.map(async (worker) => await exit(worker)));

@@ -11,7 +11,7 @@ export interface ErrorFacts {
   readonly op?: string;
   /** What the person should do next, as a sentence. */
   readonly hint?: string;
-  /** The end of `message`: what is wrong, without what was tried, for who tells that in other words. */
+  /** The last part of `message`: what is wrong, without what was tried, for callers that word the rest differently. */
   readonly what?: string | undefined;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
   readonly retry?: Retry;
@@ -66,17 +66,23 @@ export class DestinationError extends HoldfastError {
   }
 }
 
-/** Of a place that is not there: what keeps it is made by somebody else, as a bucket is. Holdfast makes directories only. */
+/**
+ * Details of an error for a place that does not exist and that Holdfast does not make, such as a bucket. It only makes
+ * directories.
+ */
 export const MADE_ELSEWHERE = Object.freeze({ madeElsewhere: true });
 
-/** Of an object that the storage keeps from being removed for now: Object Lock, a retention policy, a legal hold. */
+/**
+ * Details of an error for an object that the storage protects from removal for a time, by Object Lock, a retention
+ * policy or a legal hold.
+ */
 export const PROTECTED_FOR_NOW = Object.freeze({ protectedForNow: true });
 
 export function isProtectedForNow(error: unknown): error is DestinationError {
   return error instanceof DestinationError && error.details['protectedForNow'] === true;
 }
 
-/** The place is not there, and a repository may be made there all the same. */
+/** Whether the place does not exist, but a repository may be made there. */
 export function isAbsentPlace(error: unknown): error is DestinationError {
   if (!(error instanceof DestinationError) || error.kind !== 'not-found') return false;
   return error.details['madeElsewhere'] !== true;
@@ -122,7 +128,10 @@ export class BugError extends HoldfastError {
   }
 }
 
-/** What an error says of an object, for who names the object by itself: without the beginning that `corrupt` gives it. */
+/**
+ * The message of an error about `object`, for callers that name the object themselves: without the prefix that
+ * `corrupt` adds.
+ */
 export function damageOf(error: unknown, object: string): string {
   if (!(error instanceof Error)) return String(error);
   const isItsOwn =
@@ -135,7 +144,7 @@ export function corrupt(object: string, what: string, cause?: unknown): Reposito
   return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, { what, details: { object }, cause });
 }
 
-/** What authenticates, and was signed for another place: whoever has a write-only key has put it there. */
+/** An object that is authentic but was signed for another place: somebody with a write-only key has put it there. */
 export function planted(object: string, what: string): RepositoryError {
   return new RepositoryError('CORRUPT_DATA', `${object}: ${what}`, {
     what,
@@ -143,7 +152,7 @@ export function planted(object: string, what: string): RepositoryError {
   });
 }
 
-/** What a newer program stored and this one cannot read: never reported as damage. */
+/** An object of a newer program that this one cannot read. It is never reported as damage. */
 export function newerFormat(object: string): RepositoryError {
   return new RepositoryError('NEWER_FORMAT', `${object} was written by a newer version of Holdfast`, {
     hint: 'Install a newer Holdfast.',

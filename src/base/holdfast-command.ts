@@ -1,7 +1,7 @@
 /**
- * Commands of this program in texts for people, as they work where they are read: `Run: ${holdfast`jobs ${id}`}` is
- * "Run: npm start -- jobs bkp_…" for whoever began so. The name is told once for each process (`callProgram`); without that,
- * as in engines and threads, it is what works in every terminal.
+ * Formats commands of this program in texts for people, as they work where they are read. For a user who started it by
+ * npm, `Run: ${holdfast`jobs ${id}`}` yields "Run: npm start -- jobs bkp_…". Each process sets the program name once
+ * (`callProgram`); otherwise, as in engines and threads, a form is used that works in every terminal.
  */
 import { HERE, programFor, programForSudo, withProgram, type Environment } from './program-call.ts';
 import { quoted } from './shell-words.ts';
@@ -10,18 +10,20 @@ let program: string | undefined;
 let programForAnybody: string | undefined;
 let repository: string | undefined;
 
-/** What commands begin with from now on: text for a shell. `forAnybody`: where nobody knows who reads. */
+/** Sets what commands begin with: text for a shell. `forAnybody` is used where the reader is unknown. */
 export function callProgram(text: string, forAnybody = text): void {
   program = text;
   programForAnybody = forAnybody;
 }
 
-/** The repository that the work at hand is about, as `-r` takes it; undefined when commands mean it anyway. */
+/** Sets the repository of the current work, as `-r` accepts it; undefined when commands use it by default. */
 export function callRepository(name: string | undefined): void {
   repository = name;
 }
 
-/** Says no more than the list of processes, which every user of the machine sees. */
+/**
+ * The program name for readers without authentication. It reveals no more than the process list that every user sees.
+ */
 export function programNameForAnybody(): string {
   return programForAnybody ?? programName();
 }
@@ -31,36 +33,36 @@ export function programName(): string {
   return program;
 }
 
-/** A word, or several, each of which the shell is to see as it is. */
+/** A word, or several. Each is quoted, so that the shell passes it on unchanged. */
 type Words = string | readonly string[];
 
-/** A command of this installation. What is put in is quoted; an empty list of words leaves no gap. */
+/** A command of this installation. Inserted words are quoted; an empty list leaves no gap. */
 export function holdfast(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return withProgram(programName(), joined(texts, words));
 }
 
-/** The same about the repository of the work at hand. */
+/** The same, with the option that names the repository of the current work. */
 export function holdfastThere(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   const option = repository === undefined ? '' : ` -r ${quoted(repository)}`;
   return `${holdfast(texts, ...words)}${option}`;
 }
 
-/** The same in a reply to a request that anybody can make. */
+/** The same, for replies to unauthenticated requests. */
 export function holdfastForAnybody(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return withProgram(programNameForAnybody(), joined(texts, words));
 }
 
-/** A command, for whoever administers the machine. */
+/** A command to be run by an administrator of the machine. */
 export function sudoHoldfast(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return `sudo ${programForSudo().map(quoted).join(' ')} ${joined(texts, words)}`;
 }
 
-/** npm in the folder of the program, from any other. */
+/** An npm command for the program's folder, to be run from any other. */
 export function npmHere(words: string): string {
   return `npm --prefix ${quoted(HERE.root)} ${words}`;
 }
 
-/** A command on another machine, of which nobody here knows how Holdfast is called there. */
+/** A command for another machine, where the name of the program is unknown. */
 export function holdfastElsewhere(texts: TemplateStringsArray, ...words: readonly Words[]): string {
   return `holdfast ${joined(texts, words)}`;
 }
@@ -74,15 +76,18 @@ function joined(texts: readonly string[], words: readonly Words[]): string {
   return text.trimEnd();
 }
 
-/** What an agent is started with that its commands have to be told, since terminals do not have it. */
+/** What commands need to be told to find an agent whose places or user differ from the terminal's defaults. */
 export interface AgentPlaces {
-  /** Where state and settings are not where they usually are. */
+  /** Environment variables for state and settings that are not in their usual places. */
   readonly variables: Readonly<Record<string, string>>;
-  /** The user of the agent, where whoever asks is another one. */
+  /** The agent's user, when the reader is another one. */
   readonly user: string | undefined;
 }
 
-/** How the program is called for the agent of this process: in any terminal, and with its state and its settings. */
+/**
+ * How to call the program so that it finds the agent of this process from any terminal, with the agent's state and
+ * settings.
+ */
 export function programForAgent(
   { variables, user }: AgentPlaces,
   env: Environment,
@@ -93,7 +98,7 @@ export function programForAgent(
   const set = Object.entries(variables).map(([name, value]) => `${name}=${quoted(value)}`);
   if (user === undefined) return [...set, usual].join(' ');
   const words = programForSudo(installation);
-  // The command of the package knows where the service of the machine has everything.
+  // The packaged command knows where the machine's service keeps its state and settings.
   const isPackaged = words.length === 1;
   const before = isPackaged || set.length === 0 ? [] : ['env', ...set];
   return ['sudo', '-u', quoted(user), ...before, ...words.map(quoted)].join(' ');

@@ -1,17 +1,19 @@
-/** Tags of snapshots that say which job has made them. Nobody else may give one: it is taken at its word. */
+/** Tags of snapshots that name the job that made them. They are trusted, so nobody else may set one. */
 import { RequestError } from './errors.ts';
 
 const BEGINNING = 'job:';
 
-/** Stands in the tags of a snapshot, so that a job that was interrupted after its commit finds it. */
+/** The tag of a job's snapshot, by which a job that was interrupted after its commit finds it. */
 export function jobTag(id: string): string {
   return `${BEGINNING}${id}`;
 }
 
-/** Of a snapshot whose job had exclude rules of its own beside those of the settings: it shows less than its source has. */
+/**
+ * Marks a snapshot whose job had exclude rules in addition to those of the settings: it shows less than its source has.
+ */
 export const NARROWED_TAG = `${BEGINNING}narrowed`;
 
-/** @param exclude rules of the job's own */
+/** @param exclude the job's own rules */
 export function jobTags(id: string, exclude: readonly string[]): readonly string[] {
   return exclude.length === 0 ? [jobTag(id)] : [jobTag(id), NARROWED_TAG];
 }
@@ -25,8 +27,8 @@ export function isJobTag(tag: string): boolean {
 }
 
 /**
- * Tags that somebody chose for a snapshot.
- * @throws {RequestError} INVALID_REQUEST, naming the field of the request, for one that would pass for a job's
+ * Checks the tags that a user chose for a snapshot.
+ * @throws {RequestError} INVALID_REQUEST, naming the field of the request, for a tag that looks like a job's
  */
 export function requireOwnTags(
   tags: readonly string[],

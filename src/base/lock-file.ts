@@ -6,15 +6,21 @@ import { makeDirectories } from './make-directories.ts';
 import { systemClock } from './clock.ts';
 import { StateError, errnoOf } from './errors.ts';
 
-/** Milliseconds between two looks at a lock that somebody else holds. */
+/** Milliseconds between two tries while another process holds the lock. */
 const POLL_MS = 20;
-/** Longer than anything that is done under a lock: what is older was left by a process that died, or a reused id. */
+/**
+ * Milliseconds, longer than any work under a lock. An older lock was left by a process that died, or whose id was
+ * reused.
+ */
 const STALE_MS = 900_000;
-/** How long a lock that is that old is watched still: its holder may have slept meanwhile, and needs no time once it is awake. */
+/**
+ * Milliseconds that a lock of that age is watched before it is broken. Its holder may have slept, and finishes quickly
+ * once it is awake.
+ */
 const AWAKE_MS = 30_000;
-/** A lock without content is one that is just being written, or was left by a process that died right then. */
+/** Milliseconds that a lock may be empty: it is just being written, or its process died at that moment. */
 const UNWRITTEN_MS = 10_000;
-/** Marks of locks that this process has given up and could not remove. */
+/** Marks of locks that this process has released but could not remove. */
 const leftBehind = new Set<string>();
 
 /**
@@ -32,10 +38,12 @@ export async function withLockFile<T>(path: string, work: () => Promise<T>, sign
   }
 }
 
-/** What was done under the lock stands, whatever becomes of the file: others find it dead when this process has ended. */
+/**
+ * Removes the lock file. A failure does not undo the work: other processes find the lock dead once this one has ended.
+ */
 async function release(path: string, mark: string): Promise<void> {
   try {
-    // A process that was held up for long may have lost it to another one.
+    // If this process was stalled for long, another one may have broken the lock and taken it.
     if ((await readFile(path, 'utf8')) === mark) await rm(path, { force: true });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
@@ -57,7 +65,10 @@ async function acquire(path: string, mark: string, signal: AbortSignal): Promise
   }
 }
 
-/** How long a lock is watched before it counts as left behind. The age alone says nothing: the clock may have been set since. */
+/**
+ * Milliseconds that a lock is watched before it counts as left behind. Its age alone is not enough: the clock may have
+ * been set since.
+ */
 function patienceMs({ mark, ageMs }: Holder): number {
   if (mark === '') return UNWRITTEN_MS;
   return ageMs > STALE_MS ? AWAKE_MS : STALE_MS;
@@ -66,9 +77,9 @@ function patienceMs({ mark, ageMs }: Holder): number {
 interface Holder {
   /** Empty until its process has written it. */
   readonly mark: string;
-  /** By the clock on the wall. */
+  /** By the wall clock. */
   readonly ageMs: number;
-  /** Nobody can hold it any more. */
+  /** No running process can hold it. */
   readonly dead: boolean;
 }
 
@@ -80,7 +91,7 @@ async function create(path: string, mark: string): Promise<boolean> {
     try {
       await file.writeFile(mark);
     } catch (error) {
-      // On a full disk there is room for a name: what nobody holds must hold up nobody.
+      // On a full disk the file can be created but not written; an empty lock that nobody holds must not block others.
       await Promise.allSettled([rm(path, { force: true })]);
       throw error;
     } finally {
@@ -128,7 +139,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Takes a dead lock away; when it turns out to be a new one, puts that back. */
+/** Removes a dead lock. If it turns out to be a new one, it is put back. */
 async function breakLock(path: string, mark: string): Promise<void> {
   const aside = `${path}.${randomBytes(8).toString('hex')}`;
   try {

@@ -1,6 +1,6 @@
 /**
- * Logs of the agent and of the Partner service. Secrets are objects that show themselves as `[secret]`; what is named
- * like one is removed too, and what is one by its value or form, wherever in a line it stands.
+ * Logs of the agent and of the Partner service. Secrets are objects that print as `[secret]`. Fields with the name of a
+ * secret are censored too, as is anything in a line that is a known secret or has the form of one.
  */
 import { pino, type Logger, type LoggerOptions } from 'pino';
 import type { FastifyBaseLogger } from 'fastify';
@@ -33,7 +33,7 @@ export function createLog(
   );
 }
 
-/** Requests are not worth a line each; what goes wrong is. */
+/** Logs only problems with requests, not every request. */
 export function createServerLogger(log: Logger): FastifyBaseLogger {
   return log.child({ part: 'api' }, { level: 'warn' });
 }

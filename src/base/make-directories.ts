@@ -1,6 +1,6 @@
 /**
- * A directory with what is missing above it, private to the user. Level by level: the recursive call of Node.js asks
- * without end where a file system says that a name is not there although the directory above it is, as /proc does.
+ * Makes a directory and its missing parents, private to the user. It works level by level: Node's recursive call loops
+ * for ever on file systems, such as /proc, that report a name as missing although its parent exists.
  */
 import { mkdirSync, statSync, type Stats } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
@@ -11,8 +11,8 @@ import { filePath } from './typed-path.ts';
 const PRIVATE = { mode: 0o700 };
 
 /**
- * @returns the topmost directory that was missing; undefined when all were there
- * @throws what the file system answers
+ * @returns the topmost directory that was missing; undefined when all existed
+ * @throws the file system's error
  */
 export async function makeDirectories(directory: string): Promise<string | undefined> {
   const missing: string[] = [];
@@ -24,14 +24,14 @@ export async function makeDirectories(directory: string): Promise<string | undef
     try {
       await mkdir(filePath(one), PRIVATE);
     } catch (error) {
-      // Somebody else may have made it meanwhile.
+      // Another process may have made it meanwhile.
       if (errnoOf(error) !== 'EEXIST' || !isDirectory(await stat(filePath(one)).catch(absence))) throw error;
     }
   }
   return missing[0];
 }
 
-/** The same, without giving way to anything. */
+/** The synchronous variant. */
 export function makeDirectoriesSync(directory: string): string | undefined {
   const missing: string[] = [];
   for (let at = directory; !isDirectory(statOrAbsence(at)); at = dirname(at)) {

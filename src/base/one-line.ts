@@ -1,12 +1,14 @@
-/** Names and the like, which people read in lists and in the log: one line with something to see in it. */
+/**
+ * Checks names and similar texts that people read in lists and logs: they must be a single line with something visible.
+ */
 
 /**
- * Ends of lines, other control characters, halves of characters. What turns the direction of text belongs to some languages;
- * where names are shown it is made visible.
+ * Line ends, other control characters, and lone surrogates. Characters that change the direction of text are allowed,
+ * as some languages need them; they are made visible where names are shown.
  */
 const NOT_IN_A_LINE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** What nobody sees. */
+/** Invisible characters. */
 const UNSEEN = /[\p{C}\p{Z}\u115f\u1160\u3164\uffa0\u2800]/gu;
 
 export function isOneLine(text: string): boolean {

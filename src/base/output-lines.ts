@@ -1,21 +1,21 @@
 /**
- * Lines of what another program prints, as much of it as is kept: the first ones as they come and the last ones at the
- * end. However much it prints, with or without line ends, memory and work for each byte stay the same.
+ * Keeps the first and the last lines of another program's output: the first are passed on as they arrive, the last at
+ * the end. However much is printed, with or without line ends, memory and work per byte stay constant.
  */
 import { formatBytes } from './units.ts';
 
 export interface OutputLimits {
-  /** Lines that are told as they come. */
+  /** Lines that are passed on as they arrive. */
   readonly first: number;
-  /** Lines that are told at the end, when there were more. */
+  /** Lines that are passed on at the end, when there were more. */
   readonly last: number;
-  /** Bytes of one line; what it has beyond is dropped. */
+  /** Most bytes of one line; the rest of it is dropped. */
   readonly lineBytes: number;
 }
 
-/** Whoever keeps them cuts them at 4,000 characters, when it has taken the secrets out. */
+/** The log cuts lines at 4,000 characters after it has removed secrets, so these may be longer. */
 const DEFAULT_LIMITS: OutputLimits = { first: 500, last: 200, lineBytes: 16_000 };
-/** Of the end of the output. */
+/** Most bytes that are kept of the end of the output. */
 const TAIL_BYTES = 65_536;
 const LINE_FEED = 10;
 
@@ -23,19 +23,19 @@ export class OutputLines {
   readonly #limits: OutputLimits;
   readonly #told: (lines: readonly string[]) => void;
   #firstLeft: number;
-  /** The line that has not ended yet, up to its longest. */
+  /** The beginning of the current line, up to `lineBytes`. */
   #line: Buffer[] = [];
   #lineLength = 0;
   readonly #tail = new Tail(TAIL_BYTES);
 
-  /** `told` gets the lines of one piece of output together. */
+  /** @param told called with the lines of one piece of output together */
   constructor(told: (lines: readonly string[]) => void, limits: OutputLimits = DEFAULT_LIMITS) {
     this.#told = told;
     this.#limits = limits;
     this.#firstLeft = limits.first;
   }
 
-  /** The bytes are not held on to. */
+  /** Takes a piece of output. `bytes` may be reused afterwards. */
   take(bytes: Buffer): void {
     const lines: string[] = [];
     let at = 0;
@@ -53,12 +53,12 @@ export class OutputLines {
     if (lines.length > 0) this.#told(lines);
   }
 
-  /** No more comes: tells what is left. */
+  /** Ends the output, and passes on what is left. */
   end(): void {
     if (this.#lineLength > 0) this.#told([this.#takeLine()]);
     const { bytes, dropped } = this.#tail.take();
     if (bytes.length === 0) return;
-    // What was dropped ends within a line, of which the rest is not told when there are whole ones.
+    // The tail begins in the middle of a line. The rest of that line is left out when complete lines follow.
     const isWithinLine = dropped > 0 && !bytes.includes(LINE_FEED);
     const whole = isWithinLine
       ? Math.max(0, bytes.length - this.#limits.lineBytes)
@@ -89,7 +89,7 @@ export class OutputLines {
   }
 }
 
-/** The last bytes of many. */
+/** Keeps the last `size` bytes of a stream. */
 class Tail {
   readonly #size: number;
   #ring: Buffer | undefined;
@@ -111,7 +111,7 @@ class Tail {
     this.#length += bytes.length;
   }
 
-  /** What is there, and how many bytes came before it. */
+  /** The kept bytes, and how many were dropped before them. */
   take(): { readonly bytes: Buffer; readonly dropped: number } {
     const ring = this.#ring ?? Buffer.alloc(0);
     const [length, at] = [this.#length, this.#length % this.#size];
@@ -134,7 +134,7 @@ function linesOf(bytes: Buffer): readonly Buffer[] {
   return lines;
 }
 
-/** As it stands on a terminal when it is complete: what shows its progress writes a line again and again. */
+/** The line as a terminal shows it at the end: a progress display overwrites its line by carriage returns. */
 function textOf(line: Buffer): string {
   const text = line.toString('utf8').replace(/\r+$/, '');
   return text.slice(text.lastIndexOf('\r') + 1);

@@ -11,7 +11,7 @@ export function pathNames(path: ByteString): ByteString[] {
   return names;
 }
 
-/** The path of those names. */
+/** The absolute path with these names. */
 export function pathOf(names: readonly ByteString[]): ByteString {
   return asByteString(`/${names.join('/')}`);
 }

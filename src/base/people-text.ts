@@ -1,6 +1,6 @@
 /**
- * Texts that people write with an editor of their own: UTF-8 or, where its mark says so, UTF-16, as Windows writes it.
- * Nothing is guessed, and nothing is read with characters put in place of bytes that are none.
+ * Reads text that people write with their own editors: UTF-8 or, with a byte order mark, UTF-16 as Windows writes it.
+ * No encoding is guessed, and invalid bytes are not replaced.
  */
 import { isUtf8 } from 'node:buffer';
 import { asByteString, bytesOfText, type ByteString } from './byte-path.ts';
@@ -17,7 +17,9 @@ const MARKS = [
   { bytes: [0xfe, 0xff], encoding: 'utf-16be' },
 ] as const;
 
-/** UTF-16 without a mark shows itself by its zero bytes, and is refused: which of the two orders it has is not said. */
+/**
+ * Decodes the text. UTF-16 without a mark is recognised by its zero bytes and refused, as its byte order is unknown.
+ */
 export function peopleText(bytes: Uint8Array): PeopleText {
   const encoding = encodingOf(bytes);
   if (encoding === 'utf-8' && !isUtf8(bytes)) return { fault: 'not-utf8' };
@@ -30,12 +32,12 @@ export function peopleText(bytes: Uint8Array): PeopleText {
   return text.includes('\0') ? { fault: 'zero-bytes' } : { text };
 }
 
-/** For files of other programs, in which what is not UTF-8 (a comment, a name) is nothing that is looked for. */
+/** For files of other programs, where invalid UTF-8 (in a comment, a name) is in no part that is needed. */
 export function looseText(bytes: Uint8Array): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes);
 }
 
-/** Whether it begins with a byte order mark. */
+/** Whether the bytes begin with a byte order mark. */
 export function hasMark(bytes: Uint8Array): boolean {
   return markOf(bytes) !== undefined;
 }
@@ -48,7 +50,7 @@ function markOf(start: Uint8Array) {
   return MARKS.find(({ bytes }) => bytes.every((byte, at) => start[at] === byte));
 }
 
-/** As the end of a sentence that begins with what was read. */
+/** The fault, worded to continue a sentence that begins with what was read. */
 export function faultWords(fault: TextFault): string {
   return fault === 'not-utf8'
     ? 'is not text in UTF-8'
@@ -56,8 +58,8 @@ export function faultWords(fault: TextFault): string {
 }
 
 /**
- * The same where the text is about names of files, which are bytes: whatever has no mark stays as it is. Undefined when it
- * cannot be lines of names, as UTF-16 without its mark.
+ * The same for text about file names, which are bytes: text without a mark is kept unchanged. Undefined when it cannot
+ * be lines of names, such as UTF-16 without a mark.
  */
 export function peopleBytes(bytes: Uint8Array): ByteString | undefined {
   if (encodingOf(bytes) === 'utf-8') {
@@ -70,12 +72,15 @@ export function peopleBytes(bytes: Uint8Array): ByteString | undefined {
 
 export const SAVE_AS_UTF8 = 'Save it as plain text in UTF-8.';
 
-/** A secret is one line, and the line break behind it is none of it; another one is, as it always was (docs/repository-format.md). */
+/**
+ * A secret is one line, and the line break after it is not part of it. Further line breaks are
+ * (docs/repository-format.md).
+ */
 export function withoutFinalLineBreak(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
 
-/** Whether Node.js has put something in place of bytes, or of half a character, when it made the text. */
+/** Whether Node.js replaced invalid bytes, or half of a surrogate pair, when it made the text. */
 export function isLossy(text: string): boolean {
   return text.includes('\uFFFD') || !text.isWellFormed();
 }

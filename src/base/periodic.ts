@@ -1,23 +1,23 @@
-/** Work that is done again and again, with a pause after each time. */
+/** Repeats work, with a pause after each time. */
 import type { Clock } from './clock.ts';
 import { isAbort } from './errors.ts';
 
 export interface PeriodicOptions {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly signal: AbortSignal;
-  /** Told of each failure; the work is tried again after the next pause. */
+  /** Called with each failure; the work is tried again after the next pause. */
   readonly trouble: (error: unknown) => void;
 }
 
-/** What costs more the more there is may take one part in so many of all time. */
+/** Work whose cost grows with the amount of data may take one part in this many of all time. */
 const REST = 20;
 
-/** Milliseconds until the next time, after one that took so many: what takes long is done less often. */
+/** Milliseconds to pause after work that took `tookMs`, so that slow work is done less often. */
 export function pauseAfter(tookMs: number, shortestMs: number): number {
   return Math.max(shortestMs, tookMs * (REST - 1));
 }
 
-/** Begins with a pause. Resolves when the signal ends it; never rejects. */
+/** Begins with a pause. Resolves when the signal aborts; never rejects. */
 export async function periodically(
   pauseMs: number,
   work: () => void | Promise<void>,

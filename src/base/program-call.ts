@@ -1,4 +1,7 @@
-/** How this installation is called, by rules alone: what a command has to begin with where somebody reads it. */
+/**
+ * Works out how this installation is called: the beginning of a command that works where it is read. Pure rules, with
+ * all facts about the system passed in.
+ */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,21 +9,21 @@ import { quoted, quotedOnWindows } from './shell-words.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What is installed, and what the disk says of other places. */
+/** The installation, and access to the disk for other places. */
 export interface Installation {
-  /** The folder of the program, without links. */
+  /** The folder of the program, with links resolved. */
   readonly root: string;
   /** The Node.js that runs it. */
   readonly runtime: string;
   readonly platform: NodeJS.Platform;
-  /** Where a path leads; undefined where nothing is that may be run. */
+  /** The target of a path with links resolved; undefined where there is no executable file. */
   readonly lookUp: (path: string) => string | undefined;
 }
 
-/** `terminal`: whoever typed the command, still in `directory`. `anywhere`: any terminal, at any time. */
+/** `terminal`: the user who typed the command, still in `directory`. `anywhere`: any terminal, at any time. */
 export type Reader = { readonly at: 'terminal'; readonly directory: string } | { readonly at: 'anywhere' };
 
-/** The folder above the compiled program, and above the sources where these are run. */
+/** The folder above the compiled program, which is also the one above the sources. */
 export const HERE: Installation = {
   root: fileURLToPath(new URL('../..', import.meta.url)).replace(/[/\\]$/, ''),
   runtime: process.execPath,
@@ -35,13 +38,15 @@ export const HERE: Installation = {
   },
 };
 
-/** Says how it is called, for a wrapper, an alias or a container that the program cannot know of. */
+/**
+ * The variable that sets the program's name, for a wrapper, an alias or a container that the program cannot know about.
+ */
 export const NAMED_BY = 'HOLDFAST_PROGRAM';
 
-/** Where the Debian package has the program; its command is `holdfast`. */
+/** The folder of the program in the Debian package, whose command is `holdfast`. */
 const PACKAGED = '/usr/lib/holdfast';
 
-/** What a command begins with that is typed next: text for a shell. */
+/** What commands begin with for this reader: text for a shell. */
 export function programFor(reader: Reader, env: Environment, installation: Installation = HERE): string {
   const named = env[NAMED_BY] ?? '';
   if (named !== '') return named;
@@ -59,21 +64,30 @@ export function programFor(reader: Reader, env: Environment, installation: Insta
   return words.map(platform === 'win32' ? quotedOnWindows : quoted).join(' ');
 }
 
-/** Its words behind sudo, which looks for programs in places of its own: what is not packaged is named by its paths. */
+/**
+ * The program's words after sudo. As sudo searches a path of its own, a program that is not packaged is named by its
+ * absolute path.
+ */
 export function programForSudo(installation: Installation = HERE): readonly string[] {
   return isPackaged(installation) ? ['holdfast'] : [installation.runtime, launcherOf(installation)];
 }
 
 const NPM_START = 'npm start --';
 
-/** `npm start` gives its words to `start`, which runs another command when the first of them is one. */
+/**
+ * Combines program and words. `npm start` passes its words to the command `start`, which runs another command when the
+ * first word is one.
+ */
 export function withProgram(program: string, words: string): string {
   if (program !== NPM_START) return `${program} ${words}`;
   if (words === 'start') return 'npm start';
   return `${NPM_START} ${words.replace(/^start /, '')}`;
 }
 
-/** Where the person typed the command, if that is not the working directory: npm changes to its package's folder. */
+/**
+ * The directory where the user typed the command, if that is not the working directory: npm changes to its package's
+ * folder.
+ */
 export function typedDirectory(env: Environment): string | undefined {
   return isNpmStart(env) ? env['INIT_CWD'] : undefined;
 }
@@ -83,7 +97,7 @@ function isNpmStart(env: Environment): boolean {
   return env['npm_lifecycle_event'] === 'start' && env['npm_package_name'] === 'holdfast';
 }
 
-/** Whether npx, or `npm exec`, runs this program, and not one that runs it in turn. */
+/** Whether npx or `npm exec` runs this program directly, and not another one that runs it in turn. */
 function isNpx(env: Environment): boolean {
   return (
     env['npm_lifecycle_event'] === 'npx' &&
@@ -95,7 +109,7 @@ function isPackaged({ root }: Installation): boolean {
   return root === PACKAGED;
 }
 
-/** The file that starts it. */
+/** The script that starts the program. */
 export function launcherOf({ root }: Installation): string {
   return join(root, 'service', 'bin', 'holdfast.js');
 }
@@ -104,7 +118,7 @@ export function launcherOf({ root }: Installation): string {
 function isOnPath(env: Environment, installation: Installation): boolean {
   const launcher = launcherOf(installation);
   if (installation.platform !== 'win32') return findOnPath('holdfast', env, installation) === launcher;
-  // npm puts a script beside the packages there.
+  // On Windows npm puts a script next to the global packages.
   const script = findOnPath('holdfast.cmd', env, installation);
   const beside = script === undefined ? '' : join(script, '..', 'node_modules', 'holdfast');
   return script !== undefined && join(beside, 'service', 'bin', 'holdfast.js') === launcher;
@@ -119,7 +133,7 @@ function findOnPath(name: string, env: Environment, { lookUp }: Installation): s
   return undefined;
 }
 
-/** npm puts these before the path of what it runs: no terminal has them. */
+/** npm adds these directories to the path of what it runs; no terminal has them. */
 function isOfNpm(directory: string): boolean {
   return directory.endsWith(join('node_modules', '.bin')) || directory.includes(`${sep}node-gyp-bin`);
 }

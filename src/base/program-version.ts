@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The version in package.json, which lies beside `src` and `dist` alike. */
+/** The version in package.json, which lies in the folder above both `src` and `dist`. */
 export function programVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
   const version: unknown =
@@ -8,7 +8,7 @@ export function programVersion(): string {
   return typeof version === 'string' ? version : '0.0.0';
 }
 
-/** As snapshots record what made them. */
+/** The name of this program as snapshots record it. */
 export function toolName(): string {
   return `holdfast ${programVersion()}`;
 }

@@ -1,4 +1,4 @@
-/** The rate of recent work and the time that is left. Pure: times come in with the counters. */
+/** Estimates the rate of recent work and the time left. Pure: times are passed in with the counters. */
 
 export interface EstimateCounters {
   readonly phase: string;
@@ -9,28 +9,28 @@ export interface EstimateCounters {
 }
 
 export interface Estimate {
-  /** Takes the counters of one moment, in monotonic milliseconds. */
+  /** Takes the counters at `time`, in monotonic milliseconds. */
   observe(time: number, counters: EstimateCounters): void;
-  /** Null until enough was seen. */
+  /** Null until enough work was seen. */
   bytesPerSecond(): number | null;
-  /** Milliseconds left; null while there is no ground for a guess: total unknown, too early, or nothing moves. */
+  /** Milliseconds left; null when they cannot be estimated: the total is unknown, it is too early, or nothing moves. */
   etaMs(): number | null;
 }
 
 const LIMITS = Object.freeze({
-  /** Weights fall by e in this time, so that work is as old on average as in a plain mean over 30 s. */
+  /** Weights fall by a factor of e in this time, which gives samples the same average age as a plain mean over 30 s. */
   decayMs: 15_000,
-  /** Closer observations are added up. */
+  /** Observations that follow each other more closely are combined. */
   sampleMs: 100,
   rateAfterMs: 500,
   etaAfterMs: 3000,
-  /** Without any work for so long there is no time to name. */
+  /** Without any progress for this long, no time is given. */
   stalledMs: 20_000,
-  /** Beyond this a guess says nothing. */
+  /** Longer estimates are meaningless. */
   longestEtaMs: 99 * 24 * 3_600_000,
-  /** The shown time moves at most by this part of itself a second, besides running down, */
+  /** Apart from counting down, the shown time changes each second by at most this fraction of itself… */
   etaShare: 0.2,
-  /** or by this many seconds a second when it is short. */
+  /** …or by this many seconds, whichever is more. */
   etaSeconds: 2,
 });
 
@@ -43,7 +43,7 @@ export function createEstimate(): Estimate {
   let first: Sample | undefined;
   let last: Sample | undefined;
   let movedAt = 0;
-  // Sums whose older parts weigh less.
+  // Weighted sums in which older parts count less.
   let bytes = 0;
   let files = 0;
   let weight = 0;
@@ -63,7 +63,7 @@ export function createEstimate(): Estimate {
     return first === undefined || last === undefined ? 0 : last.time - first.time;
   }
 
-  /** By bytes where their total is known, else by files. */
+  /** By bytes where their total is known, otherwise by files. */
   function rawEta(): number | null {
     if (last === undefined || elapsed() < LIMITS.etaAfterMs) return null;
     if (last.time - movedAt >= LIMITS.stalledMs) return null;
@@ -105,7 +105,7 @@ export function createEstimate(): Estimate {
   };
 }
 
-/** The next time to show: run down by what passed, and moved towards what the rate says, never by a leap. */
+/** The next time to show: counted down, and moved towards the new estimate in limited steps. */
 function towards(shown: number | null, wanted: number | null, passed: number): number | null {
   if (shown === null || wanted === null) return wanted;
   const expected = Math.max(0, shown - passed);

@@ -1,19 +1,23 @@
-/** Reading what may be a pipe with a name: opening one waits for who writes to it, in a way that nothing ends. */
+/**
+ * Reads what may be a named pipe. Opening one normally blocks until somebody writes to it, and cannot be interrupted.
+ */
 import { constants, createReadStream, lstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { addAbortSignal, type Readable } from 'node:stream';
 
-/** The bytes of a file, or of a pipe until its writer has closed it. @throws what the file system answers; the signal's reason */
+/**
+ * The bytes of a file, or of a pipe until its writer closes it. @throws the file system's error; the signal's reason
+ */
 function readFileOrPipe(path: string | Buffer, signal: AbortSignal): Readable {
   signal.throwIfAborted();
-  // Not what is behind a link, as /dev/stdin: that is open already, and may have no writer any more.
+  // Links such as /dev/stdin are not followed: such a pipe is already open, and may have no writer any more.
   if (process.platform === 'win32' || !lstatSync(path).isFIFO()) return createReadStream(path);
-  // It is open at once, and a socket waits for the first writer.
+  // A non-blocking open returns at once, and the socket then waits for the first writer.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   return addAbortSignal(signal, new Socket({ fd, readable: true, writable: false }));
 }
 
-/** The same in memory; undefined where there is more than `most` bytes, as of a device that never ends. */
+/** The content in memory; undefined where there are more than `most` bytes, as in an endless device. */
 export async function readAtMost(
   path: string | Buffer,
   most: number,

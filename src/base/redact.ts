@@ -1,25 +1,25 @@
-/** Takes secrets out of text before it is stored, logged, shown or sent. */
+/** Removes secrets from text before it is stored, logged, shown or sent. */
 
 const SHOWN = '[secret]';
 
-/** Shorter ones are part of ordinary words; nobody who chose one is protected by hiding it. */
+/** Shorter secrets occur in ordinary words, and hiding them would not protect whoever chose one. */
 const SHORTEST_SECRET = 8;
 const MOST_SECRETS = 1_000;
 
 export interface Redactor {
-  /** From now on this text is a secret, however it is written. */
+  /** Adds a secret, which is removed in all of its usual spellings. */
   readonly learn: (secret: string) => void;
   readonly redact: (text: string) => string;
 }
 
-/** Knows the secrets that it was told, beside what gives itself away by its form. */
+/** Removes the secrets that it has learned, and what is recognisable as a secret by its form. */
 export function createRedactor(): Redactor {
   const known = new Set<string>();
   let spellings: readonly string[] = [];
   return {
     learn(secret) {
       if (secret.length < SHORTEST_SECRET) return;
-      // The last ones are those that were used last.
+      // Moved to the end, so that the least recently used secret is dropped first.
       if (known.delete(secret)) {
         known.add(secret);
         return;
@@ -27,7 +27,7 @@ export function createRedactor(): Redactor {
       known.add(secret);
       const [oldest] = known;
       if (known.size > MOST_SECRETS && oldest !== undefined) known.delete(oldest);
-      // The longest first: a secret may be a part of another one.
+      // Longest first, as a secret may be part of another one.
       spellings = [...new Set([...known].flatMap(spellingsOf))].sort((a, b) => b.length - a.length);
     },
     redact(text) {
@@ -40,14 +40,14 @@ export function createRedactor(): Redactor {
   };
 }
 
-/** A secret as it stands in JSON, in a URL, or encoded. */
+/** The secret as it appears in plain text, JSON or URLs, or encoded. */
 function spellingsOf(secret: string): readonly string[] {
   const bytes = Buffer.from(secret, 'utf8');
   return [
     secret,
     JSON.stringify(secret).slice(1, -1),
     encodeURIComponent(secret.toWellFormed()),
-    // Without the last characters, which depend on what follows.
+    // Without the last characters, which depend on the bytes that follow.
     ...(['base64', 'base64url'] as const).map((encoding) =>
       bytes.subarray(0, bytes.length - (bytes.length % 3)).toString(encoding),
     ),
@@ -56,23 +56,26 @@ function spellingsOf(secret: string): readonly string[] {
 }
 
 const FORMS: readonly (readonly [pattern: RegExp, shown: string])[] = [
-  // Access tokens, and the secrets that Holdfast itself gives out.
+  // Access tokens, and secrets that Holdfast itself issues.
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, SHOWN],
   [/\b(hfs|hfp|hfd|hfe|whsec)_[A-Za-z0-9+/=]{16,}/g, `$1_${SHOWN}`],
   [/\bhfw_[\w-]{40,}/g, `hfw_${SHOWN}`],
   [/\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi, `$1 ${SHOWN}`],
   [/\b(#?code=)[\w-]{40,}/g, `$1${SHOWN}`],
-  // As commands and settings of other programs have them.
+  // Assignments in commands and settings of other programs.
   [
     /((?:password|passwd|passphrase|secret|token|api[_-]?key)["']?=)(?:"[^"]*"|'[^']*'|[^\s"'\\,;&]+)/gi,
     `$1${SHOWN}`,
   ],
 ];
 
-/** A URL up to its path, and its query. */
+/** Scheme and remainder of a URL. */
 const ADDRESS = /\b([a-z][a-z0-9+.-]{1,30}:\/\/)([^\s"'<>\\]*)/gi;
 
-/** What gives itself away: user names and queries of URLs, tokens, and what is called a password. */
+/**
+ * Removes what is recognisable as a secret: user info and queries of URLs, tokens, and values that are named as
+ * passwords or the like.
+ */
 export function redactText(text: string): string {
   let shown = text.replace(ADDRESS, (_all, scheme: string, rest: string) => scheme + redactRest(rest));
   for (const [pattern, replacement] of FORMS) shown = shown.replace(pattern, replacement);
@@ -88,7 +91,7 @@ function redactRest(rest: string): string {
   return shownHost + (query === -1 ? path : `${path.slice(0, query)}?${SHOWN}`);
 }
 
-/** All texts within plain data; names of fields stay as they are. */
+/** Applies `redact` to all texts within plain data; field names stay unchanged. */
 export function redactDeep<Value>(value: Value, redact: (text: string) => string): Value {
   if (typeof value === 'string') return redact(value) as Value;
   if (Array.isArray(value)) return value.map((one: unknown) => redactDeep(one, redact)) as Value;

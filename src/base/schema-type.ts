@@ -1,6 +1,6 @@
 /**
- * Schemas in the words of TypeBox and with its types, without its code: what is used of it fits on this page, and the rest
- * would stay in the agent's memory (10 MB) for as long as it runs.
+ * Builds schemas with TypeBox's interface and types but without its code. The part that is used fits on this page,
+ * while the whole package would take 10 MB of the agent's memory.
  */
 import type { TSchema, Type as TypeBox } from 'typebox';
 
@@ -24,7 +24,7 @@ type Words =
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** As in TypeBox, what marks a property that may be left out is no part of its JSON Schema. */
+/** Properties that may be left out. As in TypeBox, this mark is not part of their JSON Schema. */
 const optional = new WeakSet<object>();
 
 const words: Readonly<Record<Words, (...parts: never[]) => object>> = {
@@ -44,7 +44,7 @@ const words: Readonly<Record<Words, (...parts: never[]) => object>> = {
     optional.add(copy);
     return copy;
   },
-  /** Of any names. */
+  /** Accepts any property names. */
   Record: (_names: TSchema, values: TSchema, options?: Options) => ({
     type: 'object',
     patternProperties: { '^.*$': values },

@@ -1,18 +1,24 @@
-/** Words for programs, which Node.js hands on as UTF-8 alone: what holds other bytes is made by a shell. */
+/**
+ * Passes words to programs that Node.js cannot pass: it encodes all words as UTF-8, so other bytes are produced by a
+ * shell.
+ */
 import { bytesOfText, isAscii } from './byte-path.ts';
 
-/** The program and its words as Node.js can start them. */
+/** A command line that Node.js can start. */
 export function startable(words: readonly [string, ...string[]]): readonly [string, ...string[]] {
   if (words.every((word) => word.isWellFormed())) return words;
   return ['/bin/sh', '-c', `exec ${words.map(shellWord).join(' ')}`];
 }
 
-/** A command for a shell, as Node.js can hand it on. */
+/** A shell command that Node.js can pass on. */
 export function shellCommand(command: string): string {
   return command.isWellFormed() ? command : `eval ${shellWord(command)}`;
 }
 
-/** In ASCII: a substitution stands for each run of other bytes. None of them is a line end, which would be lost. */
+/**
+ * The word in ASCII, with a command substitution for each run of other bytes. These contain no line ends, which a
+ * substitution would strip.
+ */
 function shellWord(typed: string): string {
   const parts = bytesOfText(typed)
     .split(/([\u0080-\u00ff]+)/)

@@ -1,13 +1,13 @@
 /**
- * A source behind a symbolic link lies in its snapshots where the link led then. Whoever asks for something of it knows it by
- * the name that he gave it, which a snapshot keeps beside the path.
+ * Finds sources that were named by a symbolic link. In a snapshot such a source has the path that the link led to at
+ * the time. Users know it by the name they gave, which the snapshot keeps in addition to the path.
  */
 import { asByteString, type ByteString } from './byte-path.ts';
 
 export interface SourceName {
-  /** As it was named. */
+  /** The name that the user gave. */
   readonly name: ByteString;
-  /** Where it really lay: one of the paths of the snapshot. */
+  /** Where the source really was: one of the snapshot's paths. */
   readonly path: ByteString;
 }
 
@@ -17,8 +17,9 @@ export interface NamedPaths {
 }
 
 /**
- * Where a snapshot has what somebody asks for by a path.
- * @param leadsTo where the path leads on this machine now: for snapshots that did not keep how their sources were named
+ * The path in a snapshot for the path that a user asks for.
+ * @param leadsTo where that path leads on this machine at present, for snapshots that did not keep the names of their
+ *   sources
  */
 export function pathIn(
   { paths, named = [] }: NamedPaths,
@@ -32,7 +33,7 @@ export function pathIn(
   return meant ?? leadsTo.find((one) => paths.some((path) => isAtOrBelow(one, path))) ?? asked;
 }
 
-/** Whether a path is one of the sources, by the name that it was given or by where it lay. */
+/** Whether a path is one of the sources, by its given name or by its real path. */
 export function isSourceOf({ paths, named = [] }: NamedPaths, asked: readonly ByteString[]): boolean {
   return asked.some((one) => paths.includes(one) || named.some(({ name }) => name === one));
 }

@@ -1,17 +1,18 @@
-/** The time zone that the system is in, by name. */
+/** Finds the name of the system's time zone. */
 import { realpathSync } from 'node:fs';
 import { errnoOf } from './errors.ts';
 
-/** UTC where the system says nothing that there is. */
+/** UTC where the system names no known zone. */
 export function systemZone(): string {
-  // Undefined, or no zone at all, for what it does not understand.
+  // Undefined, or not a valid zone, for settings that Node.js does not understand.
   const told: string | undefined = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return told !== undefined && isTimeZone(told) ? told : 'UTC';
 }
 
 /**
- * Puts the name in the place of what `TZ` says and is no name, so that everything that tells the time tells the same.
- * @returns for people: that it is not understood, and what counts
+ * Replaces a value of `TZ` that is not a zone name by the name of the zone it means, so that everything shows the same
+ * time.
+ * @returns a warning for people when the value is not understood, with the zone that is used
  */
 export function nameTimeZone(environment: NodeJS.ProcessEnv): string | undefined {
   const written = environment['TZ'];
@@ -23,13 +24,16 @@ export function nameTimeZone(environment: NodeJS.ProcessEnv): string | undefined
   return `TZ says "${written}", which is not the name of a time zone that is known here: times count as ${zone}. Write a name such as Europe/Berlin.`;
 }
 
-/** Of `:Europe/Berlin`, as POSIX has names that the system gives. */
+/** The zone of `:Europe/Berlin`, POSIX's form of a system zone. */
 function zoneOfName(written: string): string | undefined {
   const name = written.replace(/^:/, '');
   return name !== '' && isTimeZone(name) ? name : undefined;
 }
 
-/** Of `MSK-3` or `<+03>-3`, as POSIX has zones of whole hours: these have names with the same sign. What has rules for the summer has none. */
+/**
+ * The zone of `MSK-3` or `<+03>-3`, POSIX's form of a whole-hour offset: Etc/GMT zones have the same sign. Forms with
+ * daylight saving rules have no equivalent.
+ */
 function zoneOfOffset(written: string): string | undefined {
   const hours = /^:?(?:[A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)([+-]?)0?(\d{1,2})(?::?00){0,2}$/.exec(written);
   if (hours === null) return undefined;
@@ -38,7 +42,7 @@ function zoneOfOffset(written: string): string | undefined {
   return isTimeZone(zone) ? zone : undefined;
 }
 
-/** Of `:/etc/localtime`, or the file itself. */
+/** The zone of a path such as `:/etc/localtime`. */
 function zoneOfFile(written: string): string | undefined {
   const path = written.replace(/^:/, '');
   if (!path.startsWith('/')) return undefined;

@@ -1,6 +1,6 @@
-/** Turns at something dear: so many at once, the others wait in the order in which they came. */
+/** Limits how many callers use something expensive at once. The others wait in the order of their arrival. */
 export interface Turns {
-  /** Waits for a turn; disposing of it ends it. Rejects with the signal's reason when that aborts before. */
+  /** Waits for a turn, which ends when it is disposed. Rejects with the signal's reason if that aborts first. */
   take(signal: AbortSignal): Promise<Disposable>;
 }
 
@@ -32,11 +32,11 @@ export function createTurns(atOnce: number): Turns {
   };
 }
 
-/** One turn at a time at each of several places. */
+/** One turn at a time for each of several places. */
 export class TurnsAt {
   readonly #places = new Map<string, { readonly turns: Turns; users: number }>();
 
-  /** As `Turns.take`; disposing of it ends it. */
+  /** As `Turns.take`, for one place. */
   async take(place: string, signal: AbortSignal): Promise<Disposable> {
     const known = this.#places.get(place) ?? { turns: createTurns(1), users: 0 };
     this.#places.set(place, known);

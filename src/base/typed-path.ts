@@ -1,19 +1,19 @@
 /**
- * Paths as they are typed. They are bytes, and what is typed is text: a byte that is no part of UTF-8 stands in it as a
- * half of a surrogate pair that stands nowhere else (U+DC80 to U+DCFF), as Python does it (PEP 383). `bytesOfText` gives
- * the byte back; whatever gives such a text to the file system has to do so by `filePath`.
+ * Paths as users type them. A path is bytes while typed text is Unicode: a byte that is not valid UTF-8 is represented
+ * by a lone surrogate (U+DC80 to U+DCFF), as in Python (PEP 383). `bytesOfText` restores the byte; code that passes
+ * such a path to the file system must use `filePath`.
  */
 import { realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { bytesOfText, asByteString, fsPath, textWithBytes } from './byte-path.ts';
 import { errnoOf } from './errors.ts';
 
-/** For node:fs. */
+/** The path as node:fs accepts it. */
 export function filePath(typed: string): string | Buffer {
   return typed.isWellFormed() ? typed : fsPath(bytesOfText(typed));
 }
 
-/** Links resolved. @throws what the file system answers */
+/** The path with links resolved. @throws the file system's error */
 export function realPath(typed: string): string {
   if (process.platform === 'win32') return realpathSync(typed);
   return textWithBytes(asByteString(realpathSync.native(filePath(typed), 'latin1')));
@@ -25,13 +25,14 @@ export function workingDirectory(): string {
 }
 
 /**
- * Absolute, and of no `.` and `..`. As the system goes, `..` leads out of the directory that a link before it leads to, so
- * `link/../x` is a neighbour of that directory and not of the link. Where there is nothing, it is taken off as text.
+ * Makes a path absolute, without `.` and `..`. As in the system itself, `..` after a link leads to the parent of the
+ * link's target, so `link/../x` is next to that target and not next to the link. Where nothing exists, `..` is resolved
+ * as text.
  */
 export function resolveTyped(typed: string, from = workingDirectory()): string {
   const parts = typed.split('/');
   const last = parts.lastIndexOf('..');
-  // What only leads up from where one is has no link in it: the working directory is a real one.
+  // A path that only goes up from the working directory contains no link, as the working directory is a real path.
   if (last === -1 || parts.slice(0, last).every((part) => part === '..' || part === '.'))
     return resolve(from, typed);
   const up = parts.slice(0, last + 1).join('/');

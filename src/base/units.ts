@@ -16,8 +16,8 @@ const sizeUnits: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Bytes of a size such as `500M`, `1.5GiB`, `10 MB` or `4096`, rounded to a whole byte.
- * @throws RequestError when it is no size, or too large to count exactly
+ * Parses a size such as `500M`, `1.5GiB`, `10 MB` or `4096` into bytes, rounded to a whole byte.
+ * @throws {RequestError} when it is not a size, or too large to count exactly
  */
 export function parseSize(text: string): number {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim());
@@ -45,7 +45,7 @@ export function formatBytes(bytes: number): string {
   if (Math.round(bytes) < kibi) return `${Math.round(bytes)} B`;
   let value = bytes / kibi;
   let unit = 0;
-  // What would be shown as 1024.0 is 1.0 of the next unit.
+  // What would be shown as 1024.0 is shown as 1.0 of the next unit.
   while (Number(value.toFixed(1)) >= kibi && unit < binaryUnits.length - 1) {
     value /= kibi;
     unit += 1;
@@ -58,7 +58,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** Milliseconds in one of each unit, the longest first. A day is 24 hours, whatever the clocks do. */
+/** Milliseconds in one of each unit, the longest first. A day is 24 hours, regardless of clock changes. */
 const durationUnits: ReadonlyMap<string, number> = new Map([
   ['w', 7 * day],
   ['d', day],
@@ -69,8 +69,8 @@ const durationUnits: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Milliseconds of a duration such as `72h`, `3d`, `90s`, `1h30m`, `1.5h` or `0`, rounded to a whole one.
- * @throws RequestError when it is no duration, or longer than a clock can count
+ * Parses a duration such as `72h`, `3d`, `90s`, `1h30m`, `1.5h` or `0` into milliseconds, rounded to a whole one.
+ * @throws {RequestError} when it is not a duration, or too long to count exactly
  */
 export function parseDuration(text: string): number {
   const written = text.trim().toLowerCase();
@@ -81,7 +81,7 @@ export function parseDuration(text: string): number {
   let smallest = Number.POSITIVE_INFINITY;
   for (const [, number, name] of written.matchAll(/(\d+(?:\.\d+)?)(ms|[wdhms])/g)) {
     const unit = durationUnits.get(name ?? '');
-    // Units must fall (1h30m): a repeated or rising one is more likely a typing error than a sum.
+    // Units must decrease (1h30m): a repeated or larger one is more likely a typing error than a sum.
     if (unit === undefined || unit >= smallest) throw notADuration(text);
     smallest = unit;
     total += Number(number) * unit;

@@ -1,6 +1,6 @@
-/** Secrets in URLs, which end up in logs and histories: told by where they stand and what they are called. */
+/** Finds secrets in URLs, which would end up in logs and histories, by their position and their names. */
 
-/** What a parameter's name contains, lower case and without punctuation, when its value is a secret. */
+/** A parameter is secret when its name, in lower case and without punctuation, contains one of these. */
 const SECRET_PARTS = [
   'secret',
   'passw',
@@ -17,21 +17,21 @@ const SECRET_PARTS = [
   'authorization',
 ];
 
-/** Whole names that are too short to be looked for inside others. */
+/** Complete names, too short to be searched for inside others. */
 const SECRET_NAMES: ReadonlySet<string> = new Set(['key', 'pass', 'sig', 'sas', 'auth', 'jwt']);
 
-/** What of a URL is a secret, in words that do not repeat it; undefined when nothing is. */
+/** Which secret the URL contains, in words that do not repeat it; undefined when it contains none. */
 export function secretInUrl(url: string): string | undefined {
   return hasPassword(url) ? 'a password before the "@"' : secretParameter(url);
 }
 
-/** Looked for in the text: a password with an unescaped "/" or "?" in it does not parse as one. */
+/** Searches the text itself: a password with an unescaped "/" or "?" would not be parsed as one. */
 function hasPassword(url: string): boolean {
   const rest = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/is.exec(url)?.[1];
   if (rest === undefined) return false;
   const authority = /^[^/?#]*/.exec(rest)?.[0] ?? '';
   if (authority.includes('@')) return /:|%3a/i.test(authority.slice(0, authority.lastIndexOf('@')));
-  // Before a host's port there is no "@"; before anything else that is no port there may be a password.
+  // A host with a port has no "@" after it. If what follows the colon is not a port, it may be a password.
   return /^[^[]*:/.test(authority) && !/:\d*$/.test(authority) && rest.includes('@');
 }
 

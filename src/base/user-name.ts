@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** Of whom this process is; the number where the system's list has no entry for it, as in containers. */
+/** The user of this process; their number where the system has no entry for it, as in containers. */
 export function userName(): string {
   try {
     return userInfo().username;

@@ -1,26 +1,27 @@
 /**
- * What this process waits for that is not its own to end: a store that asks for time, a server that does not answer. It
- * is kept for the whole process, since who waits knows nobody who could be told, and each process has one reader.
+ * Records what this process waits for that it cannot end itself: a store that asks for time, a server that does not
+ * answer. The record is global, as the code that waits does not know who could report it, and each process has one
+ * reader.
  */
 import { systemClock } from './clock.ts';
 
 /** All times are those of the monotonic clock, in milliseconds. */
 type Wait = {
   readonly whom: Whom;
-  /** The name that the other gives its failure, or a word or two; undefined while nothing is said at all. */
+  /** The failure's name, or a word or two; undefined while there is no answer at all. */
   readonly because: string | undefined;
-  /** Since when nothing has moved. */
+  /** When something last moved. */
   readonly since: () => number;
 } & (
   | { readonly next: 'again'; readonly until: () => number }
-  /** Undefined where the end is open. */
+  /** Undefined where there is no time limit. */
   | { readonly next: 'given up'; readonly until: (() => number) | undefined }
 );
 
-/** One that is over before is worth no word. */
+/** Shorter waits are not worth reporting. */
 export const WORTH_TELLING_MS = 4_000;
 
-/** Whom it is waited for. */
+/** What is waited for. */
 export type Whom = keyof typeof WHOM;
 
 const WHOM = {
@@ -31,13 +32,13 @@ const WHOM = {
   other_change: 'another program that changes the repository',
 } as const;
 
-/** A wait that is worth telling. */
+/** A wait that is worth reporting. */
 export type OthersWait =
   | {
       readonly code: 'asked_again';
       readonly params: {
         readonly whom: Whom;
-        /** The name that the other gives its failure, or a word or two. */
+        /** The failure's name, or a word or two. */
         readonly because: string | null;
         readonly again_in_seconds: number;
       };
@@ -47,14 +48,14 @@ export type OthersWait =
       readonly params: {
         readonly whom: Whom;
         readonly silent_seconds: number;
-        /** Null where that is open. */
+        /** Null where there is no time limit. */
         readonly given_up_in_seconds: number | null;
       };
     };
 
 const waits = new Set<Wait>();
 
-/** Waits until `ms` from now on before it asks again, after failures since then. Call what is returned when that is over. */
+/** Records a wait of `ms` before the next try, after failures since `since`. The returned function ends it. */
 export function waitsToAskAgain(
   whom: Whom,
   because: string | undefined,
@@ -65,7 +66,7 @@ export function waitsToAskAgain(
   return begin({ whom, because, since: () => since, until: () => until, next: 'again' });
 }
 
-/** Waits for an answer since then, for `patienceMs` at most. Call what is returned when it has come. */
+/** Records a wait for an answer since that time, for at most `patienceMs`. The returned function ends it. */
 export function waitsForAnswer(whom: Whom, since: () => number, patienceMs?: () => number): () => void {
   const until = patienceMs === undefined ? undefined : () => since() + patienceMs();
   return begin({ whom, because: undefined, since, until, next: 'given up' });
@@ -76,7 +77,7 @@ function begin(wait: Wait): () => void {
   return () => void waits.delete(wait);
 }
 
-/** The wait that is worth telling: the one that goes on for the longest; undefined when all goes on, as far as is known. */
+/** The wait to report: the longest one; undefined when nothing has been waiting for long enough. */
 export function toldWait(now = systemClock.monotonic()): OthersWait | undefined {
   let longest: Wait | undefined;
   let most = WORTH_TELLING_MS - 1;
@@ -87,7 +88,7 @@ export function toldWait(now = systemClock.monotonic()): OthersWait | undefined 
   return longest === undefined ? undefined : told(longest, now);
 }
 
-/** What was waited so far; of one whose end is known, all of it. */
+/** How long a wait has lasted; for one with a known end, its whole length. */
 function lasts(wait: Wait, now: number): number {
   return wait.next === 'again' ? wait.until() - wait.since() : now - wait.since();
 }
@@ -103,7 +104,7 @@ function told({ whom, because, since, ...wait }: Wait, now: number): OthersWait 
   return { code: 'no_answer', params: { whom, silent_seconds: silent, given_up_in_seconds } };
 }
 
-/** `waiting for the store (SlowDown), again in 16 s`, for people. */
+/** The wait in words, such as `waiting for the store (SlowDown), again in 16 s`. */
 export function waitedText({ code, params }: OthersWait): string {
   const whom = `waiting for ${WHOM[params.whom]}`;
   if (code === 'asked_again') {
@@ -120,7 +121,7 @@ function inWords(seconds: number): string {
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** Runs `work`, which shows as a wait while it lasts longer than such things do. */
+/** Runs `work`, which is reported as a wait once it takes long. */
 export async function toldAsWait<T>(whom: Whom, work: () => Promise<T>): Promise<T> {
   const since = systemClock.monotonic();
   const end = waitsForAnswer(whom, () => since);
@@ -133,7 +134,10 @@ export async function toldAsWait<T>(whom: Whom, work: () => Promise<T>): Promise
 
 const tellers: object[] = [];
 
-/** Who tells of waits from now on, before those who did so far: `isTurn` says whether that one still does. */
+/**
+ * Registers a reporter of waits, which takes precedence over earlier ones until it ends. `isTurn` says whether it is
+ * the current one.
+ */
 export function tellWaits(): { readonly isTurn: () => boolean; readonly end: () => void } {
   const self = {};
   tellers.push(self);

@@ -1,4 +1,7 @@
-/** What destinations are reached with beside their URL, by kind: settings of which every secret is a reference. */
+/**
+ * Schema of a destination's access settings: what is needed in addition to its URL, by kind. Every secret is a
+ * reference.
+ */
 import { Type } from '../base/schema-type.ts';
 import { choice, count, flag, object, orNull, secret, textOrNull } from './schema-parts.ts';
 
@@ -6,7 +9,7 @@ const word = (description: string) =>
   orNull(Type.String({ minLength: 1, maxLength: 1_024 }), { description });
 const file = (description: string) => textOrNull('absolute-path', description);
 
-/** The kinds by the beginning of their URL, in which each kind of access is of use. */
+/** For each kind of access, the beginning of the URLs that it applies to. */
 export const ACCESS_SCHEMES: Readonly<Record<string, RegExp>> = {
   s3: /^s3:/i,
   sftp: /^sftp:/i,

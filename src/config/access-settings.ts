@@ -1,4 +1,4 @@
-/** Access of a destination, from the file's values to what the agent reads. */
+/** Builds a destination's access settings from the file's values. */
 import { ACCESS_SCHEMES } from './access-schema.ts';
 import type { FilledConfig } from './schema.ts';
 import type { AccessSettings, SecretReference } from './settings.ts';
@@ -8,7 +8,7 @@ import { absolutePath, type SettingsContext } from './settings-context.ts';
 type Written = NonNullable<FilledConfig['destinations'][string]['access']>;
 
 interface AccessScene {
-  /** Of the destination. */
+  /** Name of the destination. */
   readonly name: string;
   readonly url: string;
   readonly context: SettingsContext;
@@ -64,7 +64,7 @@ function buildS3(s3: NonNullable<Written['s3']>, { name, faults }: AccessScene):
   };
 }
 
-/** What is written for another kind of destination would be left unread. */
+/** Rejects access settings for another kind of destination, which would otherwise be silently ignored. */
 function refuseMisplaced(written: Written, { name, url, faults }: AccessScene): void {
   for (const [kind, scheme] of Object.entries(ACCESS_SCHEMES)) {
     if ((written as Readonly<Record<string, unknown>>)[kind] === null || scheme.test(url)) continue;
@@ -77,7 +77,7 @@ function refuseMisplaced(written: Written, { name, url, faults }: AccessScene): 
   }
 }
 
-/** The schema lets exactly one of the four through. */
+/** The schema ensures that exactly one of the four forms is present. */
 function reference(written: object | null): SecretReference | null {
   return written as SecretReference | null;
 }

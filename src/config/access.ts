@@ -1,10 +1,10 @@
-/** The access of a destination with its secrets looked up, for the moment in which it is opened. */
+/** Looks up the secrets of a destination's access, at the moment when it is opened. */
 import { resolveSecret, type SecretContext } from './secret.ts';
 import type { AccessSettings, SecretReference } from './settings.ts';
 
 type Known = string | undefined;
 
-/** Plain data, which goes to the process of a job: never stored, logged or part of an error. */
+/** Plain data that is passed to the process of a job. It is never stored, logged or part of an error. */
 export interface ResolvedAccess {
   readonly s3?: {
     readonly accessKeyId: Known;
@@ -91,7 +91,7 @@ export async function resolveAccess(
   };
 }
 
-/** The references among the settings. */
+/** The secret references in a destination's access settings. */
 export function accessSecrets(access: AccessSettings | null | undefined): readonly SecretReference[] {
   const { s3, sftp, webdav, azblob, gs, rclone } = access ?? {};
   const all = [

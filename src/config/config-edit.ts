@@ -1,4 +1,7 @@
-/** Changes to the configuration file: checked before they are written, whole or not at all, comments kept. */
+/**
+ * Changes the configuration file. Changes are checked before they are written, applied completely or not at all, and
+ * keep comments.
+ */
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RequestError } from '../base/errors.ts';
 import { withLockFile } from '../base/lock-file.ts';
@@ -18,7 +21,7 @@ export function setValue(path: KeyPath, value: unknown): ConfigChange {
   return { kind: 'set', path, value };
 }
 
-/** The default holds again. */
+/** Removes the value, so that its default applies again. */
 export function removeValue(path: KeyPath): ConfigChange {
   return { kind: 'remove', path };
 }
@@ -60,10 +63,10 @@ export interface EditTarget {
 const NEW_FILE = `{\n  "version": ${CONFIG_VERSION}\n}\n`;
 
 /**
- * Changes the file, or makes it. With a revision, only while the file still has it.
- * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change; the file is as before
- * @throws {ConfigError} when the file is broken, or gone, and must be put right first
- * @throws {StateError} when it cannot be written
+ * Changes the file, or creates it. With a revision, only if the file still has that revision.
+ * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change; the file is unchanged
+ * @throws {ConfigError} when the file is invalid or missing and must be repaired first
+ * @throws {StateError} when the file cannot be written
  */
 export async function editConfig(
   { file, context }: EditTarget,
@@ -72,7 +75,7 @@ export async function editConfig(
   signal: AbortSignal,
 ): Promise<LoadedConfig> {
   requireShallowValues(changes);
-  // Editors know nothing of the lock; between other commands, the API and the page it keeps every change.
+  // Editors ignore the lock; it prevents lost changes between other commands, the API and the page.
   return await withLockFile(
     `${file}.lock`,
     async () => {
@@ -84,7 +87,7 @@ export async function editConfig(
   );
 }
 
-/** Throws what `editConfig` would throw of the change and of the file, and writes nothing. */
+/** Checks like `editConfig`, with the same errors, but writes nothing. */
 export async function checkEdit(
   target: EditTarget,
   changes: readonly ConfigChange[],
@@ -114,7 +117,7 @@ async function changed(
   return { before, bytes, after: checkChanged(file, bytes, context) };
 }
 
-/** No setting has so many levels, and what is nested a thousand times exhausts the stack. */
+/** No setting has this many levels, and a value nested a thousand times would exhaust the stack. */
 const DEEPEST_VALUE = 16;
 
 function requireShallowValues(changes: readonly ConfigChange[]): void {
@@ -140,7 +143,7 @@ function requireRevision(found: string, expected: string | undefined): void {
   });
 }
 
-/** What is wrong with the changed text is wrong with the change: before, the text was valid. */
+/** The text was valid before, so any problem of the changed text is a problem of the change. */
 function checkChanged(file: string, bytes: Buffer, context: SettingsContext): LoadedConfig {
   try {
     return loadConfig(file, bytes, context);

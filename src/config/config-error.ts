@@ -1,7 +1,7 @@
-/** What is wrong with a configuration file, and where. */
+/** Errors for problems in a configuration file, with their place in it. */
 import { type ErrorFacts, HoldfastError, RequestError } from '../base/errors.ts';
 
-/** Names of properties and indexes of arrays, from the top. */
+/** Names of properties and indexes of arrays, from the root. */
 export type KeyPath = readonly (string | number)[];
 
 export type ProblemCode =
@@ -53,9 +53,9 @@ export class ConfigError extends HoldfastError<ConfigErrorCode> {
   }
 }
 
-/** A change that would make the file invalid: the first mistake in words. */
+/** A change that would make the file invalid. The message describes the first problem. */
 export class InvalidChange extends RequestError {
-  /** All of them, in the order of the text. */
+  /** All problems, in the order of the text. */
   readonly problems: readonly ConfigProblem[];
 
   constructor(code: string, message: string, facts: ErrorFacts, problems: readonly ConfigProblem[]) {
@@ -64,7 +64,7 @@ export class InvalidChange extends RequestError {
   }
 }
 
-/** One error for all mistakes in a file: the first in words, with the number of the others. */
+/** One error for all problems in a file: it describes the first one and counts the others. */
 export function problemsError(
   file: string,
   problems: readonly [ConfigProblem, ...ConfigProblem[]],
@@ -79,7 +79,7 @@ export function problemsError(
   });
 }
 
-/** `sources[0].exclude.caches`. */
+/** The path as people write it, such as `sources[0].exclude.caches`. */
 export function shownKeyPath(path: KeyPath): string {
   return path.reduce<string>((shown, segment) => {
     if (typeof segment === 'number') return `${shown}[${segment}]`;

@@ -1,4 +1,6 @@
-/** The configuration while the agent runs: follows the file, and keeps the last valid settings through everything. */
+/**
+ * The configuration of the running agent: follows the file, and keeps the last valid settings whatever happens to it.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
@@ -14,49 +16,51 @@ import type { SettingsContext } from './settings-context.ts';
 
 export interface ConfigState {
   readonly status: 'ok' | 'degraded';
-  /** Why the file is not in force; line and column are null when it is not about its text. */
+  /** Why the file is not in effect; line and column are null when the problem is not in its text. */
   readonly error: {
     readonly message: string;
-    /** The same without the place. */
+    /** The same, without the place. */
     readonly what?: string;
     readonly hint: string;
     readonly line: number | null;
     readonly column: number | null;
   } | null;
-  /** Of the content that is in force. */
+  /** The revision of the content that is in effect. */
   readonly revision: string;
 }
 
 export interface ConfigUpdate {
   readonly settings: Settings;
   readonly state: ConfigState;
-  /** False when only the state is another. */
+  /** False when only the state changed. */
   readonly settingsChanged: boolean;
 }
 
 export interface ConfigSourceOptions {
   /** Absolute path of the file. */
   readonly file: string;
-  /** Somebody named the file: it is an error that it does not exist. */
+  /** The user named the file, so that it is an error if it does not exist. */
   readonly required: boolean;
   readonly context: SettingsContext;
   readonly clock: Clock;
-  /** Told of what goes wrong in the background without harm to the settings; does not throw. */
+  /** Called with problems in the background that do not harm the settings. Must not throw. */
   readonly report: (error: Error) => void;
 }
 
-/** Milliseconds without a further change after which the file is read: editors write in several steps. */
+/** Milliseconds without a further change before the file is read, as editors write in several steps. */
 const QUIET_MS = 200;
-/** A file that never rests is read all the same. */
+/** After this many rounds a file that keeps changing is read anyway. */
 const MOST_QUIET_ROUNDS = 10;
-/** How often the file is looked at though no change was reported: events get lost, and network drives have none. */
+/**
+ * Milliseconds between two checks of the file without a reported change: events get lost, and network drives have none.
+ */
 const LOOK_AGAIN_MS = 30_000;
-/** The same while the file is not in force: a directory that was moved away takes the watch with it. */
+/** The same while the file is not in effect: a directory that was moved away takes its watch with it. */
 const LOOK_AGAIN_DEGRADED_MS = 2_000;
 
 /**
- * Reads the file, or begins with its last valid content when it is broken.
- * @throws {ConfigError} when there are no settings to begin with: the file is broken and never was valid
+ * Reads the file; when it is invalid, starts with its last valid content.
+ * @throws {ConfigError} when there are no settings to start with: the file is invalid and no valid content is known
  */
 export async function openConfigSource(options: ConfigSourceOptions): Promise<ConfigSource> {
   const source = new ConfigSource(options, await begin(options));
@@ -66,7 +70,7 @@ export async function openConfigSource(options: ConfigSourceOptions): Promise<Co
 
 interface InForce {
   readonly settings: Settings;
-  /** Undefined while there is no file and defaults are in force. */
+  /** Undefined while there is no file and the defaults are in effect. */
   readonly loaded: LoadedConfig | undefined;
   readonly error: ConfigError | null;
 }
@@ -90,7 +94,7 @@ async function begin({ file, required, context, report }: ConfigSourceOptions): 
   return { settings: defaultSettings(context), loaded: undefined, error: null };
 }
 
-/** A copy that cannot be written costs nothing now. */
+/** A copy that cannot be written does no harm at present, so the failure is only reported. */
 async function keep(
   loaded: LoadedConfig,
   { file, context, report }: Pick<ConfigSourceOptions, 'file' | 'context' | 'report'>,
@@ -110,13 +114,13 @@ export class ConfigSource implements AsyncDisposable {
   #inForce: InForce;
   #watch: FileWatch | undefined;
   #following: Promise<void> | undefined;
-  /** Ends the wait for the next change. */
+  /** Aborted to end the wait for the next change. */
   #idle = new AbortController();
   readonly #closing = new AbortController();
   #changed = false;
-  /** The file was away, perhaps with its directory, which takes the watch with it. */
+  /** The file was missing or invalid. Its directory may have been moved away, which ends the watch. */
   #watchInDoubt = false;
-  /** Reads come one after the other. */
+  /** Serialises reads of the file. */
   #reading: Promise<void> = Promise.resolve();
 
   constructor(options: ConfigSourceOptions, inForce: InForce) {
@@ -125,12 +129,12 @@ export class ConfigSource implements AsyncDisposable {
     this.#inForce = inForce;
   }
 
-  /** The settings in force: always valid. */
+  /** The settings in effect, which are always valid. */
   get current(): Settings {
     return this.#inForce.settings;
   }
 
-  /** The text and values in force; undefined while there is no file and defaults are. */
+  /** The text and values in effect; undefined while there is no file and the defaults are in effect. */
   get document(): LoadedConfig | undefined {
     return this.#inForce.loaded;
   }
@@ -144,13 +148,13 @@ export class ConfigSource implements AsyncDisposable {
     };
   }
 
-  /** Calls `listener` after each change of settings or state; gives what ends that. */
+  /** Calls `listener` after each change of settings or state. The returned function ends that. */
   onChange(listener: (update: ConfigUpdate) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Begins to follow the file. A watch that fails is reported; the file is then looked at from time to time. */
+  /** Starts to follow the file. If watching fails, that is reported, and the file is checked periodically. */
   async watch(): Promise<void> {
     if (this.#following !== undefined) return;
     await this.#openWatch();
@@ -165,11 +169,11 @@ export class ConfigSource implements AsyncDisposable {
     };
     await this.#watch?.close();
     this.#watch = await watchFile(this.file, wake, this.#options.report);
-    // What was written before has raised no event.
+    // Changes made before the watch began raised no event.
     this.#changed = true;
   }
 
-  /** Reads the file now. Resolves once it is in force, or the state says why not. */
+  /** Reads the file now. Resolves once it is in effect, or the state says why it is not. */
   async reload(): Promise<ConfigState> {
     const read = this.#reading.then(async () => await this.#read());
     this.#reading = read;
@@ -178,9 +182,9 @@ export class ConfigSource implements AsyncDisposable {
   }
 
   /**
-   * Changes the file, keeping comments and layout, and puts it in force.
+   * Changes the file, keeping comments and layout, and puts it into effect.
    * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change
-   * @throws {ConfigError} when the file is broken and must be put right first
+   * @throws {ConfigError} when the file is invalid and must be repaired first
    */
   async edit(
     changes: readonly ConfigChange[],
@@ -192,7 +196,7 @@ export class ConfigSource implements AsyncDisposable {
     return await this.reload();
   }
 
-  /** Throws what `edit` would throw, and changes nothing. */
+  /** Throws what `edit` would throw, but changes nothing. */
   async check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void> {
     await checkEdit({ file: this.file, context: this.#options.context }, changes, expectedRevision);
   }
@@ -245,7 +249,7 @@ export class ConfigSource implements AsyncDisposable {
     const { context } = this.#options;
     try {
       const loaded = await readConfig(this.file, context);
-      // A file that never was is no loss.
+      // A file that never existed is not missing.
       if (loaded === undefined)
         return { ...now, error: now.loaded === undefined ? null : missingConfig(this.file) };
       if (loaded.revision === now.loaded?.revision) return { ...now, error: null };

@@ -1,14 +1,14 @@
-/** From the bytes of a configuration file to its text, and from offsets in it to lines and columns. */
+/** Decodes the bytes of a configuration file, and converts offsets in its text to lines and columns. */
 import { isUtf8 } from 'node:buffer';
 import type { ConfigProblem, ProblemCode } from './config-error.ts';
 
-/** Bytes; a configuration with a thousand sources has about half of it. */
+/** Bytes; a configuration with a thousand sources takes about half of that. */
 export const LARGEST_CONFIG = 1_048_576;
 
 export interface DecodedText {
   /** Without byte order mark. */
   readonly text: string;
-  /** The file began with one, and is to begin with one again when it is written. */
+  /** The file began with a byte order mark, and gets one again when it is written. */
   readonly byteOrderMark: boolean;
   readonly problem: ConfigProblem | null;
 }
@@ -54,14 +54,14 @@ function firstBadByte(bytes: Uint8Array): Place {
   }
 }
 
-/** What comes before the first byte that is not UTF-8. */
+/** The text before the first byte that is not UTF-8. */
 function soundPrefix(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString('utf8');
   const replaced = text.indexOf('\uFFFD');
   return replaced === -1 ? text : text.slice(0, replaced);
 }
 
-/** Of an offset in a text. */
+/** Line and column of an offset in a text. */
 export function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset);
   const lineStart = before.lastIndexOf('\n') + 1;

@@ -1,19 +1,21 @@
-/** Puts an entry into an object or list of a text, or takes one out: commas, indentation and comments stay right. */
+/**
+ * Inserts an entry into an object or list of a text, or removes one, keeping commas, indentation and comments right.
+ */
 import { createScanner, type Node } from 'jsonc-parser';
 import { TOKEN } from './parse.ts';
 
 export interface NewChild {
-  /** In an object. */
+  /** The name, for an entry of an object. */
   readonly key?: string;
   readonly value: unknown;
 }
 
-/** The value as it is written where line `offset` is in: further lines are indented like that one. */
+/** The value as text for the line that contains `offset`: further lines get that line's indentation. */
 export function rendered(text: string, offset: number, value: unknown): string {
   return render(value, lineIndent(text, offset), text);
 }
 
-/** Adds a child so that it becomes the one at `index`. */
+/** Adds a child that gets the position `index`. */
 export function insertChild(text: string, container: Node, index: number, child: NewChild): string {
   const children = container.children ?? [];
   const previous = children[index - 1];
@@ -30,10 +32,10 @@ export function insertChild(text: string, container: Node, index: number, child:
 }
 
 interface Layout {
-  /** All on one line. */
+  /** All entries are on one line. */
   readonly inline: boolean;
   readonly indent: string;
-  /** What comes between two entries, after the comma. */
+  /** The text between two entries, after the comma. */
   readonly break: string;
 }
 
@@ -43,7 +45,7 @@ function layoutOf(text: string, container: Node): Layout {
   const own = (container.children ?? []).find(({ offset }) => isFirstOnLine(text, offset));
   const indent =
     own === undefined ? lineIndent(text, container.offset) + indentUnit(text) : lineIndent(text, own.offset);
-  // An empty one is opened up.
+  // An empty container is spread over several lines.
   const stays = inline && (container.children ?? []).length > 0;
   return { inline: stays, indent, break: stays ? ' ' : lineBreak(text) + indent };
 }
@@ -64,7 +66,7 @@ interface Neighbours {
   readonly layout: Layout;
 }
 
-/** A comment behind the entry before belongs to that one, so the new entry comes after it. */
+/** A comment after the previous entry belongs to it, so the new entry follows that comment. */
 function insertAfter(text: string, container: Node, { previous, next, written, layout }: Neighbours): string {
   const from = endOf(previous);
   const to = next?.offset ?? endOf(container) - 1;
@@ -90,7 +92,7 @@ function insertFirst(text: string, container: Node, written: string, layout: Lay
   );
 }
 
-/** Takes out the child at `index` with its comma, and the lines that are then empty. */
+/** Removes the child at `index` with its comma, and lines that become empty. */
 export function removeChild(text: string, container: Node, index: number): string {
   const children = container.children ?? [];
   const child = children[index];
@@ -111,7 +113,7 @@ export function removeChild(text: string, container: Node, index: number): strin
   return commaBefore === undefined ? changed : splice(changed, commaBefore, 1, '');
 }
 
-/** Without the lines that only held what was cut, or the spaces beside it. */
+/** Cuts out a part, together with lines that held nothing else, or the spaces next to it. */
 function cutOut(text: string, start: number, end: number): string {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const newline = text.indexOf('\n', end);
@@ -125,13 +127,13 @@ function cutOut(text: string, start: number, end: number): string {
   return splice(text, start - spacesBefore, end - start + spacesBefore, '');
 }
 
-/** Behind the comma and the comments that begin on the line of `from`. */
+/** The position after a comma and the comments that begin on the line of `from`. */
 function afterComments(text: string, from: number, to: number): number {
   let anchor = from;
   for (const { token, offset, end } of tokens(text, from, to)) {
     if (token === TOKEN.lineBreak) break;
     if (token !== TOKEN.space) anchor = end;
-    // The rest of a comment of several lines is not on this line any more.
+    // A comment of several lines ends on another line.
     if (token === TOKEN.blockComment && text.slice(offset, end).includes('\n')) break;
   }
   return anchor;
@@ -153,7 +155,7 @@ interface Token {
   readonly end: number;
 }
 
-/** What stands between two entries. */
+/** The tokens between two entries. */
 function tokens(text: string, from: number, to: number): readonly Token[] {
   const found: Token[] = [];
   const scanner = createScanner(text.slice(0, to), false);

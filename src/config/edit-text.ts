@@ -1,6 +1,6 @@
 /**
- * Changes values in configuration text and leaves everything else as it is: comments, order, indentation, line ends.
- * Only what stands inside a value that is removed or replaced goes with it. The text must be valid.
+ * Changes values in configuration text and leaves everything else alone: comments, order, indentation, line ends. Only
+ * what is inside a removed or replaced value is lost. The text must be valid.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { parseTree, type Node } from 'jsonc-parser';
@@ -9,11 +9,11 @@ import { shownKeyPath, type KeyPath } from './config-error.ts';
 import { insertChild, removeChild, rendered } from './edit-container.ts';
 import { nodeAt, valueOf } from './parse.ts';
 
-/** As the index of an array: behind its last item. */
+/** As the index of an array: after its last item. */
 export const APPEND = -1;
 
 /**
- * Sets the value at `path`; what is missing on the way is made.
+ * Sets the value at `path`, and creates missing parents.
  * @throws {RequestError} when an index is beyond the end of its list
  */
 export function setInText(text: string, path: KeyPath, value: unknown): string {
@@ -39,7 +39,7 @@ export function setInText(text: string, path: KeyPath, value: unknown): string {
   return changeValue(text, path, value);
 }
 
-/** Takes out what stands at `path`; the same text when nothing does. */
+/** Removes the value at `path`; returns the same text when there is none. */
 export function removeFromText(text: string, path: KeyPath): string {
   const last = path.at(-1);
   const container = nodeAt(treeOf(text), path.slice(0, -1));
@@ -77,7 +77,7 @@ function beyondEnd(path: KeyPath, length: number): RequestError {
   });
 }
 
-/** Where both are objects or both are lists, only what differs is touched. */
+/** Between two objects or two lists only the differences are changed. */
 function changeValue(text: string, path: KeyPath, value: unknown): string {
   const node = nodeAt(treeOf(text), path);
   if (node === undefined) return setInText(text, path, value);
@@ -105,7 +105,10 @@ function changeObject(
   return changed;
 }
 
-/** What both lists begin and end with stays; of what is between, items are changed in pairs, then added or removed. */
+/**
+ * The common beginning and end of both lists stay. Items in between are changed in pairs; the remaining ones are added
+ * or removed.
+ */
 function changeList(text: string, path: KeyPath, old: readonly unknown[], value: readonly unknown[]): string {
   const most = Math.min(old.length, value.length);
   let start = 0;

@@ -1,4 +1,7 @@
-/** From the file's values, defaults filled in, to the settings the agent reads; and what no schema can say. */
+/**
+ * Builds the settings that the agent reads from the file's values with defaults, and checks what a schema cannot
+ * express.
+ */
 import { join } from 'node:path';
 import { BugError, HoldfastError } from '../base/errors.ts';
 import { requireOwnTags } from '../base/job-tag.ts';
@@ -15,13 +18,16 @@ import type {
 import { checkAgainstSchema, type Fault } from './validate.ts';
 import { absolutePath, isHome, type SettingsContext } from './settings-context.ts';
 
-/** Name of the default destination while nothing else is chosen. */
+/** Name of the default destination while no other is chosen. */
 export const DEFAULT_DESTINATION = 'default';
 
-/** What the embedded repository can always be called, and is called where another destination is the default one. */
+/**
+ * The name by which the embedded repository can always be addressed. It is also its name while another destination is
+ * the default.
+ */
 export const EMBEDDED_DESTINATION = 'embedded';
 
-/** By its directory: the settings may have a name of their own for it. */
+/** Recognised by its directory, as the settings may give it another name. */
 function embeddedDestination(
   name: string,
   { stateDirectory }: Pick<SettingsContext, 'stateDirectory'>,
@@ -71,12 +77,12 @@ export function buildSettings(config: FilledConfig, context: SettingsContext): B
   return { settings: faults.length === 0 ? settings : undefined, faults };
 }
 
-/** Every default: what holds where there is no configuration file. */
+/** The settings without a configuration file: all defaults. */
 export function defaultSettings(context: SettingsContext): Settings {
   return requireSettings({}, context);
 }
 
-/** The settings of a source that is not configured: every default, for a backup that somebody asks for. */
+/** The settings of a source that is not configured, for a backup on request: all defaults. */
 export function defaultSource(path: string, settings: Settings, context: SettingsContext): SourceSettings {
   const [source] = requireSettings({ sources: [{ path }] }, context).sources;
   if (source === undefined) throw new BugError('The defaults of a source are not valid');
@@ -91,8 +97,8 @@ function requireSettings(value: object, context: SettingsContext): Settings {
 }
 
 /**
- * The destination that a name means: one that is configured; else `default` for the default one, `embedded` for the one in
- * the state directory, and `cloud` for the first that is not on this machine.
+ * Finds the destination that a name refers to: a configured one; otherwise `default` for the default one, `embedded`
+ * for the repository in the state directory, and `cloud` for the first destination that is not on this machine.
  */
 export function findDestination(settings: Settings, name: string): DestinationSettings | undefined {
   const named = (wanted: string): DestinationSettings | undefined =>
@@ -135,7 +141,10 @@ function buildDestinations(
   return { destinations: isKept ? [...configured, embedded] : configured, embedded };
 }
 
-/** As where nothing is configured, while it is the default one; a name that never means another one afterwards. */
+/**
+ * The name of the embedded repository: `default` while it is the default destination and the name is free; otherwise a
+ * name that no other destination has.
+ */
 function embeddedName({ defaultDestination, destinations }: FilledConfig): string {
   const isTaken = (name: string): boolean => Object.hasOwn(destinations, name);
   const isDefault = (defaultDestination ?? DEFAULT_DESTINATION) === DEFAULT_DESTINATION;
@@ -145,7 +154,7 @@ function embeddedName({ defaultDestination, destinations }: FilledConfig): strin
   return name;
 }
 
-/** It is the default one, or a source names it. */
+/** Whether the embedded repository is the default destination or is named by a source. */
 function usesEmbedded({ defaultDestination, sources }: FilledConfig, name: string): boolean {
   if (name === DEFAULT_DESTINATION) return true;
   return (
@@ -154,7 +163,7 @@ function usesEmbedded({ defaultDestination, sources }: FilledConfig, name: strin
   );
 }
 
-/** As the settings call it: the embedded one may be called `embedded` at any time. */
+/** Translates a name into that of the settings: the embedded repository may always be called `embedded`. */
 function nameOf(
   named: string,
   destinations: readonly DestinationSettings[],
@@ -168,7 +177,7 @@ function locationOf(url: string, context: SettingsContext): string {
   return url.startsWith('/') || isHome(url) ? absolutePath(url, context) : url;
 }
 
-/** Puts what `check` throws among the faults. */
+/** Runs `check`, and adds the error it throws to the faults. */
 function ask(
   check: ((text: string) => void) | undefined,
   text: string,
@@ -299,7 +308,9 @@ function destinationsOf(
   return found;
 }
 
-/** `default` means the default one, as in the API, unless a destination has that name. */
+/**
+ * Resolves a source's destination. `default` means the default one, as in the API, unless a destination has that name.
+ */
 function destinationOf(
   named: string | null,
   path: Fault['path'],
@@ -339,12 +350,12 @@ function buildNotices({ ntfy, webhook, email, ...rest }: FilledConfig['notices']
   };
 }
 
-/** The schema lets exactly one of the four through. */
+/** The schema ensures that exactly one of the four forms is present. */
 function reference(written: object | null): SecretReference | null {
   return written as SecretReference | null;
 }
 
-/** Whole seconds, never fewer than written. */
+/** In whole seconds, rounded up. */
 function seconds(span: string): number {
   return Math.ceil(parseDuration(span) / 1_000);
 }

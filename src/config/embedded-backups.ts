@@ -1,11 +1,11 @@
-/** Whether backups lie in the embedded repository, as far as that is seen without a key. */
+/** Whether the embedded repository contains backups, as far as can be seen without a key. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../base/errors.ts';
 
 /**
- * Each start of the agent makes the repository, so that one without a snapshot says nothing. One that was made and cannot be
- * seen, as on a drive that is away, holds what it held.
+ * The agent creates the repository at each start, so one without a snapshot does not count. A repository that was
+ * created but cannot be read, as on a disconnected drive, is assumed to contain backups.
  */
 export function holdsBackups(stateDirectory: string): boolean {
   if (!existsSync(join(stateDirectory, 'repository-id'))) return false;

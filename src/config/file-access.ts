@@ -1,4 +1,4 @@
-/** Reads files that decide what the agent does, and refuses them while somebody else could change or read them. */
+/** Reads files that decide what the agent does, and refuses those that other users could change or read. */
 import { constants, type Stats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -8,14 +8,14 @@ import { LARGEST_CONFIG } from './config-text.ts';
 
 /**
  * The content of a configuration file; undefined when there is none.
- * @param use a `draft` decides nothing yet: others may read it, and change it
+ * @param use a `draft` is not in effect, so others may read and change it
  * @throws {ConfigError} CONFIG_UNREADABLE, CONFIG_UNSAFE
  */
 export async function readConfigBytes(
   path: string,
   use: 'in-force' | 'draft' = 'in-force',
 ): Promise<Buffer | undefined> {
-  // Without waiting for a writer, should it be a pipe.
+  // Non-blocking, so that opening a pipe does not wait for a writer.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   let file: FileHandle;
   try {
@@ -75,7 +75,7 @@ function requireRegular(path: string, stats: Stats): void {
   });
 }
 
-/** It names commands that the agent runs, and addresses that only its owner should know. */
+/** The file contains commands that the agent runs, and addresses that only its owner should know. */
 function requirePrivate(path: string, stats: Stats): void {
   if (process.platform === 'win32') return;
   if (!isTrusted(stats)) throw foreign('The configuration', path, stats);
@@ -99,11 +99,11 @@ async function requireOwnDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The largest that is taken for a secret, in bytes. */
+/** The largest secret file that is accepted, in bytes. */
 const LARGEST_SECRET = 65_536;
 
 /**
- * The content of a file that holds a secret. Links are followed: containers mount secrets as links.
+ * The content of a file with a secret. Links are followed, as containers mount secrets as links.
  * @throws {ConfigError} SECRET_UNAVAILABLE, SECRET_UNSAFE
  */
 export async function readSecretFile(
@@ -162,7 +162,7 @@ function noSecret(path: string, what: string, cause?: unknown): ConfigError {
   });
 }
 
-/** Ours, or root's, who could do everything anyway. */
+/** Owned by this user, or by root, who could do everything anyway. */
 function isTrusted({ uid }: Stats): boolean {
   return uid === 0 || uid === ownId();
 }

@@ -1,4 +1,7 @@
-/** Tells when a file changes, by watching its directory: editors replace files, and a watch on a file ends with it. */
+/**
+ * Notices changes of a file by watching its directory: editors replace files, and a watch on the file would end with
+ * it.
+ */
 import { watch } from 'chokidar';
 import { basename, dirname, resolve } from 'node:path';
 import { StateError, errnoOf } from '../base/errors.ts';
@@ -19,8 +22,8 @@ export interface FileWatch {
 }
 
 /**
- * Calls `onChange` after every change of the file, its mode and its coming and going included, perhaps more often.
- * `onError` is told when changes may be missed. The directory need not exist.
+ * Calls `onChange` after every change of the file, including its mode, creation and removal, and possibly more often.
+ * Calls `onError` when changes may be missed. The directory need not exist.
  */
 export async function watchFile(
   file: string,
@@ -33,11 +36,11 @@ export async function watchFile(
     depth: 0,
     ignoreInitial: true,
     followSymlinks: false,
-    // The state database lies in the same directory and is written all the time.
+    // The state database is in the same directory and is written to all the time.
     ignored: (candidate) => candidate !== directory && candidate !== path,
   });
   watcher.on('all', () => onChange());
-  // A changed mode or owner is no change of the content, and is told in this way only.
+  // Changes of mode or owner are reported only by this event, as they do not change the content.
   watcher.on('raw', (_event, name) => {
     if (name === null || basename(name) === basename(path)) onChange();
   });

@@ -1,4 +1,7 @@
-/** Settings by name, as people type them: `retention.keepDaily`, `sources[0].path`, `sources[-].path` for a new one. */
+/**
+ * Addresses settings by name, as people type them: `retention.keepDaily`, `sources[0].path`, `sources[-].path` for a
+ * new one.
+ */
 import { RequestError } from '../base/errors.ts';
 import { shownKeyPath, type KeyPath } from './config-error.ts';
 import { APPEND } from './edit-text.ts';
@@ -68,7 +71,7 @@ function unknown(name: string, word: string, path: KeyPath, schema: SchemaNode):
 }
 
 /**
- * A value as it is typed on a command line: text stays text where the setting takes text, everything else is JSON.
+ * Reads a value as typed on a command line: text for settings that accept text, otherwise JSON.
  * @throws {RequestError} when it is neither
  */
 export function readTypedValue({ schema, path }: NamedSetting, typed: string): unknown {

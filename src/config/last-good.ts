@@ -1,4 +1,4 @@
-/** A copy of the last valid configuration, so that a restart with a broken one still knows what to do. */
+/** Keeps a copy of the last valid configuration, so that the agent can start even if the file has become invalid. */
 import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import { ConfigError } from './config-error.ts';
 import { loadConfig, type LoadedConfig } from './load.ts';
@@ -18,7 +18,7 @@ export async function saveLastGood(
 }
 
 /**
- * Undefined when there is none of this file, or when it is not valid (any more).
+ * The last valid content of this file; undefined when there is none, or when it is no longer valid.
  * @throws {StateError} when it cannot be read
  */
 export async function readLastGood(
@@ -32,7 +32,7 @@ export async function readLastGood(
   try {
     return loadConfig(path, Buffer.from(content.slice(first.length)), context);
   } catch (error) {
-    // The file itself has a mistake too, or it would not be asked for: that is the one to report.
+    // The file itself is invalid too, otherwise its copy would not be needed; the file's problem is the one to report.
     if (error instanceof ConfigError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** From a configuration file to settings, or to everything that is wrong with it. */
+/** Loads a configuration file into settings, or reports everything that is wrong with it. */
 import { createHash } from 'node:crypto';
 import type { Node } from 'jsonc-parser';
 import { problemsError, type ConfigProblem } from './config-error.ts';
@@ -16,7 +16,7 @@ export interface LoadedConfig {
   readonly text: string;
   readonly byteOrderMark: boolean;
   readonly revision: string;
-  /** As the file has them, defaults filled in. */
+  /** The file's values, with defaults filled in. */
   readonly values: FilledConfig;
   readonly settings: Settings;
 }
@@ -24,14 +24,14 @@ export interface LoadedConfig {
 /** The revision of a configuration that does not exist. */
 export const NO_FILE = 'none';
 
-/** Changes with every byte. */
+/** The revision of a file's content, which differs for any change of its bytes. */
 export function revisionOf(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? NO_FILE : createHash('sha256').update(bytes).digest('hex').slice(0, 32);
 }
 
 /**
  * Reads and checks the file; undefined when there is none.
- * @throws {ConfigError} with every mistake in it
+ * @throws {ConfigError} with all problems in the file
  */
 export async function readConfig(
   file: string,
@@ -44,7 +44,7 @@ export async function readConfig(
 
 /**
  * Checks the content of a file.
- * @throws {ConfigError} with every mistake in it
+ * @throws {ConfigError} with all problems in it
  */
 export function loadConfig(file: string, bytes: Uint8Array, context: SettingsContext): LoadedConfig {
   const { text, byteOrderMark, root, value } = checkedText(file, bytes, checkAgainstSchema);
@@ -64,13 +64,13 @@ interface CheckedText<Value> {
   readonly text: string;
   readonly byteOrderMark: boolean;
   readonly root: Node;
-  /** With all defaults. */
+  /** With all defaults filled in. */
   readonly value: Value;
 }
 
 /**
- * The content of a configuration file that agrees with a schema.
- * @throws {ConfigError} with every mistake in it
+ * The content of a configuration file, checked against a schema.
+ * @throws {ConfigError} with all problems in it
  */
 export function checkedText<Value>(
   file: string,

@@ -1,8 +1,8 @@
-/** Which known name somebody probably meant. */
+/** Guesses which known name was meant. */
 
 /** The known name that differs in the fewest letters, or undefined when none is near. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  // Longer names are no slips of the finger, and comparing them costs time.
+  // Longer names are no typing errors, and comparing them would take long.
   if (name.length > 40) return undefined;
   const wanted = plain(name);
   const most = Math.max(1, Math.floor(wanted.length / 3));
@@ -13,7 +13,7 @@ export function nearestName(name: string, known: readonly string[]): string | un
   return nearest?.candidate;
 }
 
-/** `keep_daily` and `KeepDaily` are `keepDaily`. */
+/** Makes `keep_daily` and `KeepDaily` equal to `keepDaily`. */
 function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9$]/g, '');
 }
@@ -22,7 +22,7 @@ function isPart(wanted: string, candidate: string): boolean {
   return wanted.length >= 4 && (candidate.includes(wanted) || wanted.includes(candidate));
 }
 
-/** Letters to insert, drop, replace or swap with their neighbour (optimal string alignment). */
+/** The number of letters to insert, drop, replace or swap with their neighbour (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let beforeLast: readonly number[] = [];
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,21 +1,23 @@
-/** A configuration file that is not there: never was, or is gone. */
+/** Tells a configuration file that never existed from one that is gone. */
 import { join } from 'node:path';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import { ConfigError } from './config-error.ts';
 
-/** The first line tells which file a copy is of: another one, named with --config, is not served by it. */
+/**
+ * The first line of the copy names its file, so that the copy is not used for another one that is given by --config.
+ */
 export function firstLineOf(file: string): string {
   return `// The last valid content of ${JSON.stringify(file)}, kept by Holdfast. Changes here have no effect.\n`;
 }
 
-/** Where the agent keeps what was last valid. */
+/** Where the agent keeps the last valid content. */
 export function lastGoodPath(stateDirectory: string): string {
   return join(stateDirectory, 'config.last-good.json');
 }
 
 /**
- * For a file that does not exist. One that an agent has gone by is gone, and the agent still goes by what it held: to take
- * it for one that never was, and make it anew, would end all that it protects.
+ * Checks that a missing file never existed. If an agent has used the file, it is gone, and the agent still uses what it
+ * contained. Creating it anew would end the protection of everything it configured.
  * @throws {ConfigError} CONFIG_MISSING; {StateError} when that cannot be found out
  */
 export async function requireNeverThere(file: string, stateDirectory: string): Promise<void> {
@@ -24,7 +26,7 @@ export async function requireNeverThere(file: string, stateDirectory: string): P
   if (content.startsWith(firstLineOf(file))) throw missingConfig(file, copy);
 }
 
-/** @param copy of what it last held, if there is one */
+/** @param copy path of its last valid content, if there is any */
 export function missingConfig(file: string, copy?: string): ConfigError {
   const there = copy === undefined ? '' : `: what it last held is in ${copy}`;
   return new ConfigError('CONFIG_MISSING', `The configuration ${file} does not exist`, {

@@ -1,19 +1,19 @@
-/** Configuration text to values: JSON with comments and trailing commas, in which every mistake has a place. */
+/** Parses configuration text: JSON with comments and trailing commas. Every problem is reported with its place. */
 import { createScanner, parseTree, printParseErrorCode, type Node, type ParseError } from 'jsonc-parser';
 import type { ConfigProblem, KeyPath } from './config-error.ts';
 import { placeOf, problemAt } from './config-text.ts';
 
 export interface ParsedText {
-  /** Where everything stands; undefined when there are problems. */
+  /** The syntax tree with all positions; undefined when there are problems. */
   readonly root: Node | undefined;
   readonly value: unknown;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Levels of objects and arrays; the schema has six, and the parser calls itself for each. */
+/** Most levels of objects and arrays. The schema has six, and the parser recurses for each level. */
 const DEEPEST = 32;
 
-/** Kinds of tokens, as jsonc-parser numbers them. */
+/** Kinds of tokens, as numbered by jsonc-parser. */
 export const TOKEN = {
   openBrace: 1,
   closeBrace: 2,
@@ -67,8 +67,8 @@ function failed(problem: ConfigProblem): ParsedText {
 }
 
 /**
- * The scanner takes brackets one by one, whatever their number. One that closes another kind than is open closes nothing:
- * the parser, too, goes on in what is open.
+ * The offset at which brackets nest too deep. Unlike the parser the scanner does not recurse. A closing bracket of the
+ * wrong kind closes nothing, which is how the parser treats it as well.
  */
 function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true);
@@ -123,7 +123,10 @@ function syntaxProblem(text: string, { error, offset }: ParseError): ConfigProbl
     : problemAt(text, offset, 'CONFIG_SYNTAX', message, hint);
 }
 
-/** Half of a character is stored as the same sign whichever it is: two paths would be one. */
+/**
+ * Finds lone surrogates in texts. All of them are stored as the same replacement character, so two different paths
+ * would become one.
+ */
 function findHalves(text: string, node: Node): readonly ConfigProblem[] {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return [];
   const own: unknown = node.value;
@@ -135,7 +138,7 @@ function findHalves(text: string, node: Node): readonly ConfigProblem[] {
   ];
 }
 
-/** Nobody reads more at once. */
+/** The most duplicates that are reported; nobody reads more at once. */
 const MOST_DUPLICATES = 20;
 
 function findDuplicates(text: string, root: Node): readonly ConfigProblem[] {
@@ -163,12 +166,12 @@ function findDuplicates(text: string, root: Node): readonly ConfigProblem[] {
   return problems;
 }
 
-/** A name as it can be repeated in a message. */
+/** A name in a length that can be repeated in a message. */
 export function shortened(name: string): string {
   return name.length > 40 ? `${name.slice(0, 39)}…` : name;
 }
 
-/** The plain value; a key `__proto__` is an ordinary one. */
+/** The plain value. A key `__proto__` is treated like any other. */
 export function valueOf(node: Node): unknown {
   if (node.type === 'array') return (node.children ?? []).map(valueOf);
   if (node.type !== 'object') return node.value;
@@ -180,7 +183,7 @@ export function valueOf(node: Node): unknown {
   );
 }
 
-/** The property that holds the value at `path`, or the array item; undefined when it is not in the text. */
+/** The node of the value at `path`; undefined when it is not in the text. */
 export function nodeAt(root: Node, path: KeyPath): Node | undefined {
   let node: Node | undefined = root;
   for (const segment of path) {

@@ -1,4 +1,4 @@
-/** From settings that somebody wants as a whole to a configuration that differs from the present one in nothing else. */
+/** Turns complete new settings into changes of the present configuration that leave everything else in it alone. */
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfigChange } from './config-edit.ts';
 import { parseText } from './parse.ts';
@@ -6,20 +6,22 @@ import type { FilledConfig } from './schema.ts';
 import { checkAgainstSchema, type Fault } from './validate.ts';
 
 export interface Replacement {
-  /** With all defaults; undefined when there are faults. */
+  /** With all defaults filled in; undefined when there are faults. */
   readonly values: FilledConfig | undefined;
-  /** What makes the file say so. What is not changed stays as it is written, and unwritten where a default holds. */
+  /**
+   * The changes to the file. Values that stay the same keep their spelling, and stay unwritten where a default applies.
+   */
   readonly changes: readonly ConfigChange[];
   readonly faults: readonly Fault[];
 }
 
-/** The settings in force: a file's text and values. Without a file, every default. */
+/** The settings in effect: a file's text and values, or all defaults without a file. */
 export interface PresentSettings {
   readonly text: string;
   readonly values: FilledConfig;
 }
 
-/** Checks `wanted` by the schema, and says how `present` becomes it. */
+/** Checks `wanted` against the schema, and determines the changes from `present` to it. */
 export function replaceSettings(present: PresentSettings, wanted: object): Replacement {
   const { value: filled, faults } = checkAgainstSchema(wanted);
   if (filled === undefined) return { values: undefined, changes: [], faults };
@@ -28,14 +30,14 @@ export function replaceSettings(present: PresentSettings, wanted: object): Repla
     { written, filled: withoutSchema(present.values) },
     { written: withoutSchema(wanted), filled: withoutSchema(filled) },
   );
-  // Editors find the schema by it; it is no setting.
+  // `$schema` tells editors where the schema is; it is not a setting.
   const value = written['$schema'] === undefined ? merged : { $schema: written['$schema'], ...merged };
   return { values: filled, changes: [{ kind: 'set', path: [], value }], faults: [] };
 }
 
 type Written = Readonly<Record<string, unknown>>;
 
-/** A value as it is written, undefined where it is not, and with its defaults. */
+/** A value as written in the file (undefined where it is not written), and with defaults filled in. */
 interface Side<T = unknown> {
   readonly written: T | undefined;
   readonly filled: T;
@@ -64,7 +66,7 @@ function isLists(side: Side): side is Side<readonly unknown[]> {
   return Array.isArray(side.filled) && (side.written === undefined || Array.isArray(side.written));
 }
 
-/** In the order of the file; what is new comes behind. */
+/** Keeps the order of the file; new keys are added at the end. */
 function mergeObjects(old: Side<Written>, wanted: Side<Written>): Written {
   const keys = new Set([...Object.keys(old.written ?? {}), ...Object.keys(wanted.filled)]);
   const merged = [...keys]
@@ -81,7 +83,10 @@ function own(values: Written, key: string): unknown {
   return Object.hasOwn(values, key) ? values[key] : undefined;
 }
 
-/** Items that are there already stay as they are written; in a list that is as long as before, each takes its place. */
+/**
+ * Items that already exist keep their spelling. In a list of unchanged length each new item replaces the one at its
+ * position.
+ */
 function mergeLists(old: Side<readonly unknown[]>, wanted: Side<readonly unknown[]>): readonly unknown[] {
   const sides = (side: Side<readonly unknown[]>): readonly Side[] =>
     side.filled.map((filled, index) => ({ filled, written: side.written?.[index] ?? filled }));

@@ -1,16 +1,16 @@
-/** Whether a text has the shape of a schedule; what it means, and when it is due, is the scheduler's to say. */
+/** Checks whether a text has the form of a schedule. What it means, and when it is due, is up to the scheduler. */
 import { RequestError } from '../base/errors.ts';
 import { parseDuration } from '../base/units.ts';
 
 const PRESET =
   /^(?:off|hourly|(?:daily|weekdays|weekends|weekly|monthly)(?: at (?:[01]?\d|2[0-3]):[0-5]\d)?)$/;
-/** Five fields; the first begins with a number or a star, which tells them from words. */
+/** Five fields, of which the first begins with a digit or a star, unlike words. */
 const CRON = /^[\d*][\w*,/?#-]*(?: [\w*,/?#-]+){4}$/;
 
 const MINUTE = 60_000;
 const YEAR = 366 * 24 * 60 * MINUTE;
 
-/** True for words that mean a schedule whatever stands in them; false for what has still to be read. */
+/** Whether the text is one of the fixed schedules, which need no further parsing. */
 export function isPreset(text: string): boolean {
   return PRESET.test(plain(text));
 }

@@ -1,6 +1,6 @@
 /**
- * The check of values that a schema stands for, as a function. A built program has them as modules, which
- * service/build/validators.js wrote; compiling one takes a tenth of a second. What runs from its sources compiles.
+ * Provides validation functions for schemas. Compiling one takes a tenth of a second, so a built program has them as
+ * modules that service/build/validators.js wrote. When run from its sources, the program compiles them.
  */
 import { createRequire } from 'node:module';
 import type * as ajv from 'ajv';
@@ -8,10 +8,10 @@ import type { CodeOptions, ValidateFunction } from 'ajv';
 import type { TSchema } from '../base/schema-type.ts';
 import { FORMATS } from './text-formats.ts';
 
-/** The schemas that are compiled when the program is built. */
+/** Schemas that are compiled when the program is built. */
 export type SchemaName = 'agent-settings' | 'partner-settings';
 
-/** What is loaded for the first value that is checked: most commands check none. */
+/** Loads modules only when the first value is checked, as most commands check none. */
 const load = createRequire(import.meta.url);
 
 export function schemaFunction<Value>(name: SchemaName, schema: TSchema): ValidateFunction<Value> {
@@ -19,7 +19,7 @@ export function schemaFunction<Value>(name: SchemaName, schema: TSchema): Valida
   return load(`../validators/${name}.cjs`) as ValidateFunction<Value>;
 }
 
-/** Defaults are filled in, every mistake is found, and each says what it was held against. */
+/** Creates a compiler whose functions fill in defaults, find all mistakes, and name the value and schema of each. */
 export function createCompiler(code: CodeOptions = {}): ajv.Ajv {
   const { Ajv } = load('ajv') as typeof ajv;
   return new Ajv({

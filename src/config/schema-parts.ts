@@ -1,4 +1,4 @@
-/** The kinds of settings that the schema is made of. */
+/** Building blocks of the settings' schema. */
 import {
   Type,
   type Static,
@@ -13,7 +13,7 @@ import type { TextFormat } from './text-formats.ts';
 export const object = <Properties extends TProperties>(properties: Properties, options: TObjectOptions) =>
   Type.Object(properties, { additionalProperties: false, ...options });
 
-/** An object that may be left out as a whole: its settings then have their defaults. */
+/** An object that may be omitted; all of its settings then have their defaults. */
 export const group = <Properties extends TProperties>(description: string, properties: Properties) =>
   Type.Optional(object(properties, { description, default: {} }));
 
@@ -32,7 +32,7 @@ export const choice = <Values extends string[]>(
   standard: Values[number],
 ) => Type.Optional(Type.Enum(values, { type: 'string', description, default: standard }));
 
-/** The same, or null; without being written it is `standard`. */
+/** The same schema, or null. The default is `standard`. */
 export function orNull<T extends TSchema>(
   schema: T,
   options: TSchemaOptions & { readonly description: string },
@@ -60,7 +60,7 @@ export const list = (format: TextFormat | null, description: string, standard: r
     }),
   );
 
-/** Title by which a mistake in such an object is told from others. */
+/** The title by which validation recognises an error in a secret reference. */
 export const SECRET_TITLE = 'Secret reference';
 
 const SecretReferenceSchema = object(

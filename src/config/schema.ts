@@ -1,4 +1,7 @@
-/** The configuration file: every setting with its meaning, default and bounds. The text of the documentation is here. */
+/**
+ * Schema of the configuration file: every setting with its meaning, default and bounds. The documentation's texts come
+ * from here.
+ */
 import { Type, type Static } from '../base/schema-type.ts';
 import { Access } from './access-schema.ts';
 import {
@@ -15,13 +18,13 @@ import {
   webUrl,
 } from './schema-parts.ts';
 
-/** The version that is written and read. */
+/** The version of the file's format, both written and accepted. */
 export const CONFIG_VERSION = 1;
 
 /** Names of destinations; also the pattern of the keys of `destinations`. */
 export const DESTINATION_NAME = '^[A-Za-z][A-Za-z0-9_-]{0,62}$';
 
-/** Of one source. */
+/** The most destinations of one source. */
 const MOST_DESTINATIONS = 16;
 
 const Source = object(
@@ -339,20 +342,20 @@ export const ConfigSchema = object(
   },
 );
 
-/** What may stand in the file. */
+/** The content that the file may have. */
 export type ConfigFile = Static<typeof ConfigSchema>;
 
-/** The same after defaults were filled in. */
+/** A type of the file after defaults were filled in: nothing is optional any more. */
 export type Filled<T> = T extends readonly (infer Item)[]
   ? readonly Filled<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]-?: Filled<Exclude<T[Key], undefined>> }
     : T;
 
-/** Secret references stay as they are: each holds one of its four properties. */
+/** The content with defaults. Secret references stay as they are: each has one of its four properties. */
 export type FilledConfig = Filled<Omit<ConfigFile, '$schema'>>;
 
-/** What is read of the schema as data. */
+/** The parts of the schema that are read as data. */
 export interface SchemaNode {
   readonly title?: string;
   readonly description?: string;
@@ -372,7 +375,7 @@ export function schemaNode(): SchemaNode {
   return ConfigSchema as unknown as SchemaNode;
 }
 
-/** For editors. */
+/** The schema as a JSON file for editors. */
 export function jsonSchemaText(): string {
   return `${JSON.stringify(ConfigSchema, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** Secrets by reference: looked up when they are used, and never shown by accident. */
+/** Secrets that settings refer to. They are looked up when they are used, and are never shown by accident. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
@@ -12,7 +12,7 @@ import { absolutePath } from './settings-context.ts';
 
 const SHOWN = '[secret]';
 
-/** A secret in memory. Logs, JSON, templates and inspection show `[secret]`. */
+/** A secret in memory. Logs, JSON, templates and inspection show `[secret]` instead of it. */
 export class Secret {
   readonly #text: string;
 
@@ -20,7 +20,7 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The secret itself, for the one place that needs it. */
+  /** The secret itself, for the one place that uses it. */
   reveal(): string {
     return this.#text;
   }
@@ -46,21 +46,21 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface SecretContext {
   readonly env: Environment;
-  /** What `~` stands for. */
+  /** The directory that `~` stands for. */
   readonly home: string;
   readonly clock: Clock;
-  /** For commands that are asked for a secret: without the other ones. */
+  /** The environment of commands that print a secret: without the variables that hold other secrets. */
   readonly childEnv?: Environment;
-  /** Told of every secret that is found, so that it can be taken out of texts. */
+  /** Called with every secret that is found, so that it can be removed from texts. */
   readonly learn?: (secret: string) => void;
 }
 
-/** How long a command may take, in milliseconds: long enough to ask a password store over a network. */
+/** Milliseconds that a command may take: long enough to ask a password store over a network. */
 const COMMAND_MS = 30_000;
 const LARGEST_OUTPUT = 65_536;
 
 /**
- * Looks the secret up, anew each time: a changed one needs no restart. Line breaks at its end are dropped.
+ * Looks the secret up anew each time, so that a changed one needs no restart. One line break at its end is dropped.
  * @throws {ConfigError} SECRET_UNAVAILABLE, SECRET_UNSAFE
  */
 export async function resolveSecret(
@@ -97,14 +97,14 @@ async function lookUp(
   return textOf(await readCredential(reference.credential, context), reference);
 }
 
-/** Different bytes are never the same secret. */
+/** Invalid text is refused and never replaced, as different bytes would then become the same secret. */
 function textOf(bytes: Uint8Array, reference: SecretReference): string {
   const read = peopleText(bytes);
   if ('text' in read) return read.text;
   throw unavailable(`${subjectOf(reference)} ${faultWords(read.fault)}`, SAVE_AS_UTF8);
 }
 
-/** Readable for the service alone by the doing of systemd, whatever the mode of the file says. */
+/** Reads a systemd credential. Its file mode is not checked, as systemd makes it readable for the service alone. */
 async function readCredential(name: string, { env }: SecretContext): Promise<Buffer> {
   const directory = env['CREDENTIALS_DIRECTORY'] ?? '';
   if (directory === '') {
@@ -113,7 +113,7 @@ async function readCredential(name: string, { env }: SecretContext): Promise<Buf
       `Write LoadCredential=${name}:/path in the unit, and start the agent by systemd.`,
     );
   }
-  // The schema has refused slashes; a reference from elsewhere is held to the same.
+  // The schema rejects slashes; references from elsewhere are checked here.
   if (!/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(name))
     throw unavailable('This is not the name of a credential', 'Use letters, digits, ".", "-" and "_".');
   return await readSecretFile(join(directory, name), { checkMode: false });
@@ -128,7 +128,7 @@ async function ask(
     shell: true,
     stdio: ['ignore', 'pipe', 'ignore'],
     env: { ...(childEnv ?? env) },
-    // A group of its own, so that what the shell has started ends with it.
+    // In a process group of its own, so that processes started by the shell can be ended with it.
     detached: process.platform !== 'win32',
   });
   const ended = outputUntilExit(child, LARGEST_OUTPUT);
@@ -167,7 +167,7 @@ async function ask(
     patience.abort();
     if (child.exitCode === null && child.signalCode === null) {
       endGroup(child.pid);
-      // A process that left the group may hold it open.
+      // A process that left the group may keep the pipe open.
       child.stdout.destroy();
     }
   }
@@ -178,7 +178,7 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
   } catch (error) {
-    // It has ended in this very moment.
+    // It has just ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

@@ -1,21 +1,23 @@
 import { join, normalize, resolve } from 'node:path';
 
-/** What the settings depend on beside the file. */
+/** What the settings depend on in addition to the file. */
 export interface SettingsContext {
-  /** What `~` stands for. */
+  /** The directory that `~` stands for. */
   readonly home: string;
   readonly stateDirectory: string;
-  /** Whether backups lie in the embedded repository, so that it stays known whatever the file says. */
+  /** Whether the embedded repository contains backups, so that it stays listed whatever the file says. */
   readonly holdsBackups?: ((stateDirectory: string) => boolean) | undefined;
-  /** Refuses a location at which no destination can be opened, by a HoldfastError. */
+  /** Throws a HoldfastError for a location at which no destination can be opened. */
   readonly checkLocation?: ((location: string) => void) | undefined;
-  /** Refuses a schedule that is never due, by a HoldfastError; the shape of the text is checked before. */
+  /** Throws a HoldfastError for a schedule that is never due. The form of the text has been checked before. */
   readonly checkSchedule?: ((schedule: string) => void) | undefined;
-  /** Refuses a pattern that can never match in a source, by a HoldfastError: no backup goes by one. */
+  /**
+   * Throws a HoldfastError for a pattern that can never match in a source, so that it cannot be relied on by mistake.
+   */
   readonly checkPattern?: ((pattern: string, source: string) => void) | undefined;
 }
 
-/** Absolute, `~` resolved, without `..` and without slash at the end. */
+/** The path made absolute, with `~` resolved, without `..` and without a trailing slash. */
 export function absolutePath(path: string, { home }: Pick<SettingsContext, 'home'>): string {
   return resolve(isHome(path) ? join(home, path.slice(1)) : normalize(path));
 }

@@ -1,6 +1,6 @@
-/** The settings as the rest of the agent reads them, every default filled in. */
+/** The settings as the rest of the agent reads them, with all defaults filled in. */
 
-/** Where a secret stands; the value itself is never in the configuration. */
+/** Where to find a secret; the value itself is never in the configuration. */
 export type SecretReference =
   | { readonly file: string }
   | { readonly env: string }
@@ -11,13 +11,16 @@ export type SecretReference =
 export type ScheduleText = string;
 
 export interface SourceSettings {
-  /** Absolute; `~` is resolved. */
+  /** Absolute, with `~` resolved. */
   readonly path: string;
-  /** Their names: at least one. With several of them the source is read once and copied to the others. */
+  /**
+   * Names of the destinations, at least one. With several, the source is read once and the snapshot is copied to the
+   * others.
+   */
   readonly destinations: readonly string[];
   readonly schedule: ScheduleText;
   readonly watch: boolean;
-  /** Watch by polling: file systems without events. */
+  /** Watch by polling, for file systems without events. */
   readonly poll: boolean;
   readonly exclude: {
     readonly patterns: readonly string[];
@@ -28,7 +31,9 @@ export interface SourceSettings {
     readonly largerThan: number | null;
     readonly oneFileSystem: boolean;
   };
-  /** Absolute paths of what cannot be read and need not be: no backup warns of it. What is below counts, too. */
+  /**
+   * Absolute paths that need not be readable, so that backups do not warn about them. They include everything below.
+   */
   readonly acceptUnreadable: readonly string[];
   readonly compression: string;
   readonly encryption: boolean;
@@ -41,22 +46,25 @@ export interface HookSettings {
   readonly before: string | null;
   readonly after: string | null;
   readonly timeoutSeconds: number;
-  /** What a failing `before` means. */
+  /** What happens when `before` fails. */
   readonly onFailure: 'fail' | 'warn';
 }
 
 export interface DestinationSettings {
   readonly name: string;
   readonly url: string;
-  /** Absent for the embedded repository, which opens with the machine key. */
+  /**
+   * Null where no setting names one: the embedded repository is opened with the machine key, any other with the
+   * passphrase of the recovery kit.
+   */
   readonly passphrase: SecretReference | null;
-  /** What it is reached with; absent where the environment gives that. */
+  /** Credentials and settings to reach it; absent where the environment provides them. */
   readonly access?: AccessSettings;
-  /** Somebody added it though it could not be tried out. */
+  /** The destination was added although it could not be tested. */
   readonly untested?: true;
 }
 
-/** By kind of destination; the one that fits the URL. Paths are absolute. */
+/** Access settings by kind of destination; only the one that fits the URL is not null. Paths are absolute. */
 export interface AccessSettings {
   readonly s3: {
     readonly accessKeyId: string | null;
@@ -126,7 +134,7 @@ export interface NoticeSettings {
     readonly from: string;
     readonly to: readonly string[];
   } | null;
-  /** Days without a good backup of a source after which somebody is told. */
+  /** Days without a good backup of a source before a notice is sent. */
   readonly absenceDays: number;
 }
 
@@ -138,7 +146,10 @@ export interface Settings {
   readonly defaultDestination: string;
   readonly sources: readonly SourceSettings[];
   readonly destinations: readonly DestinationSettings[];
-  /** The repository in the state directory, as it is called; one of `destinations` while it is used, or holds backups. */
+  /**
+   * The repository in the state directory, under its current name. It is one of `destinations` while it is used or
+   * contains backups.
+   */
   readonly embedded: DestinationSettings;
   readonly retention: RetentionSettings;
   readonly maintenance: {
@@ -146,7 +157,7 @@ export interface Settings {
     readonly check: ScheduleText;
     readonly drill: ScheduleText;
     readonly drillFiles: number;
-    /** Share of packs that one check reads. */
+    /** Share of packs that one check reads, from 0 to 1. */
     readonly checkReadData: number;
     /** Seconds of random delay before a scheduled run. */
     readonly jitterSeconds: number;
@@ -154,13 +165,13 @@ export interface Settings {
   readonly conditions: {
     readonly onBattery: 'run' | 'wait';
     readonly onMetered: 'run' | 'wait';
-    /** `22:00-06:00`: scheduled and watched jobs wait; those that a person asks for run. */
+    /** `22:00-06:00`: scheduled and watched jobs wait during these hours; jobs that a user requests run. */
     readonly quietHours: string | null;
   };
   readonly bandwidth: readonly BandwidthRule[];
   readonly restore: { readonly allowedRoots: readonly string[] };
   readonly notices: NoticeSettings;
-  /** What backups that nobody asked for do when the partner's plan says so. */
+  /** Whether automatic backups run or wait when the partner's plan is suspended or its trial is over. */
   readonly partner: { readonly whileSuspended: 'run' | 'wait'; readonly afterTrial: 'run' | 'wait' };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

@@ -1,10 +1,10 @@
-/** What a destination is called where people read: one name for one place, whichever destination is the default one. */
+/** The name of a destination in texts for people. Each place keeps one name, whichever destination is the default. */
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from './effective-settings.ts';
 import type { Settings } from './settings.ts';
 
 /**
- * The repository in the state directory is `default` to programs while it is the default destination, and jobs of that time
- * keep the name. To people it is `embedded`, unless the settings give one of the two names to another place.
+ * Programs see the repository in the state directory as `default` while it is the default destination, and jobs from
+ * that time keep the name. People see it as `embedded`, unless the settings give one of the two names to another place.
  */
 export function shownDestination(
   name: string,

@@ -1,13 +1,13 @@
-/** Settings that are texts with a meaning: each format checks one, and says what is wrong in words. */
+/** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { HoldfastError, RequestError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
 import { checkScheduleText } from './schedule-text.ts';
 import { checkLocation, checkWebUrl } from './url-text.ts';
 
-/** Names of the formats as the schema has them; none is a standard one, which editors would check differently. */
+/** Names of the formats in the schema. None is a standard format, which editors would check differently. */
 export type TextFormat = keyof typeof CHECKS;
 
-/** What is wrong with a text, or undefined. */
+/** The problem with a text, or undefined. */
 export function textProblem(format: TextFormat, text: string): HoldfastError | undefined {
   try {
     if (text.includes('\0')) throw wrong('A text contains a zero character', 'Take it out.');
@@ -74,7 +74,7 @@ const CHECKS = {
     }
   },
   'file-name': checkFileName,
-  /** NAME, or NAME:TEXT. */
+  /** `NAME` or `NAME:TEXT`. */
   'marker-name': (text: string): void => checkFileName(text.split(':')[0] ?? ''),
   location: checkLocation,
   'web-url': checkWebUrl,
@@ -84,7 +84,7 @@ const CHECKS = {
   },
 } as const satisfies Readonly<Record<string, (text: string) => void>>;
 
-/** As the validator takes formats. */
+/** The formats in the form that the validator expects. */
 export const FORMATS = Object.fromEntries(
   Object.keys(CHECKS)
     .filter(isTextFormat)

@@ -1,9 +1,9 @@
-/** URLs in the configuration: their shape, and that they hold no secret. */
+/** Checks URLs in the configuration: their form, and that they contain no secret. */
 import { RequestError } from '../base/errors.ts';
 import { secretInUrl } from '../base/url-secrets.ts';
 
 /**
- * The URL of a web address that is called: http or https, and without secret.
+ * Checks a web address: http or https, without a secret.
  * @throws {RequestError} SECRET_IN_URL, INVALID_URL
  */
 export function checkWebUrl(text: string): void {
@@ -19,7 +19,7 @@ export function checkWebUrl(text: string): void {
 }
 
 /**
- * A path or a URL of a destination. Which kinds of URL exist is asked of the destinations themselves.
+ * Checks the path or URL of a destination. Which kinds of URL exist is checked by the destinations themselves.
  * @throws {RequestError} SECRET_IN_URL, INVALID_DESTINATION
  */
 export function checkLocation(text: string): void {
@@ -34,7 +34,7 @@ function isPath(text: string): boolean {
   return text.startsWith('/') || /^~(?:\/|$)/.test(text);
 }
 
-/** No message repeats the URL. @throws {RequestError} SECRET_IN_URL */
+/** The message does not repeat the URL. @throws {RequestError} SECRET_IN_URL */
 function refuseSecretInUrl(text: string, hint: string): void {
   const where = isPath(text) ? undefined : secretInUrl(text);
   if (where !== undefined) throw new RequestError('SECRET_IN_URL', `The URL contains ${where}`, { hint });

@@ -1,4 +1,7 @@
-/** A parsed configuration against the schema: defaults are filled in, and every mistake gets a place and a sentence. */
+/**
+ * Validates a parsed configuration against the schema: fills in defaults, and gives every mistake a place and an
+ * explanation.
+ */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Node } from 'jsonc-parser';
 import type { TSchema } from '../base/schema-type.ts';
@@ -14,7 +17,7 @@ import { isTextFormat, textProblem } from './text-formats.ts';
 /** A mistake before its place in the text is looked up. */
 export interface Fault {
   readonly path: KeyPath;
-  /** The name itself is wrong, not what it stands for. */
+  /** The name of the setting is wrong, not its value. */
   readonly atKey?: boolean;
   readonly code: ProblemCode;
   readonly message: string;
@@ -22,15 +25,15 @@ export interface Fault {
 }
 
 export interface Checked<Value> {
-  /** With all defaults; undefined when there are faults. */
+  /** With all defaults filled in; undefined when there are faults. */
   readonly value: Value | undefined;
   readonly faults: readonly Fault[];
 }
 
-/** Nobody reads more at once, and each takes time to find in the text. */
+/** The most faults that are reported. Nobody reads more at once, and locating each in the text takes time. */
 const MOST_FAULTS = 50;
 
-/** Holds values against the schema, whose check is loaded when it is first needed: for most commands never. */
+/** Creates a check against a schema. Its validator is loaded on first use, which most commands never reach. */
 export function createSchemaCheck<Value>(
   name: SchemaName,
   schema: TSchema,
@@ -44,7 +47,7 @@ export function createSchemaCheck<Value>(
   };
 }
 
-/** Of the agent's configuration. The value is not changed. */
+/** Checks the agent's configuration. The value itself is not changed. */
 export const checkAgainstSchema = createSchemaCheck<FilledConfig>('agent-settings', ConfigSchema);
 
 type Params = Readonly<Record<string, unknown>>;
@@ -64,7 +67,7 @@ function faultOf(error: Found): Fault {
   }
 }
 
-/** A segment of digits stays text here; the places in arrays are found by the tree. */
+/** Numeric segments stay text here; `find` turns those in arrays into indexes. */
 function pathOfPointer(pointer: string): readonly string[] {
   const segments = pointer.split('/').slice(1);
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
@@ -117,7 +120,7 @@ function wrongText(path: KeyPath, { params, data }: Found): Fault {
   };
 }
 
-/** The schema that the value was held against. */
+/** The schema that the value was checked against. */
 function schemaOf({ parentSchema }: Found): SchemaNode {
   return (parentSchema ?? {}) as SchemaNode;
 }
@@ -234,7 +237,7 @@ export function withIndexes(path: KeyPath): KeyPath {
   return path.map((segment) => (/^\d+$/.test(String(segment)) ? Number(segment) : segment));
 }
 
-/** Faults at their places, in the order of the text, one for each place. */
+/** Faults with their places, in the order of the text, at most one for each place. */
 export function placeFaults(text: string, root: Node, faults: readonly Fault[]): readonly ConfigProblem[] {
   const placed = faults.map((fault) => {
     const { path, offset } = find(root, fault);
@@ -249,7 +252,7 @@ export function placeFaults(text: string, root: Node, faults: readonly Fault[]):
   return [...first.values()];
 }
 
-/** The nearest thing that stands in the text: a setting that was not written is missing from what holds it. */
+/** The nearest existing place: a setting that is not in the text is reported at the object that lacks it. */
 function find(root: Node, { path, atKey }: Fault): { readonly path: KeyPath; readonly offset: number } {
   const real: (string | number)[] = [];
   let node = root;

@@ -1,4 +1,6 @@
-/** What the command line can ask a running agent over its local socket. Plain data in, plain data out. */
+/**
+ * The calls that the command line can make to a running agent over its local socket. Inputs and outputs are plain data.
+ */
 import type { FullStatus, LogLine, PartnerStatus, SnapshotSummary } from '../jobs/agent.ts';
 import type { BackupOptions, Job, JobResult, JobStatus, JobType } from '../jobs/job.ts';
 
@@ -10,7 +12,7 @@ export interface CredentialView {
 }
 
 export interface NewCredential extends CredentialView {
-  /** Shown this once. */
+  /** Shown only this once. */
   readonly secret: string;
 }
 
@@ -22,14 +24,14 @@ export interface AlarmView {
   readonly text: string;
 }
 
-/** What the agent remembers of a destination of the settings. */
+/** What the agent knows about a configured destination. */
 export interface DestinationView {
   readonly name: string;
-  /** At the end of the last job there; null before the first. */
+  /** At the end of the last job there; null before the first job. */
   readonly used_bytes: number | null;
-  /** Of the repository that was seen there; null before the first backup. */
+  /** Id of the repository that was seen there; null before the first backup. */
   readonly repository_id: string | null;
-  /** The newest check that has ended. */
+  /** The newest finished check. */
   readonly last_check: {
     readonly status: JobStatus;
     readonly result: JobResult | null;
@@ -40,37 +42,37 @@ export interface DestinationView {
 export interface RunningAgent {
   readonly pid: number;
   readonly version: string;
-  /** `http://127.0.0.1:7390` first. */
+  /** Addresses of the agent's API; the first is like `http://127.0.0.1:7390`. */
   readonly addresses: readonly string[];
 }
 
-/** The way to the agent's own page. */
+/** How to open the agent's own page. */
 export interface PageAddress {
-  /** With a code that opens it once. Not to be kept, and not for other people's eyes. */
+  /** Contains a code that works once. It must not be stored or shown to other people. */
   readonly address: string;
   readonly seconds: number;
 }
 
-/** Snapshots as a folder. */
+/** Access to snapshots as a WebDAV folder. */
 export interface WebdavView {
   readonly enabled: boolean;
-  /** Null while it is off. */
+  /** Null while access is off. */
   readonly created_at: number | null;
   /** Without the secret. */
   readonly address: string;
 }
 
 export interface NewWebdav {
-  /** With the secret, which is shown this once. */
+  /** Contains the secret, which is shown only this once. */
   readonly address: string;
   readonly user: string;
-  /** The secret, for clients that are given the address without it. */
+  /** The secret, for clients that ask for it separately. */
   readonly password: string;
 }
 
 type Nothing = Readonly<Record<string, never>>;
 
-/** Every call with what it takes and gives. */
+/** Every call with its input and output. */
 export interface ControlCalls {
   readonly agent: { readonly in: Nothing; readonly out: RunningAgent };
   readonly status: { readonly in: Nothing; readonly out: FullStatus };
@@ -110,9 +112,9 @@ export interface ControlCalls {
   readonly destinations: { readonly in: Nothing; readonly out: readonly DestinationView[] };
   readonly snapshots: { readonly in: { readonly limit: number }; readonly out: readonly SnapshotSummary[] };
   readonly alarms: { readonly in: Nothing; readonly out: readonly AlarmView[] };
-  /** All of them; gives those that were open. */
+  /** Acknowledges all alarms; returns those that were open. */
   readonly acknowledge: { readonly in: Nothing; readonly out: readonly AlarmView[] };
-  /** `user`: the id of the only user of this machine whose browser may use the code; null for any. */
+  /** `user` is the id of the only local user whose browser may use the code; null for any user. */
   readonly open_page: { readonly in: { readonly user: number | null }; readonly out: PageAddress };
   readonly credentials: { readonly in: Nothing; readonly out: readonly CredentialView[] };
   readonly create_credential: { readonly in: { readonly name: string }; readonly out: NewCredential };
@@ -126,14 +128,14 @@ export interface ControlCalls {
   };
   /** Null while the device is not enrolled. */
   readonly enrollment: { readonly in: Nothing; readonly out: PartnerStatus | null };
-  /** Gives what it was; null for one that could not be read. */
+  /** Returns the status before it ended; null when the enrollment could not be read. */
   readonly end_enrollment: { readonly in: Nothing; readonly out: PartnerStatus | null };
   readonly revoke_credential: { readonly in: { readonly api_key: string }; readonly out: null };
 }
 
 export type ControlCall = keyof ControlCalls;
 
-/** One function for each call. */
+/** A handler for each call. */
 export type ControlHandlers = {
   readonly [K in ControlCall]: (
     input: ControlCalls[K]['in'],
@@ -151,7 +153,7 @@ export type ControlReply =
       readonly details: Readonly<Record<string, string | number | boolean>>;
     };
 
-/** Where the socket of the agent of a state directory is. */
+/** The path of the agent's socket for a run directory. */
 export function controlSocketPath(runDirectory: string): string {
   return process.platform === 'win32'
     ? `\\\\.\\pipe\\holdfast-${Buffer.from(runDirectory).toString('hex').slice(-40)}`

@@ -1,13 +1,13 @@
-/** The command line's end of the local socket. */
+/** The client side of the agent's local socket. */
 import { request } from 'node:http';
 import { RequestError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { controlSocketPath, type ControlCall, type ControlCalls, type ControlReply } from './calls.ts';
 
 /**
- * Asks the agent that runs on a state directory.
- * @throws {StateError} NO_AGENT when none runs there, FORBIDDEN when this user may not ask
- * @throws {RequestError} with the code of what the agent refused
+ * Calls the agent that runs on a state directory.
+ * @throws {StateError} NO_AGENT when none is running, FORBIDDEN when this user may not access its socket
+ * @throws {RequestError} with the agent's own code when it refuses the call
  */
 export async function callAgent<K extends ControlCall>(
   runDirectory: string,
@@ -33,7 +33,7 @@ export async function agentRuns(runDirectory: string, signal: AbortSignal): Prom
   }
 }
 
-/** Characters: many times what the largest answer has. */
+/** In characters; far more than any reply has. */
 const LARGEST_REPLY = 64 * 1024 * 1024;
 
 async function post(socketPath: string, call: string, body: string, signal: AbortSignal): Promise<string> {

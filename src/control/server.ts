@@ -1,11 +1,13 @@
-/** The agent's end of the local socket: HTTP with one POST for each call, open to whoever may open the socket. */
+/**
+ * The server side of the agent's local socket: HTTP with one POST for each call, for everyone who may open the socket.
+ */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { BugError, HoldfastError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { controlSocketPath, type ControlHandlers, type ControlReply } from './calls.ts';
 
-/** Calls carry names and options, never content. */
+/** In bytes. Calls contain names and options, but never content. */
 const LARGEST_CALL = 1_048_576;
 
 export interface ControlServer extends AsyncDisposable {
@@ -13,8 +15,9 @@ export interface ControlServer extends AsyncDisposable {
 }
 
 /**
- * Listens on the socket below `runDirectory`, which only this agent may have: what a dead one left is replaced.
- * @param onFault told of errors that are bugs
+ * Listens on the socket below `runDirectory`, which belongs to this agent alone; the socket of an earlier agent is
+ * replaced.
+ * @param onFault called with errors that are bugs
  * @throws {StateError} when the socket cannot be made
  */
 export async function serveControl(
@@ -26,7 +29,7 @@ export async function serveControl(
   if (process.platform !== 'win32') await rm(path, { force: true });
   const server = createServer((request, response) => {
     const asked = new AbortController();
-    // Not of the socket, which may carry many calls.
+    // The response and not the socket, which may carry many calls.
     response.once('close', () => asked.abort());
     void answer(request, handlers, { signal: asked.signal, onFault }).then((reply) => send(response, reply));
   });
@@ -64,7 +67,7 @@ async function answer(
   try {
     const name = request.url?.slice(1) ?? '';
     if (request.method !== 'POST' || !Object.hasOwn(handlers, name)) return unknownCall(name);
-    // The name decides the types of both sides, which is more than the compiler can follow through a request.
+    // The name determines the types of input and output, which the compiler cannot follow through a request.
     const handler = handlers[name as keyof ControlHandlers] as (
       input: unknown,
       signal: AbortSignal,

@@ -1,6 +1,6 @@
 /**
- * What a destination is reached with, beside its URL: secrets already looked up, in memory only. Plain data, so that
- * it can be handed to the process of a job; never stored, logged or part of an error.
+ * What is needed to reach a destination in addition to its URL. Secrets are already looked up and kept in memory only:
+ * this is plain data that can be handed to the process of a job, and is never stored, logged or part of an error.
  */
 export interface DestinationAccess {
   readonly s3?: S3Access | undefined;
@@ -12,13 +12,18 @@ export interface DestinationAccess {
 }
 
 export interface S3Access {
-  /** Without it: the environment, the files of the AWS tools, the role of the machine, in this order. */
+  /**
+   * Without it credentials come from the environment, then the files of the AWS tools, then the role of the machine.
+   */
   readonly accessKeyId?: string | undefined;
   readonly secretAccessKey?: string | undefined;
   readonly sessionToken?: string | undefined;
   /** A profile of the AWS tools. */
   readonly profile?: string | undefined;
-  /** `STANDARD_IA`, `INTELLIGENT_TIERING`, … of packs alone: everything else is small and read often. */
+  /**
+   * Storage class of packs, such as `STANDARD_IA` or `INTELLIGENT_TIERING`. All other objects are small and read often,
+   * and get none.
+   */
   readonly storageClass?: string | undefined;
   readonly serverSideEncryption?: 'AES256' | 'aws:kms' | undefined;
   readonly kmsKeyId?: string | undefined;
@@ -33,9 +38,9 @@ export interface SftpAccess {
   readonly password?: string | undefined;
   /** Absolute path of a known_hosts file or of a public key of the host. */
   readonly hostKeyFile?: string | undefined;
-  /** The account may create and not change or remove: files are made read-only, and nothing is removed. */
+  /** The account may create files but not change or remove them: files are made read-only, and nothing is removed. */
   readonly appendOnly?: boolean | undefined;
-  /** At most so many connections at once; 4 by default. */
+  /** The most connections at once; 4 by default. */
   readonly connections?: number | undefined;
 }
 
@@ -44,7 +49,7 @@ export interface WebdavAccess {
   readonly password?: string | undefined;
   /** For `Authorization: Bearer`. */
   readonly token?: string | undefined;
-  /** Absolute path of certificates (PEM) to trust beside those of the system. */
+  /** Absolute path of certificates (PEM) to trust in addition to those of the system. */
   readonly caFile?: string | undefined;
 }
 
@@ -62,10 +67,10 @@ export interface GoogleAccess {
 }
 
 export interface RcloneAccess {
-  /** Absolute path of the program; without it the one on the path. */
+  /** Absolute path of the program; without it rclone is looked for on the `PATH`. */
   readonly program?: string | undefined;
   /** Absolute path of rclone's configuration. */
   readonly configFile?: string | undefined;
-  /** What that configuration is encrypted with. */
+  /** The password that the configuration is encrypted with. */
   readonly configPassword?: string | undefined;
 }

@@ -1,4 +1,4 @@
-/** Bodies on their way: out of memory in pieces, and into memory of a known size. */
+/** Bodies of requests and replies: sends one from memory in pieces, and reads one of known size into memory. */
 import { Readable } from 'node:stream';
 import { DestinationError } from '../base/errors.ts';
 import { largestObject } from './bounds.ts';
@@ -6,8 +6,8 @@ import type { UploadPace } from './limited.ts';
 import type { Moving } from './stall.ts';
 
 /**
- * One write to the network at most. Node takes more of them only when all that waits has gone, some 64 KiB: in larger
- * pieces less would be seen of a slow line, and smaller ones make a fast one no slower.
+ * Largest single write to the network. Node accepts more pieces only once all buffered ones, some 64 KiB, have been
+ * sent. Larger pieces would show less of the progress on a slow line; smaller ones would not slow down a fast one.
  */
 const PIECE_BYTES = 16 * 1024;
 
@@ -22,22 +22,25 @@ export function bodyStream(
     for (let at = 0; at < body.byteLength;) {
       const wanted = Math.min(PIECE_BYTES, body.byteLength - at);
       const length = pace === undefined ? wanted : await pace.next(key, wanted, signal);
-      // The wait was of our own making.
+      // Waiting for the limit must not be taken for a stalled line.
       if (pace !== undefined) moved();
       yield Buffer.from(body.buffer, body.byteOffset + at, length);
       at += length;
-      // Linux takes more when a third of what it holds has gone.
+      // Linux accepts more only once a third of what it holds has been sent.
       held(at / 3);
     }
     held(body.byteLength);
   }
   const stream = Readable.from(pieces(), { objectMode: false, highWaterMark: PIECE_BYTES });
-  // A pace that is given up makes it fail, with the signal's reason. Not each of the stores' libraries listens to a body,
-  // and without a listener that would end the process.
+  // When waiting for the pace is aborted, the stream fails with the signal's reason. Not every store's library listens
+  // for errors of a body, and an error without a listener would end the process.
   return stream.on('error', () => {});
 }
 
-/** Exactly `length` bytes of the reply, as memory of the caller's own. Rejects with `corrupt-reply` when there are more or fewer. */
+/**
+ * Reads exactly `length` bytes of the reply into memory that belongs to the caller alone. Rejects with `corrupt-reply`
+ * when there are more or fewer.
+ */
 export async function collectBody(
   stream: Readable,
   length: number,
@@ -48,7 +51,7 @@ export async function collectBody(
     stream.destroy();
     throw wrongLength(key, `${length} bytes, more than any object of its kind has`, { length });
   }
-  // Not from the shared pool: the bytes may be handed to another thread together with their memory.
+  // Not allocated from Node's shared pool: the bytes may be transferred to another thread together with their memory.
   const bytes = Buffer.allocUnsafeSlow(length);
   let filled = 0;
   const stop = (): void => void stream.destroy();

@@ -1,20 +1,20 @@
 /**
- * How much a place may say: no answer is read further, whatever kind of destination it comes from. Stated in
- * docs/destinations.md.
+ * How large answers, objects and lists of a destination may be, whatever its kind. Nothing is read beyond these bounds,
+ * which docs/destinations.md lists.
  */
 import { DestinationError } from '../base/errors.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** A page of a list, or what a store says of one object: 1,000 names at their longest have some six mebibytes in XML. */
+/** A page of a list, or what a store says of one object. 1,000 names of the greatest length take some 6 MiB in XML. */
 export const LARGEST_PAGE = 8 * MIB;
-/** All that is in one folder, which some protocols tell in one answer. */
+/** All names in one folder, which some protocols send in one answer. */
 export const LARGEST_FOLDER = 64 * MIB;
-/** Why something was refused. */
+/** The body of an answer that refuses a request. */
 export const LARGEST_REFUSAL = 256 * KIB;
 
-/** Of what is none of a repository's, as those who try a place out store it. */
+/** An object that does not belong to a repository, such as those that a test of a destination stores. */
 const LARGEST_OTHER = 1024 * MIB;
 
 /** Characters of a key; the longest of a repository has a hundred. Names that are longer are passed over, not kept. */
@@ -40,21 +40,24 @@ const LARGEST: readonly (readonly [prefix: string, bytes: number])[] = [
   ['reserve/', 97 * MIB],
 ];
 
-/** Bytes that an object can have. */
+/** The largest size, in bytes, that the object with this key may have. */
 export function largestObject(key: string): number {
   const own = key.startsWith('copies/') ? key.slice('copies/'.length) : key;
   return LARGEST.find(([prefix]) => own.startsWith(prefix))?.[1] ?? LARGEST_OTHER;
 }
 
-/** Objects below a prefix: 4 million packs are some 120 TiB, which nothing could index in memory. */
+/**
+ * The most objects that a list may have below a prefix. 4 million packs are some 120 TiB, more than could be indexed in
+ * memory.
+ */
 const MOST_PACKS = 2 ** 22;
 const MOST_RECORDS = 2 ** 19;
 const MOST_KEYS = 2 ** 16;
-/** Names that are none of a repository's: a place may hold something else beside it. */
+/** Names that do not belong to a repository: other files may lie in the same place. */
 const MOST_OTHERS = 2 ** 18;
-/** Of packs in the folder of two digits that they lie in. */
+/** The most packs in one of the folders that are named by two hexadecimal digits. */
 const MOST_PACKS_IN_ONE = 2 ** 16;
-/** Folders in one another. */
+/** The deepest nesting of folders. */
 const DEEPEST = 16;
 
 const MOST: Readonly<Record<string, number>> = {
@@ -83,7 +86,7 @@ function mostIn(folder: string): number {
   return Object.hasOwn(MOST, top) ? Math.min(MOST[top] ?? 0, MOST_RECORDS) : MOST_OTHERS;
 }
 
-/** More comes than an answer of its kind has: nothing of it counts. */
+/** An answer is longer than any of its kind may be. None of it is used. */
 export class EndlessAnswer extends Error {
   override readonly name = 'EndlessAnswer';
   /** For people. Libraries write into messages of errors. */
@@ -108,7 +111,7 @@ export class HollowAnswer extends Error {
   }
 }
 
-/** It would be unpacked to any size, and nobody has asked for that. */
+/** An answer is compressed although nobody asked for that: unpacking it could yield any amount of data. */
 export class PackedAnswer extends Error {
   override readonly name = 'PackedAnswer';
   /** For people. */
@@ -134,12 +137,12 @@ export class ListBound {
   readonly #url: string;
   readonly #counts = new Map<string, number>();
 
-  /** @param url for people: the place */
+  /** @param url the place, for messages */
   constructor(url: string) {
     this.#url = url;
   }
 
-  /** @throws {DestinationError} corrupt-reply when no list of a repository has so many of that kind */
+  /** @throws {DestinationError} corrupt-reply when the list has more objects of that kind than any repository */
   count(key: string): void {
     const kind = kindOf(key);
     const most = MOST[kind] ?? MOST_OTHERS;
@@ -150,8 +153,11 @@ export class ListBound {
   }
 
   /**
-   * For a folder whose names come before anything is known of them. Several folders are read at once, and count together.
-   * @param folder without a slash at its end
+   * For protocols that give the names of a folder before anything else about them. Returns a function to call once for
+   * each name.
+   * @param folder without a trailing slash
+   * @throws {DestinationError} corrupt-reply, also from the returned function, when folders nest too deep or have too
+   *   many names
    */
   folder(folder: string): FolderBound {
     if (folder.split('/').length > DEEPEST)

@@ -1,18 +1,18 @@
-/** Byte ranges: where they lie in an object of a known size. */
+/** Turns byte ranges into their place in an object of a known size. */
 import { DestinationError } from '../base/errors.ts';
 import { largestObject } from './bounds.ts';
 import type { ByteRange } from './destination.ts';
 
-/** A range counted from the start of the object, proven to lie within it. */
+/** A range counted from the start of the object, checked to lie within it. */
 export interface Extent {
   readonly start: number;
   readonly length: number;
 }
 
 /**
- * The extent `range` means in an object of `size` bytes; no range means all of it.
- * Throws `corrupt-reply` when it reaches beyond either end, or is larger than any object, and `unsupported` when it is no
- * range at all.
+ * The extent that `range` means in an object of `size` bytes; without a range it is the whole object. Throws
+ * `corrupt-reply` when the range reaches beyond either end or is larger than any object, and `unsupported` when it is
+ * not a valid range.
  */
 export function extentOf(range: ByteRange | undefined, size: number, key: string): Extent {
   if (range === undefined) return within({ start: 0, length: size }, key);

@@ -1,22 +1,29 @@
 /**
- * Claims on names, at servers: what only one of several writers can make, for as long as it gives an object its name. The
- * answer that says who has made one may be lost, and then nobody knows whose it is. So whoever makes a claim has its
- * temporary file in the same folder before, and keeps it there until the claim is gone again or the object has its name. A
- * claim beside which nobody has such a file, nor the object is there, is nobody's.
+ * Claims on names at servers that cannot create an object atomically. A claim is a folder or file that only one of
+ * several writers can make. That writer holds it while it gives an object its name.
+ *
+ * The answer that says who made a claim may be lost, and then nobody knows whose it is. So a writer puts its temporary
+ * file into the same folder before it makes a claim, and keeps it there until the claim is removed or the object has
+ * its name. A claim is abandoned when neither such a file of another writer nor the object itself is there.
  */
 import { isTemporaryName } from './new-file.ts';
 
-/** A claim lives for a few requests, and so does a temporary file once all of it is sent: older ones are of a crash. */
+/**
+ * A claim lives for a few requests, and so does a temporary file once it is completely sent: older ones are left from a
+ * crash.
+ */
 const EXPIRY_MS = 10 * 60 * 1000;
 
-/** Six seconds in all, which is a dozen requests to a far server. */
+/** With the pauses below, six seconds in all: about a dozen requests to a far server. */
 export const CLAIM_TRIES = 15;
 
 export function claimPauseMs(tries: number): number {
   return 50 * (tries + 1);
 }
 
-/** Mostly another writer just needs a moment: the folder is listed when it takes longer, and not every time. */
+/**
+ * Another writer usually needs only a moment, so the folder is listed only when it takes longer, and not on every try.
+ */
 export function isTimeToList(tries: number): boolean {
   return tries % 4 === 2;
 }
@@ -28,11 +35,13 @@ export interface FileBeside {
 }
 
 /**
- * By how much, by the server's clock, a claim must be older than the caller's temporary file to be nobody's.
+ * By how many milliseconds, by the server's clock, a claim must be older than the caller's temporary file to be
+ * abandoned.
  *
- * @param files beside the claim: of a list made while the claim was there. Whether the object and the claim are there is to
- *   be asked after it: then a writer who has come to its end meanwhile has its object there, or its claim is gone.
- * @param own name of the caller's temporary file; a list without it is not whole
+ * @param files names in the folder of the claim, from a list made while the claim was there. The caller must look for
+ *   the object and the claim only after that list: a writer that has finished in the meantime then has its object
+ *   there, or its claim is gone.
+ * @param own name of the caller's temporary file; a list without it is not complete
  */
 export function leastAgeMs(
   files: readonly FileBeside[],
@@ -42,6 +51,6 @@ export function leastAgeMs(
   if (ownMs === undefined) return EXPIRY_MS;
   const isAnothers = ({ name, modifiedMs = ownMs }: FileBeside): boolean =>
     isTemporaryName(name) && name !== own && name !== claim && ownMs - modifiedMs <= EXPIRY_MS;
-  // Made before that file was: it has not come in the place of another claim since.
+  // A claim older than the caller's own file is the one that was seen, and not a newer one that has replaced it.
   return files.some(isAnothers) ? Number.POSITIVE_INFINITY : 1;
 }

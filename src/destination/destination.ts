@@ -29,20 +29,20 @@ export interface Destination {
   list(prefix: string, signal: AbortSignal): AsyncIterable<readonly ListedObject[]>;
   delete(key: string, signal: AbortSignal): Promise<void>;
   /**
-   * Begins the object's time of protection anew: for as long as configured, from now on, nobody can remove or replace
-   * it. There only where the storage protects what is put, and then put begins that time by itself.
+   * Restarts the object's time of protection: for the configured time, counted from now, nobody can remove or replace
+   * it. Present only where the storage protects what is put; `put` itself starts that time as well.
    */
   retain?(key: string, signal: AbortSignal): Promise<void>;
   /**
-   * Removes what broken-off puts left behind, once it is a day old by the storage's clock: never what a put may be busy
-   * with, and nothing where these credentials may not delete. Resolves with how much there was. There only where puts can
-   * leave something.
+   * Removes what interrupted puts left behind, once it is a day old by the storage's clock. It never removes what a put
+   * may still be using, and nothing where these credentials may not delete. Resolves with how much was removed. Present
+   * only where puts can leave something behind.
    */
   removeLeftovers?(signal: AbortSignal): Promise<Leftovers>;
   /**
-   * Makes objects durable that a list shows but whose put may not have resolved: its process may have died between giving
-   * the object its name and making that last. A key that is not there any more is none of its business. There only where
-   * put does the one after the other.
+   * Makes objects durable that a list shows but whose put may not have resolved: its process may have died after the
+   * object got its name and before that name was made durable. Keys that no longer exist are ignored. Present only
+   * where put does these in two steps.
    */
   makeDurable?(keys: readonly string[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -79,15 +79,15 @@ export interface DestinationProperties {
   readonly conditionalCreate: boolean;
   /** Objects can be removed; false for append-only credentials. */
   readonly canDelete: boolean;
-  /** How many calls at once still help. */
+  /** How many concurrent calls still speed things up. */
   readonly maxParallel: number;
   /** True when a call costs a network round trip: readers then coalesce and prefetch. */
   readonly remote: boolean;
   /** For how many days `put` and `retain` protect an object; undefined where nothing is protected. */
   readonly retainDays?: number;
   /**
-   * What the answers to deletes so far show of a storage that goes on keeping objects: it hides them, as versions that are
-   * no longer current, or it refuses to delete them for a time.
+   * Set once an answer to a delete shows that the storage keeps deleted objects: `hidden` as versions that are no
+   * longer current, `refused` when it does not delete them for a time.
    */
   readonly keepsDeleted?: 'hidden' | 'refused';
   /** A list takes one request for each 1,000 objects and comes in the order of keys; elsewhere it takes one for each folder. */

@@ -13,11 +13,11 @@ export interface DirectorySync {
   forget(): void;
 }
 
-/** What file systems without a directory sync answer: then entries are as durable as that file system makes them. */
+/** Errors of file systems that cannot sync a directory. Entries are then as durable as that file system makes them. */
 const noDirectorySync = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 async function syncDirectory(directory: string): Promise<void> {
-  // Windows opens directories but refuses to flush them; NTFS journals its entries by itself.
+  // Windows opens directories but refuses to flush them; NTFS journals its entries itself.
   if (process.platform === 'win32') return;
   const handle = await open(directory, 'r');
   try {
@@ -45,7 +45,7 @@ export function createDirectorySync(root: string): DirectorySync {
   const waiting = new Map<string, Promise<void>>();
   const known = new Map<string, Promise<void>>();
 
-  // A sync that has begun may miss an entry made since, so callers join the next one: at most one runs and one
+  // A sync that has begun may miss an entry made since, so callers join the next one. At most one sync runs and one
   // waits per directory, however many deletes or puts there are.
   function sync(directory: string): Promise<void> {
     const joined = waiting.get(directory);
@@ -56,7 +56,7 @@ export function createDirectorySync(root: string): DirectorySync {
   }
 
   async function startAfter(previous: Promise<void> | undefined, directory: string): Promise<void> {
-    // How the previous one ended is the business of those who wait for it.
+    // A failure of the previous sync concerns only those who wait for it.
     await Promise.allSettled([previous]);
     const work = syncDirectory(directory);
     running.set(directory, work);
@@ -68,7 +68,7 @@ export function createDirectorySync(root: string): DirectorySync {
     }
   }
 
-  // The parent is synced even when the directory is already there: whoever made it may not have come to that yet.
+  // The parent is synced even when the directory already exists: whoever created it may not have synced it yet.
   async function make(directory: string): Promise<void> {
     const parent = dirname(directory);
     await ensure(parent);

@@ -1,4 +1,4 @@
-/** Who one is at a web server: Basic, Digest (RFC 7616) and Bearer. */
+/** Signs requests to a web server: Basic, Digest (RFC 7616) and Bearer. */
 import { createHash, randomBytes } from 'node:crypto';
 
 export interface HttpCredentials {
@@ -8,12 +8,12 @@ export interface HttpCredentials {
 }
 
 export interface Authorization {
-  /** For a request; undefined as long as the server has not asked. */
+  /** The `Authorization` header for a request; undefined as long as the server has not asked for one. */
   header(method: string, path: string): string | undefined;
   /**
-   * Told of a `WWW-Authenticate` and of what had been sent, as others may have been told something newer meanwhile.
-   * `asked`: once more, with what is known now. `stale`: the same, and the password was right. `refused`: it makes no
-   * difference.
+   * Handles a `WWW-Authenticate` header. `sent` is the header of the refused request, since another request may have
+   * brought a newer challenge in the meantime. Returns `asked`: send the request again with what is known now; `stale`:
+   * likewise, and the password was right; `refused`: sending it again would not help.
    */
   challenged(challenge: string, sent: string | undefined): 'asked' | 'stale' | 'refused';
 }
@@ -25,11 +25,11 @@ interface DigestChallenge {
   readonly hash: 'md5' | 'sha256';
   readonly algorithm: string | undefined;
   readonly hasQop: boolean;
-  /** Nothing is wrong but the age of the nonce that was sent. */
+  /** The server refused only because the nonce was too old. */
   readonly isStale: boolean;
 }
 
-/** Passwords are sent only when they are asked for, and as little of them as the server is content with. */
+/** A password is sent only once the server asks for it, and in the least revealing way that the server accepts. */
 export function createAuthorization({ user, password, token }: HttpCredentials): Authorization {
   let basic = false;
   let digest: DigestChallenge | undefined;
@@ -46,7 +46,8 @@ export function createAuthorization({ user, password, token }: HttpCredentials):
       basic = true;
       return 'asked';
     }
-    // Of several that are refused together the first brings the new nonce: its uses are counted from there on.
+    // When several requests are refused at once, only the first answer sets the new nonce; its uses are counted from
+    // there.
     const used = own?.parameters.get('nonce');
     if (used === digest?.nonce && found.nonce !== used) [digest, count] = [found, 0];
     if (found.isStale) return 'stale';
@@ -74,7 +75,7 @@ interface Challenge {
   readonly parameters: ReadonlyMap<string, string>;
 }
 
-/** Several may stand in one header, separated by commas, as their parameters are. */
+/** Parses all challenges of one header. They are separated by commas, and so are the parameters of each. */
 function challengesIn(text: string): readonly Challenge[] {
   const found: { scheme: string; parameters: Map<string, string> }[] = [];
   const token = /([\w!#$%&'*+.^`|~-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,]+))|([\w!#$%&'*+.^`|~-]+)/g;
@@ -104,7 +105,7 @@ interface DigestRequest {
   readonly password: string;
   readonly method: string;
   readonly path: string;
-  /** How often the nonce was used, this time included. */
+  /** How often the nonce was used, including this time. */
   readonly count: number;
 }
 

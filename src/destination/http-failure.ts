@@ -1,4 +1,4 @@
-/** What the answers of web servers and networks mean for a destination, for all stores that are reached by HTTP. */
+/** What the answers and network failures of web servers mean for a destination, shared by all stores that use HTTP. */
 import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
 import { retryAfterMs as askedMs } from '../base/web/retry-after.ts';
@@ -9,26 +9,24 @@ import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '..
 import { tlsTrouble } from '../base/web/trusted-authorities.ts';
 import { EndlessAnswer, HollowAnswer, PackedAnswer } from './bounds.ts';
 
-/** What was being done, for the message. */
+/** The call that failed, for the message. */
 export interface WebAction {
   /** As a verb: "store", "read". */
   readonly op: string;
-  /** Where, without secrets: the plain URL of the destination. */
+  /** The plain URL of the destination, without secrets. */
   readonly url: string;
-  /** The object, when there is one. */
   readonly key?: string | undefined;
-  /** How large the object is that was sent. */
+  /** Size of the object that was sent, in bytes. */
   readonly bytes?: number | undefined;
 }
 
-/** What a server said, as far as it is known. */
 export interface WebAnswer {
   readonly status: number | undefined;
   /** The store's own name for the failure: `SlowDown`, `AuthenticationFailed`. */
   readonly code: string | undefined;
-  /** Its own sentence about it, as `storesWords` gives it. */
+  /** The store's own sentence about the failure, cleaned by `storesWords`. */
   readonly words?: string | undefined;
-  /** Milliseconds after which the server wants to be asked again. */
+  /** Milliseconds that the server asks to wait before the next try. */
   readonly retryAfterMs: number | undefined;
 }
 
@@ -45,7 +43,7 @@ export function meaning(kind: DestinationKind, retry: Retry, what: string, hint:
   return { kind, retry, what, hint };
 }
 
-/** What the destination lies in is not there. */
+/** The bucket, container or the like that the destination lies in does not exist. */
 export function noSuch(what: string, hint: string): Meaning {
   return { ...meaning('not-found', 'never', `there is no such ${what}`, hint), details: MADE_ELSEWHERE };
 }
@@ -56,7 +54,7 @@ const RIGHTS = 'Check the credentials of the destination and what they allow.';
 const REASON = 'Do what it says there, or ask who runs the store.';
 const REPORT = 'Check the address and the settings of the destination.';
 
-/** Retrying at once would only add to it. */
+/** Retried only later: retrying at once would add to the load. */
 export const THROTTLED = meaning('unreachable', 'later', 'the store is asked too often', LATER);
 export const DENIED = meaning('denied', 'never', 'the store refuses', RIGHTS);
 export const TAKEN = meaning(
@@ -89,7 +87,7 @@ export const TOO_LARGE = meaning(
   'Objects have 32 MiB mostly, and 128 MiB at most. That limit stands in the settings of the server or the proxy, where whoever runs it can raise it: client_max_body_size of nginx, LimitRequestBody of Apache.',
 );
 
-/** Whoever signs in, or goes elsewhere, reaches the store again. */
+/** Passes once the user signs in to the network or changes to another one. */
 export const NOT_THE_STORE = meaning(
   'unreachable',
   'later',
@@ -157,8 +155,8 @@ function gone(): Meaning {
 }
 
 /**
- * The error to throw for `error`, which came of `action`. `special` are meanings of the store's own codes. Aborts,
- * DestinationErrors and errors of the program are returned as they are.
+ * The error to throw for `error`, which `action` failed with. `special` maps the store's own codes to their meaning.
+ * Aborts, DestinationErrors and programming errors are returned as they are.
  */
 export function webFailure(
   error: unknown,
@@ -212,7 +210,7 @@ function ofProxy({ what, hint, passes }: ProxyTrouble): Meaning {
   return passes ? meaning('unreachable', 'later', what, hint) : meaning('denied', 'never', what, hint);
 }
 
-/** A store that gives its reason knows better than any guess: some call a full account one that may do nothing. */
+/** Prefers the store's own words to the guess by status: some stores answer "access denied" when an account is full. */
 function withReason(found: Meaning, answer: WebAnswer | undefined): Meaning {
   if (found.kind !== 'denied' || !isReason(answer)) return found;
   if (saysFull(answer.words)) return FULL;
@@ -223,21 +221,27 @@ function isReason(answer: WebAnswer | undefined): answer is WebAnswer & { readon
   return answer?.words !== undefined;
 }
 
-/** What stores say of a full account, whatever else they call it. */
+/** Whether a store's words say that the account is full, whatever code they come with. */
 export function saysFull(words: string): boolean {
   return /no space|insufficient[ _](?:storage|space)|(?:storage|space) (?:limit|cap)|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i.test(
     words,
   );
 }
 
-/** Of a delete: in the words of Amazon and its kin, of Cloudflare, Azure and Google. */
+/**
+ * Whether the words or code of a refused delete say that the object is protected for a time: those of Amazon and
+ * compatible stores, Cloudflare, Azure and Google.
+ */
 export function saysProtected(words: string, code = ''): boolean {
   if (/^(?:BlobImmutableDueToPolicy|ObjectLocked\w*|retentionPolicyNotMet|FileImmutable)$/i.test(code))
     return true;
   return /object[- ]?lock|retention (?:policy|period|date)|\bretain|immutab|\bWORM\b|legal hold/i.test(words);
 }
 
-/** Letters that a person sees and that a terminal bears; no page, and no more than a sentence or two. */
+/**
+ * The store's sentence, safe to show on a terminal: no control characters, no markup, and no more than a sentence or
+ * two. Undefined where it says nothing beyond the code.
+ */
 export function storesWords(text: unknown, code?: string): string | undefined {
   if (typeof text !== 'string') return undefined;
   const words = text
@@ -245,14 +249,17 @@ export function storesWords(text: unknown, code?: string): string | undefined {
     .replaceAll(/:\/\/[^/\s@]*@/g, '://')
     .trim();
   if (words === '' || /^[<{[]/.test(words)) return undefined;
-  // What only repeats the name, or that of a status, says nothing more.
+  // A text that only repeats the code or the name of a status adds nothing.
   const letters = lettersOf(words.replace(/^\d{3} /, ''));
   if ((code !== undefined && letters === lettersOf(code)) || STATUS_NAMES.has(letters)) return undefined;
   if (words.split(' ').length < LEAST_WORDS && !saysFull(words)) return undefined;
   return words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS - 1)}…` : words;
 }
 
-/** "Access Denied", "invalid_grant": a kind of failure. "System in maintenance mode", "Account is suspended" are a reason. */
+/**
+ * Shorter texts such as "Access Denied" or "invalid_grant" only name a kind of failure. "Account is suspended" or
+ * "System in maintenance mode" is a reason.
+ */
 const LEAST_WORDS = 3;
 const MOST_WORDS = 300;
 
@@ -260,7 +267,7 @@ function lettersOf(text: string): string {
   return text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Those of today, and what 413 and 414 were called before. */
+/** The current names, and the former ones of 413 and 414. */
 const STATUS_NAMES: ReadonlySet<string> = new Set(
   [...Object.values(STATUS_CODES), 'Request Entity Too Large', 'Request-URI Too Large'].map((name) =>
     lettersOf(name ?? ''),
@@ -270,7 +277,7 @@ const STATUS_NAMES: ReadonlySet<string> = new Set(
 /** What libraries call an answer that breaks off, and a request that they cannot send: names that say nothing to people. */
 const OF_LIBRARIES = /^(?:PARSE_ERROR|REQUEST_SEND_ERROR|HPE_\w+|ERR_STREAM_PREMATURE\w+)$/;
 
-/** Of the error or of what caused it. */
+/** The code of the network failure, of the error itself or of one that caused it. */
 function networkCode(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     const code = errnoOf(at);
@@ -320,10 +327,10 @@ function isThrottling({ status, code }: WebAnswer): boolean {
   return status === 429 || status === 503 || /slow ?down|throttl|busy|too ?many/i.test(code ?? '');
 }
 
-/** Whoever waits decides how long is too long. */
+/** Long enough to accept nearly any request: the caller decides how long it waits. */
 const LONGEST_ASKED_MS = 24 * 3_600_000;
 
-/** What `Retry-After` of a store asks for, in milliseconds. */
+/** The wait in milliseconds that a store asks for by `Retry-After`. */
 export function retryAfterMs(retryAfter: string | undefined, date: string | undefined): number | undefined {
   return (
     askedMs({ retryAfter, date }, { longestMs: LONGEST_ASKED_MS, nowMs: systemClock.now() }) ?? undefined

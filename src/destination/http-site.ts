@@ -1,7 +1,7 @@
 /**
- * Requests to one web server, for stores whose protocol is plain HTTP: connections that are kept, who one is, bodies
- * that stream. Node's own client instead of fetch: fetch tells nothing of bytes that move, trusts no further
- * certificates, and does not let a caller write as slowly as a limit asks.
+ * Requests to one web server, for stores whose protocol is plain HTTP: kept connections, sign-in and streamed bodies.
+ * It uses Node's own client, as `fetch` does not report moving bytes, does not accept further certificates, and does
+ * not let a caller write as slowly as a limit asks.
  */
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -25,27 +25,27 @@ export interface HttpSiteOptions {
   /** For people: the plain URL of the destination. */
   readonly url: string;
   readonly credentials: HttpCredentials;
-  /** PEM of certificates to trust beside those that the program trusts, `NODE_EXTRA_CA_CERTS` among them. */
+  /** PEM of certificates to trust in addition to those that the program trusts, including `NODE_EXTRA_CA_CERTS`. */
   readonly certificates?: string | undefined;
   readonly maxSockets: number;
 }
 
 export interface HttpRequest {
   readonly method: string;
-  /** Encoded, with a slash at its beginning. */
+  /** Encoded, with a leading slash. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array;
-  /** What stands around the body, where it is a part of a form. */
+  /** Bytes before and after the body, where it is a part of a form. */
   readonly frame?: { readonly before: Buffer; readonly after: Buffer };
-  /** Only with a body that is an object. */
+  /** Set only when the body is an object. */
   readonly pace?: UploadPace | undefined;
-  /** How long nothing may move, in milliseconds, where that is not what it is for others. */
+  /** How long nothing may move before the request fails, in milliseconds; `STALL_MS` by default. */
   readonly stallMs?: number;
   /** For messages. */
   readonly op: string;
   readonly key?: string | undefined;
-  /** Those that are no failure. */
+  /** The status codes that are no failure. */
   readonly accepts: readonly number[];
 }
 
@@ -55,25 +55,25 @@ export interface HttpReply {
   readonly stream: IncomingMessage;
 }
 
-/** Uses the reply, whose stream must be read to its end or destroyed. */
+/** Uses the reply. It must read its stream to the end or destroy it. */
 export type TakeReply<T> = (reply: HttpReply, moving: Moving) => Promise<T>;
 
 export interface HttpSite {
   /**
-   * Rejects with a DestinationError for an answer that the request does not accept, and for a connection that fails or
-   * on which nothing moves; with the signal's reason when that is aborted.
+   * Rejects with a DestinationError for an answer that the request does not accept, for a connection that fails, and
+   * when nothing moves for too long; with the signal's reason when that is aborted.
    */
   ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T>;
   close(): void;
 }
 
-/** One after the other, of a server that takes each nonce for too old. */
+/** The most tries in a row with a server that refuses each nonce as stale. */
 const MOST_SIGN_INS = 4;
 
 interface Sent {
   readonly outgoing: ClientRequest;
   readonly reply: HttpReply;
-  /** Who one was in that request. */
+  /** The `Authorization` header of that request. */
   readonly sent: string | undefined;
 }
 
@@ -110,29 +110,31 @@ export function openHttpSite({
     }
   }
 
-  /** Once more when the server asks who one is, or has asked for something else than before. */
+  /** Sends the request again when the server asks for a sign-in, or for another one than was sent. */
   async function signedIn(request: HttpRequest, moving: Moving): Promise<HttpReply> {
     for (let tries = 1; ; tries += 1) {
       const { outgoing, reply, sent } = await onKeptConnection(request, moving);
       if (reply.status !== 401) return reply;
       const told = authorization.challenged(reply.headers['www-authenticate'] ?? '', sent);
       if (told === 'refused' || tries >= (told === 'stale' ? MOST_SIGN_INS : 2)) return reply;
-      // What is still to be sent of the body would go on beside the next request, for nothing.
+      // The rest of the body would still be sent, for nothing, while the next request is under way.
       if (outgoing.writableEnded) await drain(reply, moving);
       else outgoing.destroy();
     }
   }
 
   /**
-   * A connection that was kept may have been closed by the server at that moment: that is no failure. Apache closes them
-   * whenever it is short of threads, so nothing is left out; whoever makes folders or moves looks at what is there where
-   * the second answer says that the first request was done after all.
+   * Sends the request, again as long as the server had closed a kept connection just then, which is no failure. Apache
+   * closes kept connections whenever it is short of threads, so every method is sent again. The first request may have
+   * been done after all: callers that make folders or move objects look at what is there when the second answer
+   * suggests that.
    */
   async function onKeptConnection(request: HttpRequest, moving: Moving): Promise<Sent> {
     for (;;) {
       const outgoing = begin(request, moving);
       let wasKept = false;
-      // A request that waited for its turn gets one too, without `reusedSocket`.
+      // `reusedSocket` is not set for a request that waited in the agent's queue, although it gets a kept connection
+      // too.
       outgoing.once('socket', (socket) => (wasKept = wasUsed(socket)));
       try {
         const reply = await exchange(outgoing, request, moving);
@@ -202,10 +204,13 @@ function answerOf({ status, headers }: HttpReply, words: string | undefined): We
   return { status, code: undefined, words, retryAfterMs: retryAfterMs(after, date) };
 }
 
-/** A refusal is a few lines; a page for people is none. */
+/** Bytes of a refusal that are read. A refusal has a few lines; of a longer answer only the beginning is used. */
 const LARGEST_REFUSAL = 64 * 1024;
 
-/** The sentence of a refusal: plain text, or the message in XML or JSON. What cannot be read says nothing. */
+/**
+ * The sentence of a refusal: plain text, or the message within XML or JSON. Undefined where there is none that can be
+ * read.
+ */
 async function wordsOf({ headers, stream }: HttpReply, { moved }: Moving): Promise<string | undefined> {
   const type = headers['content-type'] ?? '';
   const isReadable = /^text\/plain|[/+](?:xml|json)\b/i.test(type) && !/html/i.test(type);
@@ -220,7 +225,7 @@ async function wordsOf({ headers, stream }: HttpReply, { moved }: Moving): Promi
         if (bytes > LARGEST_REFUSAL) break;
       }
   } catch {
-    // The status alone counts.
+    // The status alone says enough.
   } finally {
     stream.destroy();
   }
@@ -238,7 +243,7 @@ function sentenceIn(text: string, type: string): string | undefined {
     .replaceAll('&amp;', '&');
 }
 
-/** Reads to the end what is of no interest, so that the connection can be used again. */
+/** Reads an answer that nobody needs to its end, so that the connection can be used again. */
 export async function drain({ stream }: HttpReply, moving: Moving): Promise<void> {
   let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -248,7 +253,7 @@ export async function drain({ stream }: HttpReply, moving: Moving): Promise<void
   }
 }
 
-/** The reply as text. An end that comes too early rejects. */
+/** The reply as text. Rejects when it ends too early or is larger than `largest` bytes. */
 export async function textOf(reply: HttpReply, moving: Moving, largest: number): Promise<string> {
   return (await bytesOf(reply, moving, largest)).toString('utf8');
 }

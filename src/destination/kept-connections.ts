@@ -1,7 +1,8 @@
 /**
- * Connections that are kept between requests, and closed by the other side at the very moment in which they are used
- * again: a server that is short of threads, a balancer or a router that forgets them. That says nothing about the store,
- * so it costs no wait and counts as no try. Node tells of each request that is made, and for whom, whatever library makes it.
+ * Repeats requests whose kept connection the other side closed at the very moment they were sent: a server short of
+ * threads, or a balancer or router that forgot the connection. That says nothing about the store, so it costs no wait
+ * and does not count as a try. Node reports each request that is made, by any library, and the async context tells
+ * which call made it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
@@ -18,15 +19,15 @@ import {
 } from './bounds.ts';
 
 interface Call {
-  /** Bytes of an answer that is no refusal. */
+  /** The most bytes of a successful answer. */
   readonly largest: number;
   /** A library makes something of it as a whole: it is no content of an object. */
   readonly isTakenApart: boolean;
   /** Breaks the call off. */
   readonly giveUp: (error: Error) => void;
-  /** The last request was sent on a connection that had served another one, and has no answer. */
+  /** The last request was sent on a connection that had served an earlier one, and has no answer yet. */
   isOnKept: boolean;
-  /** What the network made of it, of which libraries keep but a part. */
+  /** The network's own error, of which libraries keep only a part. */
   failure?: Error;
 }
 
@@ -34,17 +35,17 @@ const calls = new AsyncLocalStorage<Call>();
 const used = new WeakSet<Socket>();
 let isListening = false;
 
-/** Whether a request has been sent on it before. */
+/** Whether an earlier request was sent on this socket. Marks it as used. */
 export function wasUsed(socket: Socket): boolean {
   const isKept = used.has(socket);
   used.add(socket);
   return isKept;
 }
 
-/** Failures of requests that were sent twice: the first one may have been done. */
+/** Failures of calls whose request was sent more than once: the first request may have been done. */
 const ofSecond = new WeakSet<Error>();
 
-/** Of a failure, or of what caused it: whether an earlier request of the same call may have been done. */
+/** Whether an earlier request of the call that failed with `error` may have been done. Causes are searched as well. */
 export function mayHaveBeenDone(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
     if (ofSecond.has(at)) return true;
@@ -52,8 +53,9 @@ export function mayHaveBeenDone(error: unknown): boolean {
 }
 
 /**
- * What `work`, which makes a request, comes to: anew as long as the connection was a kept one that is lost. Each of
- * them is lost once, so the last one is new. What comes of an answer is counted before any library keeps it.
+ * Runs `work`, which makes a request, and repeats it as long as it fails because a kept connection was lost. Each kept
+ * connection is lost only once, so the last try is on a new one. Bytes of the answer are counted as they arrive, before
+ * any library stores them: more than `largest` end the call.
  */
 export async function onLiveConnection<T>(
   signal: AbortSignal,
@@ -96,7 +98,7 @@ function listen(): void {
       call.isOnKept = false;
       holdAnswer(answer, call);
     });
-    // No library is to unpack what comes, of which nobody could tell how much it will be.
+    // No library may unpack an answer, as nobody could tell how large it would become.
     if (!request.headersSent) request.removeHeader('accept-encoding');
   });
 }

@@ -1,10 +1,10 @@
-/** Keys and prefixes: the same rule for every destination, checked before anything is touched. */
+/** The rules for keys and prefixes, the same for every destination. They are checked before anything is touched. */
 import { createHash } from 'node:crypto';
 import { DestinationError } from '../base/errors.ts';
 
 const partCharacters = /^[a-z0-9._-]*$/;
 
-/** True for one part of a key, the text between two `/`. */
+/** Whether the text is a valid part of a key: what stands between two `/`. */
 export function isKeyPart(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && partCharacters.test(name);
 }
@@ -21,7 +21,7 @@ export function checkPrefix(prefix: string): void {
   if (!parts.every(isKeyPart) || !partCharacters.test(last)) throw malformed('prefix', prefix);
 }
 
-/** True when the key ends in the SHA-256 of `body`: whoever stores something there stores the same. */
+/** Whether the key ends in the SHA-256 of `body`, so that every writer of this key stores the same bytes. */
 export function isNamedByBytes(key: string, body: Uint8Array): boolean {
   return key.endsWith(createHash('sha256').update(body).digest('hex'));
 }

@@ -1,10 +1,13 @@
-/** What puts leave behind when their process dies: which of it may go, for destinations with temporary names. */
+/** Which leftovers of puts whose process died may be removed, for destinations that use temporary names. */
 import type { Destination, Leftovers, ObjectStat } from './destination.ts';
 
-/** Longer than anything that is stored is under way. */
+/** Longer than any put takes. */
 const STALE_AFTER_MS = 24 * 60 * 60 * 1000;
 
-/** For a destination that wraps another one: the same ability, by way of `through`. */
+/**
+ * `removeLeftovers` of a destination that wraps another one, called by way of `through`; nothing where `inner` has
+ * none.
+ */
 export function leftoversOf(
   inner: Destination,
   through: <T>(signal: AbortSignal, call: () => Promise<T>) => Promise<T> = async (_, call) => await call(),
@@ -16,15 +19,16 @@ export function leftoversOf(
   };
 }
 
-/** A temporary name that a list shows. */
+/** A file with a temporary name, as a list shows it. */
 export interface Leftover extends ObjectStat {
   readonly name: string;
 }
 
 /**
- * Has `remove` take those away that are a day older than something that was stored just now.
- * @param nowMs when that was, by the storage's clock
- * @param remove false: somebody else was faster
+ * Calls `remove` for the files that are at least a day older than something that was stored just now.
+ * @param nowMs the time of what was stored just now, by the storage's clock
+ * @param remove resolves with false when the file was already gone
+ * @returns what was removed
  */
 export async function removeStale(
   found: Iterable<Leftover> | AsyncIterable<Leftover>,

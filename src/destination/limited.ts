@@ -1,29 +1,32 @@
-/** How fast a destination may store: for links that others want to use too. */
+/** Limits how fast a destination stores, for links that others use as well. */
 import type { Clock } from '../base/clock.ts';
 
-/** Asked by a destination before each piece of what it stores: a put with a limit is a trickle, not one burst. */
+/**
+ * A destination asks it before each piece that it stores, so that a put under a limit is a steady trickle instead of
+ * one burst.
+ */
 export interface UploadPace {
   /**
-   * Waits until some bytes of that object may be sent, and gives how many: at least one, `wanted` at most. Rejects
-   * with the signal's reason.
+   * Waits until some bytes of the object may be sent, and resolves with how many: at least one, at most `wanted`.
+   * Rejects with the signal's reason.
    */
   next(key: string, wanted: number, signal: AbortSignal): Promise<number>;
-  /** Whether there is a limit now: what was sent must then be on its way before more is asked for. */
+  /** Whether a limit applies at present. What was sent must then be on its way before more is asked for. */
   readonly limited: boolean;
 }
 
-/** Unused allowance is kept for so long: small objects then pass without a wait. */
+/** Unused allowance is kept for this long, so that small objects pass without waiting. */
 const KEPT_MS = 1_000;
-/** Between two looks at the limit, which may change while somebody waits. */
+/** How often a waiting put checks the limit, which may change meanwhile. */
 const LOOK_MS = 100;
-/** A piece is what the limit allows in this time, */
+/** A piece is what the limit allows in this time… */
 const PIECE_MS = 100;
-/** but no less than this: every piece costs the storage a call. */
+/** …but at least this many bytes, as every piece costs the storage a call. */
 const SMALLEST_PIECE = 16_384;
 
 /**
- * A bucket that fills at the rate of the limit. Who stores something waits until the bucket holds as many bytes, one
- * after the other, so that over any stretch of time no more passes than the limit allows.
+ * A bucket that fills at the rate of the limit. Callers wait one after another until it holds as many bytes as they
+ * need, so that over any stretch of time no more passes than the limit allows.
  */
 export class UploadLimit {
   readonly #clock: Clock;
@@ -45,32 +48,32 @@ export class UploadLimit {
     return this.#rate !== undefined;
   }
 
-  /** Bytes that were let through so far. */
+  /** Bytes that have passed so far. */
   get passed(): number {
     return this.#passed;
   }
 
-  /** Bytes to ask for at once: all when there is no limit. */
+  /** How many bytes to ask for at once: all of `wanted` without a limit. */
   piece(wanted: number): number {
     if (this.#rate === undefined) return wanted;
     const usual = Math.max(SMALLEST_PIECE, Math.floor((this.#rate * PIECE_MS) / 1000));
     return Math.min(wanted, usual);
   }
 
-  /** Holds from now on, for those who wait already too. */
+  /** Sets the limit, in bytes per second. It applies at once, also to callers that already wait. */
   set(bytesPerSecond: number | undefined): void {
     this.#fill(0);
     this.#rate = bytesPerSecond;
   }
 
-  /** Takes bytes that cannot wait: those that come after make up for them. */
+  /** Takes bytes that cannot wait; later callers wait longer in return. */
   spend(bytes: number): void {
     this.#fill(0);
     this.#passed += bytes;
     if (this.#rate !== undefined) this.#held -= bytes;
   }
 
-  /** Resolves when so many bytes may be stored; rejects with the signal's reason. */
+  /** Resolves once this many bytes may be stored; rejects with the signal's reason. */
   async take(bytes: number, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#rate !== undefined) {
@@ -86,13 +89,13 @@ export class UploadLimit {
   }
 
   async #wait(bytes: number, signal: AbortSignal): Promise<void> {
-    // The time before somebody waited counts for a second only.
+    // Of the time before this caller began to wait, at most a second's allowance is kept.
     this.#fill(0);
     for (;;) {
       signal.throwIfAborted();
       this.#fill(bytes);
       if (this.#rate === undefined) return;
-      // What is left of a byte is no reason to wait once more.
+      // A missing fraction of a byte is no reason to wait once more.
       if (this.#held > bytes - 1) {
         this.#held -= bytes;
         return;
@@ -102,7 +105,7 @@ export class UploadLimit {
     }
   }
 
-  /** @param wanted what somebody waits for, which the bucket then has room for */
+  /** @param wanted bytes that somebody waits for, for which the bucket then has room */
   #fill(wanted: number): void {
     const now = this.#clock.monotonic();
     const passedMs = now - this.#filledAt;
@@ -117,8 +120,8 @@ export class UploadLimit {
 }
 
 /**
- * The pace of a destination under `limit`. Where `waits` says no, a put goes on at once and those that come after make
- * up for it: what tells others that one is alive must not queue behind data.
+ * The pace of a destination under `limit`. A put whose key `waits` declines goes on at once, and later puts wait longer
+ * in return: an object that shows others that this writer is alive must not queue behind data.
  */
 export function paceOf(limit: UploadLimit, waits: (key: string) => boolean): UploadPace {
   return {

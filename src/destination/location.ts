@@ -1,4 +1,4 @@
-/** From a location as people write it to what it names, without touching it. */
+/** Parses a location as people write it into the place that it names, without touching that place. */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolveTyped } from '../base/typed-path.ts';
@@ -50,17 +50,17 @@ export interface S3Place {
 export interface SftpPlace {
   readonly kind: 'sftp';
   readonly user: string | undefined;
-  /** As it is written, by which ssh's configuration may know it; without brackets around IPv6 addresses. */
+  /** As written in the URL, since ssh's configuration may refer to it; IPv6 addresses without brackets. */
   readonly host: string;
   readonly port: number;
   /** Absolute, or relative to the home directory. */
   readonly directory: string;
 }
 
-/** `webdavs://user@host/dir`; `webdav://` on this machine only. */
+/** `webdavs://user@host/dir`; `webdav://` for this machine only. */
 export interface WebdavPlace {
   readonly kind: 'webdav';
-  /** `https://host[:port]/dir`, without a slash at the end and without user. */
+  /** `https://host[:port]/dir`, without a trailing slash and without the user. */
   readonly url: string;
   readonly user: string | undefined;
 }
@@ -71,7 +71,7 @@ export interface AzurePlace {
   readonly container: string;
   readonly prefix: string;
   readonly account: string | undefined;
-  /** Of the account; undefined for `https://ACCOUNT.blob.core.windows.net`. */
+  /** Endpoint of the account; undefined for `https://ACCOUNT.blob.core.windows.net`. */
   readonly endpoint: string | undefined;
 }
 
@@ -87,14 +87,14 @@ export interface GooglePlace {
 /** `rclone:remote:path` */
 export interface RclonePlace {
   readonly kind: 'rclone';
-  /** A name of rclone's own configuration. */
+  /** A remote that rclone's own configuration names. */
   readonly remote: string;
   readonly path: string;
 }
 
 /**
- * A path, absolute or relative to the working directory, or a URL. No message repeats a location that is not a plain
- * path: it may hold a secret in a place nobody thought of.
+ * Parses a path, absolute or relative to the working directory, or a URL. No message repeats a location that is not a
+ * plain path, as it may hold a secret in an unexpected part.
  * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL
  */
 export function parseLocation(location: string): Location {
@@ -111,7 +111,10 @@ export function directoryOf(location: string): string | undefined {
   return place.kind === 'local' ? place.directory : undefined;
 }
 
-/** One spelling for each place: what only says how it is reached, such as the region, is left out. */
+/**
+ * The URL that identifies a place, one spelling for each. What only says how the place is reached, such as the region,
+ * is left out.
+ */
 export function placeUrl(place: Location): string {
   switch (place.kind) {
     case 'local':
@@ -121,7 +124,7 @@ export function placeUrl(place: Location): string {
     case 'sftp':
       return sftpUrl(place, canonicalHost(place.host));
     case 'webdav': {
-      // Servers may show each user another folder by the same path.
+      // The same path may lead to a different folder for each user.
       const { user, url } = place;
       const name = user === undefined ? '' : `${encodeURIComponent(user)}@`;
       return url.replace(/^http(s?):\/\//, `webdav$1://${name}`);
@@ -140,12 +143,15 @@ export function placeUrl(place: Location): string {
 function sftpUrl({ user, port, directory }: SftpPlace, host: string): string {
   const name = user === undefined ? '' : `${encodeURIComponent(user)}@`;
   const home = directory.startsWith('/') ? '' : '/~/';
-  // Beside what no URL has, only what would end the path: places keep the spelling that they are remembered by.
+  // Only what ends the path is encoded in addition to what no URL may contain: places must keep the spelling under
+  // which they are remembered.
   const path = encodeURI(directory).replaceAll(/[?#]/g, encodeURIComponent);
   return `sftp://${name}${bracketed(host)}:${port}${home}${path}`;
 }
 
-/** One spelling for each place and way to reach it: what is opened by it is the same place, reached as `place` says. */
+/**
+ * The URL that identifies a place and the way to reach it: opening it leads to the same place, reached as `place` says.
+ */
 export function openUrl(place: Location): string {
   if (place.kind === 'sftp') return sftpUrl(place, place.host);
   if (place.kind !== 's3') return placeUrl(place);
@@ -154,7 +160,10 @@ export function openUrl(place: Location): string {
   return `s3://${bucket}${below(prefix)}${query({ endpoint, region, path_style: style?.toString() })}`;
 }
 
-/** What stands last may be a blank or a control character, which URLs lose at their end: something is put behind it. */
+/**
+ * The file URL of a directory. URLs lose a blank or control character at their end, so something is appended first and
+ * cut off again.
+ */
 function fileUrl(directory: string): string {
   if (directory.trimEnd() === directory && !/\p{Cc}$/u.test(directory)) return pathToFileURL(directory).href;
   return pathToFileURL(`${directory}/_`).href.slice(0, -2);
@@ -166,24 +175,30 @@ export function shownPlace(place: Location): string {
   return place.kind === 'sftp' ? openUrl(place) : placeUrl(place);
 }
 
-/** For logs and `properties.url`: no user info, no query. */
+/** The URL for logs and `properties.url`: without user info and query. */
 export function plainUrl(place: Location): string {
   const url = openUrl(place).replace(/\?.*$/s, '');
   return withoutUser(url).replace(/^(sftp:\/\/)[^@/]*@/, '$1');
 }
 
-/** A WebDAV folder as that user sees it, unless its own URL names one. One with a colon in it is in no URL. */
+/**
+ * A WebDAV folder as seen by `user`, unless its own URL names one. A user name with a colon cannot stand in a URL and
+ * is ignored.
+ */
 export function withUser(place: Location, user: string | null | undefined): Location {
   if (place.kind !== 'webdav' || place.user !== undefined) return place;
   return user === undefined || user === null || user.includes(':') ? place : { ...place, user };
 }
 
-/** The URL of a WebDAV folder whoever looks at it; that of any other place as it is. */
+/** The URL of a WebDAV folder without its user; the URL of any other place unchanged. */
 export function withoutUser(url: string): string {
   return url.replace(/^(webdavs?:\/\/)[^@/]*@/, '$1');
 }
 
-/** The one of `known` that is at a place. Who names no user means the only one who is known there. */
+/**
+ * The one of `known` that is at the place `url`. A URL without a user matches the only known place there, whoever its
+ * user.
+ */
 export function findPlace<T>(url: string, known: readonly T[], urlOf: (one: T) => string): T | undefined {
   const found = known.find((one) => urlOf(one) === url);
   if (found !== undefined) return found;
@@ -229,14 +244,17 @@ function understand(location: string): Location {
   }
 }
 
-/** A colon before the first slash means a URL, or a host as in host:/dir; ./a:b is how to name such a directory. */
+/**
+ * Whether this is a path. A colon before the first slash means a URL or a host (host:/dir); a directory with such a
+ * name is written ./a:b.
+ */
 function isPath(location: string): boolean {
   if (process.platform === 'win32' && /^[a-z]:[\\/]/i.test(location)) return true;
   return !/^[^/]*:/.test(location);
 }
 
 function directoryOfPath(path: string): string {
-  // Only a shell expands it; taken literally it would fill a directory of that name.
+  // Only a shell expands "~"; taken literally, backups would fill a directory of that name.
   if (/^~[^/]*(\/|$)/.test(path)) throw invalid(`${path} begins with "~". Write the home directory in full.`);
   return resolveTyped(path);
 }
@@ -255,7 +273,10 @@ function directoryOfUrl(text: string): string {
   }
 }
 
-/** Older buckets, and those of other makers, have names that Amazon gives no more. */
+/**
+ * Allows more than Amazon's current rules: older buckets and those of other makers have names that Amazon no longer
+ * accepts.
+ */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
 const CONTAINER = /^(?:[a-z0-9](?:[a-z0-9]|-(?!-)){1,61}[a-z0-9]|\$root)$/;
 
@@ -278,7 +299,7 @@ function s3Place(text: string): S3Place {
   };
 }
 
-/** Where the URL does not say: few stores but Amazon's own have a host name for every bucket. */
+/** The default where the URL does not say: few stores other than Amazon's have a host name for every bucket. */
 function isPathStyle(endpoint: string | undefined): boolean {
   return endpoint !== undefined;
 }
@@ -339,7 +360,7 @@ function webdavPlace(text: string): WebdavPlace {
 function rclonePlace(text: string): RclonePlace {
   const found = /^rclone:([\p{L}\p{N}_.+@-][\p{L}\p{N}_.+@ -]*):(.*)$/isu.exec(text);
   const [, remote = '', path = ''] = found ?? [];
-  // Remotes made on the spot (:sftp,host=…,pass=…:) would hold their secrets.
+  // Remotes defined on the spot (:sftp,host=…,pass=…:) would contain their secrets.
   if (found === null)
     throw invalid(
       'An rclone: destination names a remote of rclone’s configuration, and a path: rclone:remote:path.',

@@ -1,4 +1,4 @@
-/** A destination in memory: for dry runs and tests, under the same contract as any other. */
+/** A destination in memory, for dry runs and tests, with the same contract as any other. */
 import { DestinationError } from '../base/errors.ts';
 import { extentOf } from './byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from './destination.ts';
@@ -45,7 +45,8 @@ export function createMemoryDestination(clock: () => number = Date.now): Destina
     checkKey(key);
     const { body } = find(key, 'read');
     const { start, length } = extentOf(range, body.byteLength, key);
-    // Its own memory, as from any other destination: the caller may change it or hand it to another thread.
+    // A copy in memory of its own, as from any other destination: the caller may change it or transfer it to another
+    // thread.
     const bytes = Buffer.allocUnsafeSlow(length);
     body.copy(bytes, 0, start, start + length);
     return bytes;

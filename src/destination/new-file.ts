@@ -1,6 +1,6 @@
 /**
- * A new file, durable and complete or not there at all, never in place of another: written under a temporary name
- * in the same directory, synced, and only then given its own name.
+ * Stores a new file that is durable and complete or does not exist, and that never replaces another. It is written
+ * under a temporary name in the same directory, synced, and only then given its own name.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
@@ -18,16 +18,16 @@ import type { UploadPace } from './limited.ts';
  */
 const fileMode = 0o600;
 
-/** One write call at most: an abort is noticed between two of them. */
+/** Largest single write call; an abort is noticed between two of them. */
 const writeBytes = 4 * 1024 * 1024;
 
-/** Names drawn for one temporary file, should all be taken: a file system that says so of every name is at fault. */
+/** The most names tried for one temporary file. A file system on which all of them are taken is at fault. */
 const mostNames = 20;
 
-/** A claim lives for one stat and one rename; one this old was left by a crash. */
+/** A claim lives for one stat and one rename; one of this age was left by a crash. */
 const claimExpiryMs = 10 * 60 * 1000;
 
-/** `~` is in no key, so no object can be taken for a temporary file. */
+/** Keys never contain `~`, so no object can be taken for a temporary file. */
 const temporaryPattern = /^\.tmp-[0-9a-f]{32}~$/;
 
 export function isTemporaryName(name: string): boolean {
@@ -38,21 +38,24 @@ export function temporaryName(): string {
   return `.tmp-${randomBytes(16).toString('hex')}~`;
 }
 
-/** The claim on a name: the same for every writer, and a temporary file to whoever lists or cleans. */
+/**
+ * The name of the claim on an object's name. All writers compute the same one, and listing and cleaning treat it as a
+ * temporary file.
+ */
 export function claimName(name: string): string {
   return `.tmp-${createHash('sha256').update(name).digest('hex').slice(0, 32)}~`;
 }
 
-/** How a file is written that must not take the whole of a link. */
+/** The pace at which a file is written that must not use up a whole link. */
 export interface FilePace {
   readonly pace: UploadPace;
-  /** What the pace calls it. */
+  /** The object's key, by which the pace knows it. */
   readonly key: string;
 }
 
 /**
- * Stores `body` as the new file `path`, whose directory exists. Rejects with kind `exists` when there is such a
- * file (which is durable by then, whoever stored it), and otherwise with what the file system answered.
+ * Stores `body` as the new file `path`, whose directory exists. Rejects with kind `exists` when there is such a file,
+ * which is durable by then, whoever stored it; otherwise with the file system's error.
  */
 export async function storeNewFile(
   path: string,
@@ -69,7 +72,7 @@ export async function storeNewFile(
     await publish(temporary, path);
   } catch (error) {
     await discard(temporary);
-    // The caller takes "exists" for "stored": so the other writer's entry must be durable too.
+    // The caller takes "exists" for "stored", so the other writer's entry must be durable too.
     if (error instanceof DestinationError && error.kind === 'exists') await directories.sync(directory);
     throw error;
   }
@@ -78,15 +81,15 @@ export async function storeNewFile(
     await directories.sync(directory);
     return await confirm(path, body.byteLength);
   } catch (error) {
-    // Left in place, it would answer "exists" to the next try although it may not survive power loss.
+    // If it stayed, the next try would get "exists" although the file may not survive a power loss.
     await discard(path);
     throw error;
   }
 }
 
 /**
- * A file that nobody else has. A copy of a running machine draws the names that the other one draws: what stands under
- * one is the other's, never to be removed, and the next name is drawn.
+ * Creates a file under an unused temporary name. A copy of a running machine draws the same random names: a file that
+ * already has the name belongs to that copy and must never be removed, so another name is drawn.
  */
 async function createTemporary(
   directory: string,
@@ -101,7 +104,7 @@ async function createTemporary(
   }
 }
 
-/** Closes the file, whatever happens. */
+/** Writes and syncs the file, and closes it in any case. */
 async function writeSynced(
   path: string,
   handle: FileHandle,
@@ -117,7 +120,8 @@ async function writeSynced(
       const { bytesWritten } = await handle.write(body, offset, length, offset);
       if (bytesWritten === 0) throw incomplete(path, offset, body.byteLength);
       offset += bytesWritten;
-      // What the system collects in memory would go over the link to a share in one burst at the end.
+      // Without a sync after each piece, the system would collect them in memory and send them to a share in one burst
+      // at the end.
       if (paced?.pace.limited === true && offset < body.byteLength) await handle.datasync();
     }
     signal.throwIfAborted();
@@ -139,12 +143,12 @@ function incomplete(path: string, actual: number, expected: number): Destination
 }
 
 /**
- * What file systems without hard links (FAT, exFAT, some FUSE and SMB mounts) answer; EISDIR is what Node makes of
+ * Errors of file systems without hard links: FAT, exFAT, some FUSE and SMB mounts. EISDIR is Node's translation of
  * Windows' ERROR_INVALID_FUNCTION.
  */
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']);
 
-/** Gives the temporary file its name, unless that is taken. A hard link, unlike a rename, never replaces. */
+/** Gives the temporary file its final name unless that is taken. A hard link, unlike a rename, never replaces. */
 async function publish(temporary: string, path: string): Promise<void> {
   try {
     await link(temporary, path);
@@ -152,16 +156,16 @@ async function publish(temporary: string, path: string): Promise<void> {
     const errno = errnoOf(error) ?? '';
     if (noHardLinks.has(errno)) return publishUnderClaim(temporary, path);
     if (errno !== 'EEXIST') throw error;
-    // Over NFS the reply to a link that worked can be lost, and the repeated call then finds its own file.
+    // Over NFS the reply to a successful link can be lost; the repeated call then finds its own file.
     if (await isSameFile(temporary, path)) return;
     throw await taken(path, error);
   }
 }
 
 /**
- * Without links the file is renamed while this writer holds a claim on the name, a file that only one of several
- * writers can create. Writing under the final name with exclusive creation would also never replace, but would
- * show a partial object to every reader, and leave it after a crash.
+ * Without hard links the file is renamed while this writer holds a claim on the name: a file that only one of several
+ * writers can create. Creating the file exclusively under its final name would never replace anything either, but
+ * readers would see a partial object, and a crash would leave it behind.
  */
 async function publishUnderClaim(temporary: string, path: string): Promise<void> {
   const claim = join(dirname(path), claimName(basename(path)));
@@ -176,10 +180,11 @@ async function publishUnderClaim(temporary: string, path: string): Promise<void>
 
 async function takeClaim(claim: string, temporary: string): Promise<void> {
   if (await tryClaim(claim)) return;
-  // The temporary file was written just now: its time is the file system's clock.
+  // The temporary file was written just now, so its time is the current time by the file system's clock.
   const expiryMs = (await stat(temporary)).mtimeMs - claimExpiryMs;
   if (await isOlder(claim, expiryMs)) {
-    // Moved before it is removed, so that of two writers only one clears it and neither clears the other's new one.
+    // The claim is renamed before it is removed: of two writers only one then removes the old claim, and neither
+    // removes the new claim of the other.
     const cleared = join(dirname(claim), temporaryName());
     await moveIfPresent(claim, cleared);
     const wasOld = await isOlder(cleared, expiryMs);
@@ -250,7 +255,7 @@ async function taken(path: string, cause?: unknown): Promise<DestinationError> {
   return new DestinationError('exists', `${path} already exists`, { op: 'store', hint, cause });
 }
 
-/** What a later reader will see, asked of the name and not of the open file. */
+/** Checks what later readers will see: it asks for the file by name instead of using the open handle. */
 async function confirm(path: string, expected: number): Promise<ObjectStat> {
   const stats = await statIfPresent(path);
   if (stats?.size !== expected) throw incomplete(path, stats?.size ?? 0, expected);
@@ -258,8 +263,8 @@ async function confirm(path: string, expected: number): Promise<ObjectStat> {
 }
 
 /**
- * Removes a file if it can. A failure is not reported: the caller has a more telling error or has already stored
- * its object, and what is left is removed by `removeStaleTemporaries`.
+ * Removes a file if possible. Failures are not reported: the caller either has a more telling error or has already
+ * stored its object, and `removeStaleTemporaries` removes what is left.
  */
 async function discard(path: string): Promise<void> {
   await Promise.allSettled([unlink(path)]);

@@ -1,4 +1,6 @@
-/** Pages of a list that a store gives in order: what is out of order, or twice, is no list to rely on. */
+/**
+ * Checks the pages of a list that a store gives in order. A list with names out of order or repeated cannot be trusted.
+ */
 import { DestinationError } from '../base/errors.ts';
 import { ListBound, LONGEST_KEY } from './bounds.ts';
 import type { ListedObject } from './destination.ts';
@@ -6,30 +8,30 @@ import { isKeyPart } from './key.ts';
 
 const PAGE_LENGTH = 1000;
 
-/** Of a list that a store gives, as much as all of them have. */
+/** A page of a store's list, reduced to what all stores have in common. */
 export interface StorePage {
   readonly objects: readonly StoreObject[];
-  /** What the next page is asked for with; undefined at the end. */
+  /** The token to ask for the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
 export interface StoreObject {
-  /** With everything before the keys of the destination. */
+  /** The full name, including what precedes the keys of the destination. */
   readonly name: string;
   readonly size: number | undefined;
   readonly modifiedMs: number | undefined;
 }
 
-/** Characters: it goes with the next request, whose head servers take no more of. */
+/** In characters. The token goes into the next request, whose header servers limit to about this size. */
 const LONGEST_TOKEN = 8_192;
 
-/** More than any store gives in a row; one that goes on giving them does not come to an end. */
+/** More empty pages in a row than any store gives; a store that goes beyond never ends its list. */
 const MOST_EMPTY_PAGES = 100;
 
 /**
- * The objects below `root` whose key begins with `prefix`, in pages of at most 1,000; what has no valid key is left out.
- * Rejects with `corrupt-reply` as soon as the list cannot be right: names that do not rise or do not belong there, no
- * size, a page that is asked for with what was used before.
+ * Yields the objects below `root` whose key begins with `prefix`, in pages of at most 1,000. Names that are not valid
+ * keys are left out. Rejects with `corrupt-reply` as soon as the list cannot be right: names that are out of order or
+ * were not asked for, a missing size or time, or a token that was used before.
  */
 export async function* orderedPages(
   url: string,
@@ -38,7 +40,10 @@ export async function* orderedPages(
   ask: (next: string | undefined) => Promise<StorePage>,
 ): AsyncGenerator<readonly ListedObject[]> {
   const bound = new ListBound(url);
-  /** Since the last page with names, which have to rise: a page that comes again later has none that do. */
+  /**
+   * Tokens since the last page with names. Older ones can be forgotten: a repeated page with names fails the check of
+   * their order.
+   */
   const used = new Set<string>();
   let last: Buffer | undefined;
   let empty = 0;

@@ -1,4 +1,4 @@
-/** A destination that tries again: for failures that pass, and for nothing else. */
+/** Retries calls to a destination after failures that may pass, and after no others. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
@@ -8,32 +8,39 @@ import { mayHaveBeenDone } from './kept-connections.ts';
 import { leftoversOf } from './leftovers.ts';
 
 export interface RetryPolicy {
-  /** Tries per call, the first one included. */
+  /** Tries per call, including the first. */
   readonly attempts: number;
-  /** Where the store answers, though not as it should, tries go on until so much was waited in all, however many they are. */
+  /**
+   * When the store answers, though with a failure, the call is retried until this many milliseconds were spent waiting,
+   * however many tries that takes.
+   */
   readonly answeredMs?: number;
-  /** The longest wait before the second try; it doubles with every further one. */
+  /** The longest wait before the second try, in milliseconds; it doubles with every further try. */
   readonly firstDelayMs: number;
-  /** What the doubling stops at. */
+  /** The longest wait of all, in milliseconds, at which the doubling stops. */
   readonly maxDelayMs: number;
-  /** From 0 to just below 1: spreads the tries of writers that failed together. */
+  /** From 0 to just below 1: spreads the retries of writers that failed together. */
   readonly random: () => number;
-  /** Told of every failure that is tried again, before the wait. */
+  /** Called before the wait, for every failure that is retried. */
   readonly onRetry?: (error: DestinationError, delayMs: number) => void;
 }
 
 /** Waits `ms` milliseconds; rejects when the signal is aborted. */
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** A store that wants to be left alone for longer is left to the job, which waits without keeping anything open. */
+/** The longest wait within a call. When a store asks for more, the job waits instead, without keeping anything open. */
 const LONGEST_WAIT_MS = 15 * 60_000;
 
-/** Nobody has answered for so long, the times of the tries included: a second try there is in any case. */
+/**
+ * A call gives up when nobody has answered for this long, counting waits and unanswered tries; there is always a second
+ * try.
+ */
 const SILENT_MS = 185_000;
 
 /**
- * At most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer is for the job. A
- * store that is there and overloaded gets more time: of two calls one may fail, and what was begun comes to its end.
+ * Waits at most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer outages are
+ * left to the job. A store that answers but is overloaded gets more time: even if half of the calls fail, what was
+ * begun gets finished.
  */
 export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   attempts: 9,
@@ -43,7 +50,10 @@ export const defaultRetryPolicy: RetryPolicy = Object.freeze({
   random: Math.random,
 });
 
-/** For single requests of what is asked in several: a store that answers is asked again soon, one that does not is away. */
+/**
+ * For operations that consist of several requests, such as opening: a store that answers is asked again soon, one that
+ * does not counts as away.
+ */
 export const briefPolicy: RetryPolicy = Object.freeze({
   attempts: 1,
   answeredMs: 30_000,
@@ -57,9 +67,9 @@ export async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * What `call` comes to, tried again under `policy` when it fails with kind `unreachable` or with `retry: 'now'`; the last
- * failure is thrown as it came. Where the store said when it may be asked again (`details.retryAfterMs`), that is
- * waited for, unless it is more than 15 minutes.
+ * Runs `call`, and retries it under the policy while it fails with kind `unreachable` or with `retry: 'now'`; the last
+ * failure is thrown unchanged. A wait that the store asks for (`details.retryAfterMs`) is kept, unless it is more than
+ * 15 minutes.
  */
 export async function persist<T>(
   call: () => Promise<T>,
@@ -76,15 +86,15 @@ export async function persist<T>(
   }
 }
 
-/** How long one who calls goes on, and what it waits with. */
+/** How long to go on trying, and how to wait in between. */
 export interface Patience {
   readonly policy: RetryPolicy;
   readonly sleep: Sleep;
-  /** Aborted when nothing is to be tried again any more: the last failure is thrown then. */
+  /** Aborted when nothing may be retried any more; the last failure is then thrown. */
   readonly closed?: AbortSignal;
 }
 
-/** Tries of what came garbled: it is soon known whether it always does. */
+/** Tries for an answer that makes no sense: a few are enough to see whether all do. */
 const FEW = 4;
 
 /** The tries of one call. */
@@ -93,11 +103,11 @@ class Tries {
   readonly #sleep: Sleep;
   readonly #closed: AbortSignal | undefined;
   #made = 0;
-  /** Those that the policy counts: not those that the store has answered. */
+  /** The tries that count towards `attempts`: not those that the store has answered. */
   #counted = 0;
   #waitedMs = 0;
   #failingSince: number | undefined;
-  /** Waits, and tries to which nobody answered. */
+  /** Time spent in waits and in tries that nobody answered. */
   #silentMs = 0;
   #triedAt = systemClock.monotonic();
 
@@ -107,7 +117,7 @@ class Tries {
     this.#closed = closed;
   }
 
-  /** The wait after a try that has failed with `error`; throws when that was for good. */
+  /** Waits after a try that failed with `error`; throws when it must not be retried. */
   async waitAfter(error: unknown, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     this.#made += 1;
@@ -116,11 +126,11 @@ class Tries {
     const askedMs = waitAskedFor(error);
     if (askedMs > LONGEST_WAIT_MS) throw error;
     const longestMs = Math.min(maxDelayMs, firstDelayMs * 2 ** (this.#made - 1));
-    // Never below half: a destination that has just failed is given time.
+    // Never less than half of it, as a destination that has just failed needs time.
     const ownMs = Math.round((longestMs * (1 + random())) / 2);
-    // Never earlier than asked for, and not all at that very moment.
+    // Never earlier than the store asked for, and spread, so that not all callers come back at the same moment.
     const delayMs = askedMs > 0 ? Math.round(askedMs + ownMs / 4) : ownMs;
-    // A store that answers is given its time, in however many tries, and no more, however long it asks for.
+    // A store that answers gets its time, in any number of tries, but not more, however long it asks callers to wait.
     const isPatient = (isAnswer(error) || askedMs > 0) && answeredMs > 0;
     if (!isPatient) this.#counted += 1;
     if (hasNoAnswer(error)) this.#silentMs += systemClock.monotonic() - this.#triedAt;
@@ -144,7 +154,7 @@ class Tries {
     } finally {
       isOverNow();
       this.#triedAt = systemClock.monotonic();
-      // In place of the error that the timer makes of it: the caller waits for the signal's own reason.
+      // Replaces the timer's own abort error: the caller expects the signal's reason.
       signal.throwIfAborted();
     }
   }
@@ -154,14 +164,17 @@ class Tries {
   }
 }
 
-/** The store's own name for it, or the network's; else the kind of failure. */
+/** The store's or the network's code of the failure, for people; otherwise a phrase for its kind. */
 function reasonOf({ kind, details: { code, status } }: DestinationError): string {
   if (typeof code === 'string') return code;
   if (typeof status === 'number' && status >= 300) return `status ${status}`;
   return kind === 'corrupt-reply' ? 'its answer makes no sense' : 'it cannot be reached';
 }
 
-/** An answer that came whole and makes no sense will hardly make some; one that was cut short may come whole. */
+/**
+ * How often to try. A complete answer that makes no sense will hardly change; one that was cut short may arrive
+ * complete.
+ */
 function triesFor(error: DestinationError, attempts: number): number {
   if (!isNonsense(error)) return attempts;
   const { status, whole } = error.details;
@@ -172,21 +185,21 @@ function isNonsense({ kind, retry }: DestinationError): boolean {
   return kind === 'corrupt-reply' && retry === 'now';
 }
 
-/** All the time of the try went by without one. */
+/** Whether the whole try passed without an answer. */
 function hasNoAnswer({ details: { code, stalled } }: DestinationError): boolean {
   return stalled === true || code === 'ETIMEDOUT';
 }
 
-/** The store itself said that it cannot do it now. */
+/** Whether the store itself answered that it cannot do it at the moment. */
 function isAnswer({ kind, details: { status } }: DestinationError): boolean {
   return typeof status === 'number' && kind !== 'corrupt-reply';
 }
 
 /**
- * `destination` with what passes tried again, as `persist` does. A put may succeed although its reply is lost, so an
- * own repeated put that finds the key taken succeeds when the stored bytes are its own. Two writers that race with
- * equal bytes may therefore both succeed: whoever needs one winner puts something of its own into the body. `body` must
- * not change until the put has settled.
+ * `destination` with retries as by `persist`. A put may have succeeded although its reply was lost. So a repeated put
+ * that finds the key taken succeeds when the stored bytes are its own. Two writers that race with equal bytes may
+ * therefore both succeed: a caller that needs a single winner must put something unique into the body. `body` must not
+ * change until the put has settled.
  */
 export function withRetry(
   destination: Destination,
@@ -213,7 +226,7 @@ export function withRetry(
   }
 
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
-    // A list cannot be resumed, as it has no order: it starts again and leaves out what was given already.
+    // A list has no order and cannot be resumed: it starts again and leaves out what was already given.
     const given = new Set<string>();
     const tries = new Tries(patience);
     for (;;) {
@@ -231,7 +244,7 @@ export function withRetry(
   }
 
   return {
-    // A getter may stand behind them.
+    // Read anew each time: the wrapped destination may compute its properties.
     get properties() {
       return destination.properties;
     },
@@ -251,20 +264,21 @@ export function withRetry(
             again(signal, async () => await destination.makeDurable?.(keys, signal)),
         }),
     async close() {
-      // Of several calls under way one may have failed for good: nobody waits for the others, which would go on for minutes.
+      // When one of several calls has failed for good, nobody waits for the others, which would otherwise be retried
+      // for minutes.
       closing.abort();
       await destination.close();
     },
   };
 }
 
-/** Milliseconds; 0 when the store said nothing. */
+/** The wait that the store asked for, in milliseconds; 0 when it did not. */
 function waitAskedFor({ details: { retryAfterMs } }: DestinationError): number {
   return typeof retryAfterMs === 'number' ? retryAfterMs : 0;
 }
 
 function canPass(error: unknown): error is DestinationError {
-  // Aborts and errors of the program are none.
+  // Aborts and programming errors never pass.
   if (!(error instanceof DestinationError)) return false;
   return error.retry === 'now' || error.kind === 'unreachable';
 }
@@ -273,7 +287,7 @@ function isKind(error: unknown, kind: DestinationError['kind']): error is Destin
   return error instanceof DestinationError && error.kind === kind;
 }
 
-/** The stat of the object when it holds `body`, else throws `exists`, the failure of the put. */
+/** The stat of the object if it holds `body`; otherwise throws `exists`, the failure of the put. */
 async function statIfEqual(
   destination: Destination,
   key: string,
@@ -289,7 +303,7 @@ async function statIfEqual(
     return stat;
   } catch (error) {
     if (!isKind(error, 'not-found')) throw error;
-    // "exists" would be taken for "stored", and it no longer is.
+    // The caller would take "exists" for "stored", which it no longer is.
     throw new DestinationError('unreachable', `${key} was there and is gone again`, {
       op: 'store',
       hint: 'Try again, and check that nothing else changes the destination.',

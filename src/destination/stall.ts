@@ -1,20 +1,20 @@
-/** Calls over a network that must go on: one that moves no byte for a while counts as failed. */
+/** Time limits for calls over a network: a call on which nothing moves for a while fails. */
 import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
 import { waitsForAnswer } from '../base/waits.ts';
 
 /**
- * So few bytes in all that time are no progress: at that pace nothing would come to an end. Less than the slowest of
- * lines gives each of many calls.
+ * Fewer bytes than this within the time limit are no progress: at that pace nothing would ever finish. It is less than
+ * even a very slow line gives each of many calls.
  */
 const LEAST_BYTES = 1024;
 
-/** Longer than any server thinks about one request, short enough to go on soon after a lost line. */
+/** Longer than any server needs for one request, and short enough to retry soon after a lost connection. */
 export const STALL_MS = 60_000;
 
 /**
- * What the system has taken of an upload waits in its memory when the line is slow, and nothing is seen of how it goes on:
- * so much is waited for at a pace of four kilobytes a second, four minutes more at most.
+ * On a slow line the system holds a part of an upload in its own buffers, where no progress can be seen. Up to this
+ * many bytes extend the time limit, at a pace of 4 KiB a second, by four minutes at most.
  */
 const MOST_HELD = 1024 ** 2;
 const HELD_PER_STALL = 256 * 1024;
@@ -22,15 +22,18 @@ const HELD_PER_STALL = 256 * 1024;
 export interface Moving {
   /** Aborted with the caller's signal, and when nothing moved for too long. */
   readonly signal: AbortSignal;
-  /** Tells that something moved: so many bytes, or a step that counts for itself. */
+  /** Reports progress: a number of bytes, or without one a step that is progress in itself. */
   readonly moved: (bytes?: number) => void;
-  /** Tells that the system has taken more of an upload, and holds so many bytes that must go before anything moves. */
+  /**
+   * Reports that the system has accepted more of an upload, and how many bytes it may hold that must be sent before
+   * anything is seen to move.
+   */
   readonly held: (bytes: number) => void;
 }
 
 /**
  * Runs `work` until it settles, the signal is aborted or nothing has moved for `stallMs`. Rejects with the signal's
- * reason at once, also when `work` does not end by itself, and with `unreachable` after a stall.
+ * reason at once, even when `work` does not end, and with `unreachable` after a stall.
  */
 export async function whileMoving<T>(
   what: string,
@@ -42,7 +45,7 @@ export async function whileMoving<T>(
   const inner = new AbortController();
   const ended = Promise.withResolvers<never>();
   const stop = (reason: unknown): void => {
-    // First the caller's answer: what the aborted work itself rejects with is of no use to anybody.
+    // The caller's promise is rejected first, so that it does not get the aborted work's own error.
     ended.reject(reason);
     inner.abort(reason);
   };
@@ -55,7 +58,7 @@ export async function whileMoving<T>(
   const allow = (ms: number): void => {
     clearTimeout(timer);
     allowedMs = ms;
-    // What is still being sent, after an answer that did not wait for it, keeps nobody waiting.
+    // An upload may still be going on after an answer that did not wait for it; nobody waits for that.
     if (!isOver) timer = wait();
   };
   let movedAt = systemClock.monotonic();
@@ -85,7 +88,7 @@ export async function whileMoving<T>(
     answered();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
-    // Nobody waits for it when the work was faster.
+    // Without this handler a later rejection would count as unhandled when the work was faster.
     ended.promise.catch(() => {});
   }
 }

@@ -1,11 +1,14 @@
-/** The connections to a store by HTTP: kept, through the proxy of the environment, trusting whom the system trusts. */
+/**
+ * Connections to a store by HTTP: kept alive, through the proxy of the environment, with the certificates that the
+ * system trusts.
+ */
 import { DestinationError } from '../base/errors.ts';
 import { ProxyUnusable } from '../base/web/proxy.ts';
 import { webAgents, type WebAgents, type WebAgentOptions } from '../base/web/web-agents.ts';
 
 /**
- * @param url for people: the plain URL of the destination
- * @throws {DestinationError} unsupported: it would be asked through a proxy that cannot be used
+ * @param url the plain URL of the destination, for messages
+ * @throws {DestinationError} unsupported when the proxy for this store cannot be used
  */
 export function storeAgents(options: WebAgentOptions, url: string): WebAgents {
   try {

@@ -1,6 +1,9 @@
-/** Calls that cannot be interrupted, for callers who do not wait for them once they are aborted. */
+/** Lets callers stop waiting for calls that cannot be interrupted. */
 
-/** What `work` comes to, or the signal's reason as soon as that is aborted: the work then ends by itself. */
+/**
+ * Settles as `work` does, or rejects with the signal's reason as soon as that is aborted. The work then goes on by
+ * itself.
+ */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const onAbort = (): void => aborted.reject(signal.reason);

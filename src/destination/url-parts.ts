@@ -1,18 +1,20 @@
-/** URLs of destinations in their parts, and what is refused of any of them. */
+/** Splits URLs of destinations into their parts, and refuses what none of them may contain. */
 import { isIP } from 'node:net';
 import { RequestError } from '../base/errors.ts';
 
-/** So that nothing in it is taken out as a secret before it is shown: no user name, and no query behind a URL. */
+/**
+ * Worded without a user name in a URL and without a query behind one, as the redaction of secrets would cut those out.
+ */
 const KNOWN_KINDS =
   'A destination is a directory (/mnt/backup, file:///mnt/backup) or one of s3://bucket/prefix, sftp://host/dir (or user@host), ' +
   'webdavs://host/dir, azblob://container/prefix (and ?account=NAME), gs://bucket/prefix, rclone:remote:path.';
 
-/** A URL in its parts: names and prefixes are decoded, nothing else about them is known. */
+/** The parts of a URL, with user, path and parameters decoded but not interpreted. */
 export interface Parts {
   readonly user: string | undefined;
-  /** As written: bucket names are no host names, and keep their case. */
+  /** As written: bucket names are not host names, and keep their case. */
   readonly authority: string;
-  /** Without empty parts, which no two stores treat alike. */
+  /** Without empty parts, which stores treat differently. */
   readonly path: readonly string[];
   readonly parameters: URLSearchParams;
 }
@@ -67,7 +69,9 @@ export function bucketOf({ authority, user }: Parts, what: string, pattern: RegE
   throw invalid(name === '' ? `The URL names no ${what}.` : `This is not the name of a ${what}.`);
 }
 
-/** Without a slash at the end. Plain http is taken: nothing but signatures and sealed objects goes there. */
+/**
+ * The endpoint without a trailing slash. Plain http is accepted, as only signatures and sealed objects are sent there.
+ */
 export function endpointOf({ parameters }: Parts): string | undefined {
   const text = parameters.get('endpoint') ?? '';
   if (text === '') return undefined;
@@ -79,13 +83,13 @@ export function endpointOf({ parameters }: Parts): string | undefined {
   return url.href.replace(/\/+$/, '');
 }
 
-/** The host as it is written, without brackets, and the port. */
+/** The host as written, without brackets, and the port. */
 export function hostOf(
   { authority }: Parts,
   standardPort: number,
 ): { readonly host: string; readonly port: number } {
   const name = authority.trim();
-  // To a parser of web addresses a backslash is a slash.
+  // URL parsers take a backslash for a slash.
   if (name === '' || name.includes('\\') || !URL.canParse(`https://${name}`))
     throw invalid('The URL names no host.');
   const written = /:(\d+)$/.exec(name)?.[1];
@@ -95,12 +99,12 @@ export function hostOf(
   };
 }
 
-/** The one spelling of a host: in small letters, an address in its usual form. */
+/** The canonical spelling of a host: lower case, and addresses in their normal form. */
 export function canonicalHost(host: string): string {
   return URL.parse(`https://${bracketed(host)}`)?.hostname.replaceAll(/^\[|\]$/g, '') ?? host;
 }
 
-/** As it stands in a URL. */
+/** The host as written in a URL: IPv6 addresses in brackets. */
 export function bracketed(host: string): string {
   return isIP(host) === 6 ? `[${host}]` : host;
 }

@@ -1,11 +1,11 @@
-/** Where a Partner service is: the address as a person gives it, and what is made of it. */
+/** Checks the address of a Partner service as a person enters it, and builds URLs from it. */
 import { RequestError } from '../base/errors.ts';
 
 const PREFIX = '/api/partner/v1';
 const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * The address without a slash at its end, and without the prefix of the interface, which may be given or left out.
+ * The address without a trailing slash and without the API prefix, which may be given or omitted.
  * @throws {RequestError} INVALID_URL
  */
 export function partnerAddress(text: string): string {
@@ -28,7 +28,7 @@ export function partnerAddress(text: string): string {
   return url.origin + (path.endsWith(PREFIX) ? path.slice(0, -PREFIX.length) : path);
 }
 
-/** The URL of a route, as `/enroll`. */
+/** The URL of a route such as `/enroll`. */
 export function routeUrl(address: string, route: string): string {
   return `${address}${PREFIX}${route}`;
 }

@@ -1,4 +1,4 @@
-/** One request to the Partner service: bounded in time and size, never led to another place. */
+/** A single request to the Partner service, limited in time and size, without following redirects. */
 import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { systemClock } from '../base/clock.ts';
 import { retryAfterMs } from '../base/web/retry-after.ts';
@@ -8,26 +8,26 @@ import { invalidReply, PartnerError } from './partner-error.ts';
 
 export interface PartnerRequest {
   readonly method: 'GET' | 'POST';
-  /** As `/enroll`. */
+  /** For example `/enroll`. */
   readonly route: string;
-  /** Of the device; undefined before it has one. */
+  /** The device's key; undefined before it has one. */
   readonly key?: string | undefined;
   /** JSON. */
   readonly body?: string | undefined;
-  /** Of this program. */
+  /** Version of this program. */
   readonly version: string;
 }
 
 const LIMITS = Object.freeze({
   timeoutMs: 30_000,
-  /** A receipt with ten orders has some kilobytes. */
+  /** A receipt with ten orders takes a few kilobytes. */
   replyBytes: 262_144,
   /** The longest wait that the service may ask for. */
   retryAfterMs: 24 * 3_600_000,
 });
 
 /**
- * Gives the `data` of the reply.
+ * Resolves with `data` of the reply.
  * @throws {PartnerError}; the signal's reason
  */
 export async function askPartner(
@@ -86,7 +86,7 @@ async function ask(
   return data;
 }
 
-/** Undefined for what is no JSON, as a page of something in between. */
+/** Undefined when the bytes are not JSON, such as a page of a proxy. */
 function jsonOf(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
@@ -95,7 +95,7 @@ function jsonOf(bytes: Buffer): unknown {
   }
 }
 
-/** Of an object; undefined when it is none, or has no such field of its own. */
+/** A field of an object; undefined when the value is no object or has no such field of its own. */
 export function fieldOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? Reflect.get(value, name)

@@ -1,4 +1,7 @@
-/** When something that failed is tried again: later and later, never when others try, and as late as it was asked for. */
+/**
+ * Decides when a failed request is tried again: after growing waits, at random times so that devices do not come back
+ * together, and not before the time that the service asks for.
+ */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { PartnerError } from './partner-error.ts';
@@ -7,21 +10,24 @@ import { PartnerError } from './partner-error.ts';
 const LIMITS = Object.freeze({
   first: 5_000,
   longest: 15 * 60_000,
-  /** The device is not known any more: a person has to do something, but a service may also have been restored wrongly. */
+  /**
+   * When the service does not know the device. A person may have to act, but the service may also have been restored to
+   * an older state.
+   */
   unknownDevice: 3_600_000,
 });
 
 export class Backoff {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #failures = 0;
-  /** On the monotonic clock. */
+  /** By the monotonic clock. */
   #notBefore = 0;
 
   constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
   }
 
-  /** In a row. */
+  /** Failures in a row. */
   get failures(): number {
     return this.#failures;
   }
@@ -42,7 +48,8 @@ export class Backoff {
       ? LIMITS.unknownDevice
       : Math.min(LIMITS.longest, LIMITS.first * 2 ** Math.min(20, this.#failures - 1));
     const asked = error instanceof PartnerError ? (error.retryAfterMs ?? 0) : 0;
-    // From half to all of it, or up to a tenth after what was asked for: devices that failed together do not come back together.
+    // Between half and all of the wait, or up to a tenth more than was asked for, so that devices which failed together
+    // do not come back together.
     const waitMs = Math.max(spread(longest / 2, longest), asked > 0 ? spread(asked, asked * 1.1) : 0);
     this.#notBefore = this.#clock.monotonic() + waitMs;
   }
@@ -52,7 +59,7 @@ export function isUnknownDevice(error: unknown): boolean {
   return error instanceof PartnerError && error.status === 401;
 }
 
-/** At random, at least `from`; whole milliseconds. */
+/** A random number of whole milliseconds, at least `from`. */
 export function spread(from: number, to: number): number {
   return Math.ceil(from + ((to - from) * randomInt(1001)) / 1000);
 }

@@ -1,4 +1,4 @@
-/** Enrolling this device with a Partner service, by a token that is good once. */
+/** Enrolls this device with a Partner service, by a token that works once. */
 import { RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { partnerAddress } from './address.ts';
@@ -17,19 +17,19 @@ import { readPlan, serviceKeyOf } from './signed.ts';
 export interface EnrollmentWish {
   readonly url: string;
   readonly token: string;
-  /** What the partner sees as the name of this device. */
+  /** The name of this device that the partner sees. */
   readonly name: string;
 }
 
 export interface EnrollmentPlace {
   readonly stateDirectory: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly now: () => number;
 }
 
 /**
- * Enrolls and keeps what came of it, on the disk when it returns.
+ * Enrolls the device, and stores the enrollment on disk before it returns.
  * @throws {RequestError} ALREADY_ENROLLED, INVALID_URL, INVALID_REQUEST, ENROLLMENT_TOKEN_INVALID, QUOTA_EXCEEDED
  * @throws {PartnerError} {StateError}
  */
@@ -53,7 +53,7 @@ export async function enroll(
   return enrollment;
 }
 
-/** Operating system and processor, as `linux-x64`. */
+/** Operating system and processor, such as `linux-x64`. */
 function platformText(): string {
   return `${process.platform}-${process.arch}`.toLowerCase();
 }
@@ -67,7 +67,7 @@ async function ask(address: string, body: string, version: string, signal: Abort
   }
 }
 
-/** What a person can do something about. */
+/** Turns refusals that a person can resolve into errors that say how. */
 function refusalOf(error: PartnerError): Error {
   const refused = (code: string, message: string, hint: string): RequestError =>
     new RequestError(code, message, { hint, cause: error });
@@ -91,7 +91,10 @@ function refusalOf(error: PartnerError): Error {
   return error;
 }
 
-/** Nothing is kept of a reply that is not whole: a plan that is not signed with the key beside it makes it worthless. */
+/**
+ * Checks the reply completely before anything of it is used: if its plan is not signed with its own key, all of it is
+ * worthless.
+ */
 async function enrollmentOf(
   reply: unknown,
   known: Pick<Enrollment, 'address' | 'name' | 'enrolledAt'>,

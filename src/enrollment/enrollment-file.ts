@@ -1,6 +1,6 @@
 /**
- * `enrollment.json` in the state directory: with which Partner service the device is enrolled, its key, and the plan as it
- * was signed. For the agent's user alone.
+ * `enrollment.json` in the state directory: the Partner service that the device is enrolled with, its key, and the
+ * signed plan. Readable for the agent's user only.
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,18 +13,18 @@ import { fieldOf } from './ask-partner.ts';
 import { serviceKeyOf, type ServiceKey } from './signed.ts';
 
 export interface Enrollment {
-  /** As `partnerAddress` gives it. */
+  /** In the form that `partnerAddress` returns. */
   readonly address: string;
   readonly deviceId: string;
   readonly customerId: string;
-  /** What its owner calls the device. */
+  /** The name that the owner gave the device. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly enrolledAt: number;
   readonly serviceKey: ServiceKey;
-  /** Opens the routes for devices. */
+  /** Authenticates the device to the service. */
   readonly deviceKey: string;
-  /** Compact JWS. Checked whenever it is read: only a signature makes it a plan. */
+  /** A compact JWS. It is verified whenever it is read, as only the signature makes it valid. */
   readonly signedPlan: string;
 }
 
@@ -35,7 +35,7 @@ const hint = (): string =>
   `Put back a copy of it, or remove it and enroll anew with a token that your partner gives: ${holdfast`enroll URL TOKEN`}`;
 
 /**
- * Undefined when the device is not enrolled.
+ * The enrollment; undefined when the device is not enrolled.
  * @throws {StateError} when the file is open to others, not ours, or damaged
  */
 export async function readEnrollment(stateDirectory: string): Promise<Enrollment | undefined> {
@@ -47,7 +47,7 @@ export async function readEnrollment(stateDirectory: string): Promise<Enrollment
   return bytes === undefined ? undefined : parsed(path, bytes.toString('utf8'));
 }
 
-/** False when there is one already. @throws {StateError} WRITE_ERROR */
+/** Stores a new enrollment. Returns false when one exists already. @throws {StateError} WRITE_ERROR */
 export async function createEnrollment(stateDirectory: string, enrollment: Enrollment): Promise<boolean> {
   return await createPrivateFile(join(stateDirectory, FILE), Buffer.from(textOf(enrollment)));
 }

@@ -1,7 +1,7 @@
 /**
- * The witness: the service remembers how far each repository had come, so that one that was set back is noticed though this
- * machine's own memory was set back with it. Ids are random and hashes are of sealed records: they say nothing of what is
- * backed up.
+ * Reports the heads of the repositories to the service as a witness. It remembers how far each repository had come, so
+ * that a rollback is noticed even if this machine's own memory was rolled back as well. Ids are random and hashes are
+ * of sealed records, so they reveal nothing about what is backed up.
  */
 import { fieldOf } from './ask-partner.ts';
 
@@ -18,12 +18,12 @@ const ID = /^[0-9a-f]{32}$/;
 const HASH = /^[0-9a-f]{64}$/;
 
 export class Witness {
-  /** Name of a writer -> what was told of it. */
+  /** For each writer's name, the head that was last reported. */
   readonly #told = new Map<string, string>();
-  /** Names of writers of which the service remembers something else. */
+  /** Names of writers for which the service remembers something else. */
   readonly #refused = new Set<string>();
 
-  /** Those that were not told yet, as many as a report takes; the rest is for the next one. */
+  /** The heads that were not reported yet, as many as fit into a report; the rest follows in the next one. */
   news(heads: readonly SnapshotHead[]): readonly SnapshotHead[] {
     const news = heads
       .filter(isTellable)
@@ -34,7 +34,7 @@ export class Witness {
     return news;
   }
 
-  /** What the service made of the heads of a report. Gives how many it newly does not believe. */
+  /** Processes the service's answer to the heads of a report. Returns how many heads it newly contradicts. */
   answered(heads: readonly SnapshotHead[], refusals: unknown): number {
     const refused = new Set(
       (Array.isArray(refusals) ? refusals : [])

@@ -1,4 +1,4 @@
-/** What the agent is to a Partner service: nothing, or one of its devices. One for each running agent. */
+/** The agent's relation to a Partner service: not enrolled, or one of its devices. Each running agent has one. */
 import type { Clock } from '../base/clock.ts';
 import { BugError, HoldfastError, RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
@@ -21,23 +21,23 @@ import { checksOf, damageChecks, statusOf } from './status.ts';
 
 export interface MembershipParts {
   readonly stateDirectory: string;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly clock: Clock;
   readonly settings: () => Pick<Settings, 'partner'>;
   readonly store: PartnerReportStore;
   readonly job: (id: string) => Job | undefined;
-  /** Seconds; null when nothing is scheduled. */
+  /** Seconds between expected backups; null when nothing is scheduled. */
   readonly expectedEvery: () => number | null;
-  /** Null while nothing is known. */
+  /** Null while the amount is unknown. */
   readonly stored: () => StoredNow | null;
   /** The newest record of each writer of the repositories of this machine. */
   readonly heads: () => Promise<readonly SnapshotHead[]>;
-  /** Backs up all sources of the settings. */
+  /** Backs up all configured sources. */
   readonly backUpAll: () => void;
-  /** The plan is another one, or there is none any more. */
+  /** Called when the plan has changed or ended. */
   readonly planChanged: () => void;
-  /** From now on this text is a secret. */
+  /** Registers a text as a secret, to be removed from logs. */
   readonly learn: (secret: string) => void;
   readonly log: MembershipLog;
 }
@@ -47,10 +47,10 @@ export interface MembershipLog {
   warn(facts: object, text: string): void;
 }
 
-/** An enrollment that is in force. */
+/** An enrollment that is in effect. */
 interface Active {
   readonly enrollment: Enrollment;
-  /** Undefined when what is kept is not signed as it must be. */
+  /** Undefined when the stored plan has no valid signature. */
   readonly plan: PlanDocument | undefined;
 }
 
@@ -58,11 +58,11 @@ export class Membership implements AsyncDisposable {
   readonly #parts: MembershipParts;
   #active: Active | undefined;
   #reporter: Reporter | undefined;
-  /** The file of the enrollment is there and cannot be read. */
+  /** The enrollment file exists but cannot be read. */
   #isDamaged = false;
-  /** Enrolling or leaving: one at a time. */
+  /** Enrolling or leaving is under way; only one may be at a time. */
   #changing = false;
-  /** Of the storage that was told last. */
+  /** Time of the storage figure that was reported last. */
   #storedToldAt: number | null = null;
   #witness = new Witness();
 
@@ -70,7 +70,9 @@ export class Membership implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  /** Takes up the enrollment of an earlier process. One that cannot be read is said, and keeps nobody from backing up. */
+  /**
+   * Resumes the enrollment of an earlier process. One that cannot be read is reported, and does not prevent backups.
+   */
   static async open(parts: MembershipParts): Promise<Membership> {
     const membership = new Membership(parts);
     const enrollment = await membership.#read();
@@ -83,23 +85,23 @@ export class Membership implements AsyncDisposable {
     return membership;
   }
 
-  /** Begins to report. */
+  /** Starts to report. */
   start(): void {
     if (this.#active !== undefined) this.#report();
   }
 
-  /** The plan that holds instead of the one in the settings; undefined while the device is not enrolled. */
+  /** The plan that applies instead of the configured one; undefined while the device is not enrolled. */
   plan(): GrantedPlan | undefined {
     return this.#active === undefined ? undefined : grantedPlan(this.#active.plan, this.#parts.clock.now());
   }
 
-  /** Why backups that nobody asked for are not begun; null when they are. */
+  /** Why automatic backups are held back; null when they are not. */
   heldBack(): HeldBack | null {
     const { settings, clock } = this.#parts;
     return heldBack(this.#active?.plan, settings().partner, clock.now());
   }
 
-  /** What `GET /status` says of it. */
+  /** The checks for `GET /status`. */
   checks(): readonly StatusCheck[] {
     const { clock, settings } = this.#parts;
     return this.#active === undefined
@@ -118,14 +120,14 @@ export class Membership implements AsyncDisposable {
     return this.#active === undefined ? null : this.#statusOf(this.#active);
   }
 
-  /** A job has ended. */
+  /** Notes a job that has ended. */
   ended(job: Job): void {
     if (this.#active === undefined) return;
     this.#note(job);
     this.#reporter?.look();
   }
 
-  /** @throws {RequestError} {PartnerError} {StateError} as `enroll` of enroll.ts */
+  /** @throws {RequestError} {PartnerError} {StateError} as `enroll` in enroll.ts */
   async enroll(wish: EnrollmentWish, signal: AbortSignal): Promise<PartnerStatus> {
     return await this.#alone(async () => {
       if (this.#active !== undefined) throw alreadyEnrolled(this.#active.enrollment.address);
@@ -137,7 +139,7 @@ export class Membership implements AsyncDisposable {
       store.begin(enrollment.deviceId, enrollment.enrolledAt);
       this.#active = { enrollment, plan: await this.#planOf(enrollment) };
       this.#report();
-      // So that the partner sees it at once.
+      // So that the partner sees the device at once.
       this.#reporter?.reportSoon();
       planChanged();
       return this.#statusOf(this.#active);
@@ -145,16 +147,16 @@ export class Membership implements AsyncDisposable {
   }
 
   /**
-   * Ends it on this side: the key is gone, nothing is reported any more, and the plan of the settings holds again. Gives what
-   * it was; null for one that could not be read.
-   * @throws {RequestError} NOT_ENROLLED; {StateError} WRITE_ERROR, and then nothing has changed
+   * Ends the enrollment on this side: the key is deleted, reports stop, and the configured plan applies again. Resolves
+   * with the status before; null for an enrollment that could not be read.
+   * @throws {RequestError} NOT_ENROLLED; {StateError} WRITE_ERROR, in which case nothing has changed
    */
   async leave(): Promise<PartnerStatus | null> {
     return await this.#alone(async () => {
       const { stateDirectory, store, planChanged } = this.#parts;
       if (this.#active === undefined && !this.#isDamaged) throw notEnrolled();
       const status = this.status();
-      // It may be about to write a new plan.
+      // The reporter is closed first, as it might be about to write a new plan.
       await this.#reporter?.close();
       try {
         await removeEnrollment(stateDirectory);
@@ -279,7 +281,7 @@ export class Membership implements AsyncDisposable {
       );
   }
 
-  /** Only what is signed for this device and not over counts; otherwise the one before stays. */
+  /** Accepts a plan only if it is signed for this device and has not expired; otherwise the previous one stays. */
   async #takePlan(reply: unknown): Promise<void> {
     const { clock, stateDirectory, planChanged } = this.#parts;
     const { enrollment } = this.#enrolled();
@@ -301,7 +303,7 @@ export class Membership implements AsyncDisposable {
     else this.#reporter?.reportSoon();
   }
 
-  /** Jobs whose end was written just before a crash. */
+  /** Notes jobs that ended just before a crash and were not noted. */
   #noteMissed(): void {
     const { store, job } = this.#parts;
     for (const id of store.unnoted()) {

@@ -1,4 +1,7 @@
-/** Orders of the partner: signed, for this device, for an hour at most, each once, and of two kinds that harm nothing. */
+/**
+ * Carries out the partner's orders. An order must be signed for this device, is valid for at most an hour, and is
+ * carried out once. There are two kinds, which do no harm.
+ */
 import { createHash } from 'node:crypto';
 import type { PartnerReportStore } from '../db/partner-reports.ts';
 import type { Enrollment } from './enrollment-file.ts';
@@ -9,13 +12,13 @@ export interface OrderParts {
   readonly store: Pick<PartnerReportStore, 'takeOrder'>;
   readonly now: () => number;
   readonly carryOut: (order: OrderKind) => void;
-  /** Told of each order that is refused, once. */
+  /** Called once for each order that is refused. */
   readonly refused: (error: unknown) => void;
 }
 
-/** More are not looked at: a receipt holds ten. */
+/** Further orders are ignored: a receipt holds at most ten. */
 const MOST_AT_ONCE = 10;
-/** Hashes of refused orders, which come again with each receipt. */
+/** The most hashes of refused orders that are remembered. Refused orders come again with each receipt. */
 const MOST_REMEMBERED = 100;
 
 export class Orders {
@@ -26,7 +29,7 @@ export class Orders {
     this.#parts = parts;
   }
 
-  /** Carries out those that may be and were not yet. */
+  /** Carries out the valid orders that have not been carried out yet. */
   async take(texts: readonly unknown[]): Promise<void> {
     for (const text of texts.slice(0, MOST_AT_ONCE)) {
       if (typeof text === 'string') await this.#takeOne(text);
@@ -38,7 +41,7 @@ export class Orders {
     const { serviceKey, deviceId } = enrollment();
     try {
       const { jti, exp, order } = await readOrder(text, serviceKey, deviceId, now());
-      // Noted first: after a crash an order is rather not carried out than twice.
+      // Recorded first: after a crash it is better that an order is not carried out than that it is carried out twice.
       if (store.takeOrder(jti, exp * 1000)) carryOut(order);
     } catch (error) {
       this.#note(text, error);

@@ -1,12 +1,12 @@
-/** How asking a Partner service fails. */
+/** Errors of requests to a Partner service. */
 import { HoldfastError, type ErrorFacts } from '../base/errors.ts';
 
 export type PartnerErrorCode =
-  /** No answer came. */
+  /** There was no answer. */
   | 'PARTNER_UNREACHABLE'
-  /** The service said no. */
+  /** The service refused the request. */
   | 'PARTNER_REFUSED'
-  /** What came is not what the interface says, or not signed as it must be. */
+  /** The reply does not match the API, or is not signed as required. */
   | 'PARTNER_REPLY_INVALID';
 
 interface PartnerFacts extends ErrorFacts {
@@ -15,15 +15,15 @@ interface PartnerFacts extends ErrorFacts {
   readonly retryAfterMs?: number | null;
 }
 
-/** The message holds nothing that the service chose but a status and the code of an error. */
+/** The message contains nothing that the service chose, except a status and an error code. */
 export class PartnerError extends HoldfastError<PartnerErrorCode> {
   override readonly name = 'PartnerError';
   readonly side = 'destination';
-  /** Of the answer; undefined when there was none. */
+  /** Status of the answer; undefined when there was none. */
   readonly status: number | undefined;
-  /** The code that the service gave, from the list of error codes. */
+  /** The service's error code, from the list of known codes. */
   readonly reason: string | undefined;
-  /** What the service asked for before the next try, in milliseconds. */
+  /** The wait before the next try that the service asked for, in milliseconds. */
   readonly retryAfterMs: number | null;
 
   constructor(code: PartnerErrorCode, message: string, facts: PartnerFacts = {}) {
@@ -34,7 +34,7 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
   }
 }
 
-/** What cannot be what the interface says. `what` as "The plan". */
+/** The error for a reply that does not match the API. `what` is the subject, such as "The plan". */
 export function invalidReply(what: string, cause?: unknown): PartnerError {
   return new PartnerError('PARTNER_REPLY_INVALID', `${what}: this is not what a Partner service says`, {
     hint: 'Check the address, and whether something between this machine and the service changes what is sent.',

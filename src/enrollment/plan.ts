@@ -1,4 +1,4 @@
-/** What a plan means for this agent at a time. Pure. */
+/** What a plan means for this agent at a given time. Pure. */
 import type { Settings } from '../config/settings.ts';
 import type { PlanDocument } from './signed.ts';
 
@@ -9,10 +9,13 @@ export interface GrantedPlan {
 
 const FREE_TRIAL: GrantedPlan = { slug: 'free_trial', requestsPerHour: 100 };
 
-/** How long backups go on after the end of a trial, so that nobody is without them over a weekend. Milliseconds. */
+/** Milliseconds that backups go on after the end of a trial, so that nobody is left without them over a weekend. */
 export const TRIAL_GRACE_MS = 7 * 86_400_000;
 
-/** A plan holds until the end of its grace, whether the service can be reached or not; then the limits of the free trial. */
+/**
+ * The limits in effect: those of the plan until its grace period ends, whether or not the service can be reached, then
+ * those of the free trial.
+ */
 export function grantedPlan(document: PlanDocument | undefined, nowMs: number): GrantedPlan {
   if (document === undefined || isOver(document, nowMs)) return FREE_TRIAL;
   const { slug, desktop_requests_per_hour: requestsPerHour } = document.plan;
@@ -23,7 +26,7 @@ export function isOver({ grace_until: graceUntil }: PlanDocument, nowMs: number)
   return nowMs >= graceUntil * 1000;
 }
 
-/** From when on a new one is fetched: while a quarter of its time is left. */
+/** When to fetch a new plan, in milliseconds since 1970: once only a quarter of its lifetime is left. */
 export function refreshAt({ iat, exp }: PlanDocument): number {
   return (exp - (exp - iat) / 4) * 1000;
 }
@@ -31,8 +34,8 @@ export function refreshAt({ iat, exp }: PlanDocument): number {
 export type HeldBack = 'account_suspended' | 'trial_over';
 
 /**
- * Why backups that nobody asked for are not begun; null when they are. It goes by what the service said
- * last, so that a service out of reach never stops backups.
+ * Why automatic backups are held back; null when they are not. The decision uses the service's last answer, so that an
+ * unreachable service never stops backups.
  */
 export function heldBack(
   document: PlanDocument | undefined,

@@ -1,6 +1,6 @@
 /**
- * Keeps the Partner service informed for as long as the device is enrolled: reports when there is something to tell and as
- * a sign of life, and a plan that is fresh. Whatever the service does, nothing else of the agent waits for it.
+ * Keeps the Partner service informed while the device is enrolled: sends reports when there is news and as a sign of
+ * life, and keeps the plan fresh. No other part of the agent waits for it, whatever the service does.
  */
 import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
@@ -13,18 +13,18 @@ import type { PlanDocument } from './signed.ts';
 
 /** Milliseconds. */
 const LIMITS = Object.freeze({
-  /** Between two reports: a plan that was changed is here within a minute. */
+  /** Between two reports. It lets a changed plan arrive within a minute. */
   pause: 45_000,
-  /** A machine that starts reports within this time, so that many of them do not do so together. */
+  /** Limits the random delay of the first report, so that many machines do not report at the same moment. */
   firstSignOfLife: 30_000,
-  /** Between signs of life, whatever the plan says. */
+  /** Longest time between signs of life, whatever the plan says. */
   longestSilence: 86_400_000,
-  /** While there is no plan to go by. */
+  /** Time between signs of life without a plan. */
   silence: 3_600_000,
-  /** What may remain of a nap after the machine slept. */
+  /** Longest single sleep, as timers do not advance while the machine sleeps. */
   nap: 60_000,
 });
-/** A report that the service does not understand is given up after so many tries: others wait behind it. */
+/** Tries after which a report that the service does not understand is given up, as others wait behind it. */
 const MOST_REFUSALS = 5;
 
 export interface ReporterParts {
@@ -32,18 +32,18 @@ export interface ReporterParts {
   readonly store: PartnerReportStore;
   readonly ask: (request: Omit<PartnerRequest, 'version'>, signal: AbortSignal) => Promise<unknown>;
   readonly plan: () => PlanDocument | undefined;
-  /** Takes what `GET /devices/self/plan` gave. @throws {PartnerError} when it is not a plan that counts */
+  /** Stores the reply to `GET /devices/self/plan`. @throws {PartnerError} when it is not a valid plan */
   readonly takePlan: (reply: unknown) => Promise<void>;
   readonly takeOrders: (orders: readonly unknown[]) => Promise<void>;
-  /** Gathers what the next report says; gives what writes it. */
+  /** Gathers the content of the next report; resolves with a function that writes it. */
   readonly prepare: () => Promise<(contents: ReportContents) => string>;
-  /** Told of the receipt of a report, as the service sent it. */
+  /** Called with the receipt of a report, as the service sent it. */
   readonly answered: (report: NumberedReport, receipt: unknown) => void;
-  /** The service has reports of this device that it does not remember: what was told once is to be told again. */
+  /** Called when the service has reports that this device does not remember: everything must be reported again. */
   readonly setBack: () => void;
-  /** Told of the first failure in a row, and of the success after it (null). */
+  /** Called with the first of several failures in a row, and whenever the state database cannot be read. */
   readonly trouble: (error: unknown) => void;
-  /** A report was given up, and that many results with it. */
+  /** Called when a report was given up, with the number of results that were lost with it. */
   readonly gaveUp: (results: number, error: unknown) => void;
 }
 
@@ -54,13 +54,13 @@ export class Reporter {
   readonly #end = new AbortController();
   #nap = new AbortController();
   #running: Promise<void> | undefined;
-  /** Wall clock. */
+  /** By the wall clock. */
   #lastReportAt: number | null = null;
-  /** Monotonic clock. */
+  /** By the monotonic clock, as is the next field. */
   #firstReportAt = 0;
   #planFetchedAt = -LIMITS.pause;
   #asked = false;
-  /** The service has another one than is here. */
+  /** The service has a newer plan than this device. */
   #planOutdated = false;
   #lastError: PartnerError | null = null;
 
@@ -75,23 +75,23 @@ export class Reporter {
     this.#running ??= this.#run();
   }
 
-  /** There may be something to tell. */
+  /** Checks whether there is something to report. */
   look(): void {
     this.#nap.abort();
   }
 
-  /** A report is wanted, also when there is nothing to tell. */
+  /** Sends a report soon, even without news. */
   reportSoon(): void {
     this.#asked = true;
     this.look();
   }
 
-  /** Milliseconds since 1970; null before the first one of this process. */
+  /** Milliseconds since 1970; null before the first report of this process. */
   get lastReportAt(): number | null {
     return this.#lastReportAt;
   }
 
-  /** Of the last report; null once one has arrived since. */
+  /** The error of the last report; null once a report has arrived since. */
   get lastError(): PartnerError | null {
     return this.#lastError;
   }
@@ -113,13 +113,13 @@ export class Reporter {
         else if (reportMs === 0) await this.#attempt(this.#reports, async () => await this.#report(signal));
         else await this.#parts.clock.sleep(Math.min(LIMITS.nap, planMs, reportMs), this.#nap.signal);
       } catch (error) {
-        // Otherwise it was woken, or ended.
+        // An abort means that it was woken or closed.
         if (!isAbort(error) && !signal.aborted) await this.#rest(error, signal);
       }
     }
   }
 
-  /** The state database could not be read: it is looked at again after a while. */
+  /** Waits before the state database, which could not be read, is tried again. */
   async #rest(error: unknown, signal: AbortSignal): Promise<void> {
     this.#parts.trouble(error);
     try {
@@ -129,7 +129,7 @@ export class Reporter {
     }
   }
 
-  /** Milliseconds. */
+  /** Milliseconds until the plan is to be fetched. */
   #untilPlan(): number {
     const { clock, plan } = this.#parts;
     const known = plan();
@@ -138,7 +138,7 @@ export class Reporter {
     return Math.max(0, dueMs, pauseMs, this.#plans.waitMs);
   }
 
-  /** Milliseconds. */
+  /** Milliseconds until the next report. */
   #untilReport(): number {
     const { clock, store, plan } = this.#parts;
     const waitMs = this.#reports.waitMs;
@@ -147,7 +147,7 @@ export class Reporter {
     if (this.#lastReportAt === null)
       return hasNews ? 0 : Math.max(0, this.#firstReportAt - clock.monotonic());
     const sinceMs = clock.now() - this.#lastReportAt;
-    // The clock was set back.
+    // The wall clock was set back.
     if (sinceMs < 0) return 0;
     const known = plan();
     const silenceMs = known === undefined ? LIMITS.silence : known.expected_reports_seconds * 1000;
@@ -164,7 +164,7 @@ export class Reporter {
     } catch (error) {
       if (this.#end.signal.aborted) throw error;
       backoff.failed(error);
-      // Said once for each row of failures.
+      // Reported once for each series of failures.
       if (backoff.failures === 1) this.#parts.trouble(error);
       if (isUnknownDevice(error) && error instanceof PartnerError) this.#lastError = error;
     }
@@ -200,7 +200,10 @@ export class Reporter {
     await this.#follow(receipt);
   }
 
-  /** @throws {PartnerError} when the report was not counted: it waits under another number then */
+  /**
+   * Adopts the service's numbering when it knows later reports than this device.
+   * @throws {PartnerError} when the report was not accepted and waits under a new number
+   */
   #goOnWhereItWas(report: NumberedReport, receipt: unknown): void {
     const { store, setBack } = this.#parts;
     const isTaken = fieldOf(receipt, 'number_taken') === true;
@@ -219,14 +222,17 @@ export class Reporter {
     );
   }
 
-  /** Only an answer of the interface itself says that a report is wrong: a proxy in between may answer anything. */
+  /**
+   * Gives up a report that keeps being refused. Only an answer with an error code of the API proves that the report is
+   * wrong: a proxy may answer with any status.
+   */
   #giveUpIfHopeless(report: NumberedReport, error: PartnerError): void {
     const isRefused = [400, 413, 422].includes(error.status ?? 0) && error.reason !== undefined;
     if (!isRefused || this.#reports.failures + 1 < MOST_REFUSALS) return;
     this.#parts.gaveUp(this.#parts.store.giveUp(report), error);
   }
 
-  /** What the service says in reply. */
+  /** Acts on the plan revision and the orders in a receipt. */
   async #follow(receipt: unknown): Promise<void> {
     const { plan, takeOrders } = this.#parts;
     const revision = fieldOf(receipt, 'plan_revision');
@@ -236,7 +242,7 @@ export class Reporter {
   }
 }
 
-/** Far above what any device comes to, and low enough to go on from there. */
+/** The highest accepted number: far above what any device reaches, and low enough to continue from. */
 const MOST_REPORTS = 2 ** 48;
 
 function isHighest(value: unknown): value is number {

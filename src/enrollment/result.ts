@@ -1,16 +1,16 @@
 /**
- * What a partner is told of a job that ended: numbers and codes, put together field by field. No path, name, key, id or text
- * of a job has a way into it.
+ * What a partner learns about a finished job: numbers and codes, copied field by field. No path, name, key, id or text
+ * of a job can get into it.
  */
 import { ERROR_CODES } from '../api/wire/error-codes.ts';
 import type { JobResult } from '../db/partner-reports.ts';
 import type { Job } from '../jobs/job.ts';
 import type { SnapshotHead } from './heads.ts';
 
-/** A pebibyte: more is refused. */
+/** A pebibyte; the service refuses more. */
 const MOST_BYTES = 2 ** 50;
 
-/** Undefined for jobs of which a partner is never told: those that check or tidy. */
+/** Undefined for jobs that are never reported to a partner, such as checks and prunes. */
 export function resultOf(job: Job): JobResult | undefined {
   const { id: jobId, finished_at: finishedAt } = job;
   if (finishedAt === null || (job.type !== 'backup' && job.type !== 'restore')) return undefined;
@@ -18,7 +18,7 @@ export function resultOf(job: Job): JobResult | undefined {
   return { jobId, finishedAt, body: body === null ? null : JSON.stringify(body) };
 }
 
-/** Null for what was canceled, and for dry runs: neither is a backup or restore, and neither failed. */
+/** Null for canceled jobs and dry runs: they are no backups or restores, and have not failed. */
 function toldOf(job: Job, finishedAt: number): object | null {
   const { spec, status, result } = job;
   if (status !== 'completed' && status !== 'failed') return null;
@@ -48,7 +48,7 @@ function toldOf(job: Job, finishedAt: number): object | null {
   };
 }
 
-/** One of the list; whatever else a job may hold there says nothing. */
+/** A code from the list; anything else that a job may hold there is not revealed. */
 function codeOf(code: string | undefined): string {
   return code !== undefined && Object.hasOwn(ERROR_CODES, code) ? code : 'INTERNAL_ERROR';
 }
@@ -57,7 +57,10 @@ function whole(value: number, most: number): number {
   return Number.isFinite(value) ? Math.min(most, Math.max(0, Math.round(value))) : 0;
 }
 
-/** What the device has stored in all its destinations, when it was last looked at. Milliseconds since 1970. */
+/**
+ * The amount that the device has stored in all of its destinations, and when that was determined (milliseconds since
+ * 1970).
+ */
 export interface StoredNow {
   readonly bytes: number;
   readonly at: number;
@@ -67,9 +70,9 @@ export interface ReportFacts {
   readonly seq: number;
   readonly agentVersion: string;
   readonly expectedEverySeconds: number | null;
-  /** Null when it was told before. */
+  /** Null when it was reported before. */
   readonly stored: StoredNow | null;
-  /** JSON texts that `resultOf` made. */
+  /** JSON texts from `resultOf`. */
   readonly results: readonly string[];
   readonly ordersTaken: readonly string[];
   readonly heads: readonly SnapshotHead[];

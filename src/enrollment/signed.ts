@@ -1,6 +1,6 @@
 /**
- * What the Partner service signs: plans and orders. Both count only with the signature of the key that was pinned when the
- * device enrolled, and only for this device.
+ * Verifies what the Partner service signs: plans and orders. Both are valid only with a signature of the key that was
+ * pinned when the device enrolled, and only for this device.
  */
 import { compactVerify, importJWK } from 'jose';
 import { fieldOf } from './ask-partner.ts';
@@ -31,7 +31,7 @@ export interface PlanDocument {
   readonly expected_reports_seconds: number;
 }
 
-/** There are no others: whatever a service asks for beside these is not done. */
+/** The only orders; any other request of a service is refused. */
 export type OrderKind = 'run_backup' | 'report';
 
 export interface Order {
@@ -48,10 +48,10 @@ const STATUSES: readonly unknown[] = ['active', 'suspended', 'trial_expired'];
 const ORDERS: readonly unknown[] = ['run_backup', 'report'];
 const ORDER_FIELDS = ['aud', 'exp', 'iat', 'jti', 'order'];
 const LONGEST_ORDER_SECONDS = 3_600;
-/** Clocks differ a little. */
+/** Tolerance for clocks that differ. */
 const FUTURE_SECONDS = 300;
 
-/** What a JSON value is as a key; undefined when it is none that can be used. */
+/** Parses a JSON value as a key; undefined when it cannot be used as one. */
 export function serviceKeyOf(value: unknown): ServiceKey | undefined {
   const [kty, crv, x, kid] = ['kty', 'crv', 'x', 'kid'].map((name) => fieldOf(value, name));
   const good =
@@ -66,7 +66,7 @@ export function serviceKeyOf(value: unknown): ServiceKey | undefined {
 }
 
 /**
- * What a signed plan says, whatever the time. Fields that a newer service adds are left alone.
+ * The content of a signed plan, even if it has expired. Unknown fields, which a newer service may add, are ignored.
  * @throws {PartnerError} PARTNER_REPLY_INVALID
  */
 export async function readPlan(text: string, key: ServiceKey, deviceId: string): Promise<PlanDocument> {
@@ -92,7 +92,7 @@ export async function readPlan(text: string, key: ServiceKey, deviceId: string):
 }
 
 /**
- * What a signed order asks for, when it is for this device and its time is now.
+ * The content of a signed order, if it is for this device and valid at this time.
  * @throws {PartnerError} PARTNER_REPLY_INVALID
  */
 export async function readOrder(
@@ -115,7 +115,7 @@ export async function readOrder(
     exp - iat <= LONGEST_ORDER_SECONDS &&
     iat <= nowSeconds + FUTURE_SECONDS &&
     ORDERS.includes(value('order')) &&
-    // An order with parameters is one that this program does not know.
+    // An order with parameters is one that this version does not know.
     Object.keys(claims).sort().join() === ORDER_FIELDS.join();
   if (!good) throw invalidReply('An order');
   if (exp <= nowSeconds) throw invalidReply('An order whose time is over');
@@ -130,7 +130,7 @@ async function verified(text: string, type: string, key: ServiceKey, what: strin
     const claims: unknown = JSON.parse(Buffer.from(payload).toString('utf8'));
     if (typ === type && kid === key.kid && typeof claims === 'object' && claims !== null) return claims;
   } catch (cause) {
-    // What it holds is of no interest: nobody who may has signed it.
+    // The content does not matter, as it is not signed by the service.
     throw invalidReply(`${what} that is not signed with the key of the service`, cause);
   }
   throw invalidReply(what);

@@ -1,4 +1,4 @@
-/** What is said of an enrollment, to its owner and in `GET /status`. Pure. */
+/** Describes an enrollment, for its owner and for `GET /status`. Pure. */
 import { holdfast } from '../base/holdfast-command.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
 import type { Enrollment } from './enrollment-file.ts';
@@ -8,7 +8,7 @@ import type { PlanDocument } from './signed.ts';
 
 export interface KnownEnrollment {
   readonly enrollment: Enrollment;
-  /** Undefined when what is kept is not signed as it must be. */
+  /** Undefined when the stored plan has no valid signature. */
   readonly plan: PlanDocument | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface CheckFacts {
 
 const NAME = 'partner';
 
-/** Without names and addresses: anybody on the machine may read it. */
+/** Contains no names and addresses, as anybody on the machine may read it. */
 export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly StatusCheck[] {
   const { heldBack, afterTrial, isUnknownDevice, isContradicted, nowMs } = facts;
   const checks: StatusCheck[] = [];

@@ -1,17 +1,17 @@
-/** Byte strings as the zero-terminated strings C functions take, written to memory that is used again and again. */
+/** Writes byte strings as zero-terminated C strings into reusable memory. */
 
 import { constants } from 'node:os';
 import type { ByteString } from '../base/byte-path.ts';
 import type { Libc } from './libc.ts';
 import { systemError } from './system-error.ts';
 
-/** Characters no byte string for a C function may have: the zero byte, and whatever is not a byte. */
+/** Characters that a byte string for a C function must not contain: the zero byte, and anything that is not a byte. */
 const notInCString = /[\0\u0100-\uffff]/;
 
 /**
- * A writer of paths into memory of its own: returns the address, good until the next call. 45 ns for a name of 20
- * bytes. Throws ENAMETOOLONG as the kernel would, and ERR_INVALID_ARG_VALUE for a zero byte, which would silently cut
- * the name short.
+ * Creates a function that writes paths into memory of its own and returns the address, valid until the next call. It
+ * takes 45 ns for a name of 20 bytes. It throws ENAMETOOLONG as the kernel would, and ERR_INVALID_ARG_VALUE for a zero
+ * byte, which would silently cut the name short.
  */
 export function cStringWriter(libc: Libc): (text: ByteString, syscall: string) => number {
   const { bytes, address } = libc.memory(libc.platform.PATH_MAX);

@@ -1,4 +1,4 @@
-/** Device numbers (`rdev`, `dev`) taken apart into major and minor, and put together, as each system does it. */
+/** Splits device numbers (`rdev`, `dev`) into major and minor, and joins them, in the form of each system. */
 
 export interface DeviceNumber {
   readonly major: number;
@@ -7,7 +7,7 @@ export interface DeviceNumber {
 
 export type DeviceNumberForm = 'linux' | 'darwin';
 
-/** The form of this system. Windows has no device files; its numbers are taken apart like those of Linux. */
+/** The form of this system. Windows has no device files; its numbers are split like those of Linux. */
 export const deviceNumberForm: DeviceNumberForm = process.platform === 'darwin' ? 'darwin' : 'linux';
 
 /**

@@ -1,13 +1,13 @@
-/** Which disks a path lies on, as far as the system tells: what is on the same disk is lost together. */
+/** Finds out which physical disks a path lies on, as far as the system tells: what shares a disk is lost together. */
 import { readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const BLOCKS = '/sys/dev/block';
-/** Layers of volumes, encryption and RAID. */
+/** The most layers of volumes, encryption and RAID that are followed. */
 const MOST_LAYERS = 8;
 
-/** Names of disks, and of file systems that lie on none that is known; empty where nothing can be told. */
+/** Names of disks, or of devices whose disks are unknown; empty where nothing can be found out. */
 export function disksOf(path: string): ReadonlySet<string> {
   const stats = statOfNearest(path);
   if (stats === undefined) return new Set();
@@ -15,14 +15,14 @@ export function disksOf(path: string): ReadonlySet<string> {
   return new Set([`device ${stats.dev}`, ...found]);
 }
 
-/** Undefined where nothing can be told of one of them. */
+/** Undefined where nothing is known about one of them. */
 export function areOnSameDisk(a: string, b: string): boolean | undefined {
   const [first, second] = [disksOf(a), disksOf(b)];
   if (first.size === 0 || second.size === 0) return undefined;
   return [...first].some((disk) => second.has(disk));
 }
 
-/** Of what is there of the path: a directory that is yet to be made comes to lie where its parent is. */
+/** The stat of the nearest existing parent: a directory that is yet to be made will lie there. */
 function statOfNearest(path: string): Stats | undefined {
   for (let at = path; ; at = dirname(at)) {
     const stats = statSync(at, { throwIfNoEntry: false });
@@ -33,12 +33,13 @@ function statOfNearest(path: string): Stats | undefined {
 
 function disksBelow(dev: number): readonly string[] {
   const [major, minor] = numbersOf(dev);
-  // File systems of several volumes have no device of their own; the table of mounts names one.
+  // File systems that span several volumes have a device number of their own without a device; the mount table names
+  // one.
   const block = major === 0 ? deviceOfMount(major, minor) : `${major}:${minor}`;
   return block === undefined ? [] : disksOfBlock(block, MOST_LAYERS);
 }
 
-/** Of partitions the disk, of volumes and encrypted devices those that they lie on. */
+/** The disk of a partition, or the disks below a volume or encrypted device. */
 function disksOfBlock(block: string, layers: number): readonly string[] {
   try {
     const place = realpathSync(join(BLOCKS, block));
@@ -51,7 +52,7 @@ function disksOfBlock(block: string, layers: number): readonly string[] {
     const isPartition = namesIn(place).includes('partition');
     return [`disk ${basename(isPartition ? dirname(place) : place)}`];
   } catch {
-    // Not every system shows its devices; then the number of the device is all there is.
+    // Not every system exposes its devices; only the device number remains then.
     return [];
   }
 }
@@ -69,7 +70,7 @@ function deviceOfMount(major: number, minor: number): string | undefined {
   }
 }
 
-/** As Linux packs them. */
+/** Splits a device number as Linux packs it. */
 function numbersOf(dev: number): readonly [number, number] {
   const whole = BigInt(dev);
   const major = Number(((whole >> 8n) & 0xfffn) | ((whole >> 32n) & 0xfffff000n));

@@ -1,21 +1,24 @@
-/** Ends a program that was started here, with all that it started in turn. */
+/** Ends a program that this process started, with all of its descendants. */
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../base/errors.ts';
 import { processStart } from './process-start.ts';
 
-/** Milliseconds between asking them to end and making them end. */
+/** Milliseconds between asking the processes to end and killing them. */
 const GRACE_MS = 2_000;
 const LOOK_MS = 20;
 
-/** A process, and not another one that has its number by now. */
+/** Identifies a process even if its number is reused. */
 interface Known {
   readonly pid: number;
   readonly start: string | undefined;
 }
 
-/** Asks first. Whatever of them is left after two seconds is killed; then nothing keeps this process from ending. */
+/**
+ * Asks the processes to end, and kills those that remain after two seconds. Then the child no longer keeps this process
+ * from ending.
+ */
 export async function endWithChildren(child: ChildProcess): Promise<void> {
   const { pid } = child;
   if (pid !== undefined && isRunning(child)) {
@@ -24,7 +27,7 @@ export async function endWithChildren(child: ChildProcess): Promise<void> {
     for (let waited = 0; waited < GRACE_MS && (isRunning(child) || all.some(isThere)); waited += LOOK_MS)
       await sleep(LOOK_MS);
     for (const one of all) if (isThere(one)) tell(one, 'SIGKILL');
-    // Also where the system does not tell of processes.
+    // Needed where the system does not list processes.
     if (isRunning(child)) child.kill('SIGKILL');
   }
   for (const stream of child.stdio) stream?.destroy();
@@ -44,12 +47,12 @@ function tell({ pid, start }: Known, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // It has ended in this very moment, or has become another user's.
+    // The process has just ended, or runs as another user.
     if (!['ESRCH', 'EPERM'].includes(errnoOf(error) ?? '')) throw error;
   }
 }
 
-/** None where the system does not tell. */
+/** All descendants of a process; none where the system does not list processes. */
 function descendants(pid: number): readonly number[] {
   const children = new Map<number, number[]>();
   for (const [one, parent] of parents()) children.set(parent, [...(children.get(parent) ?? []), one]);
@@ -78,7 +81,7 @@ function parents(): readonly (readonly [number, number])[] {
 function parentOf(pid: string): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name may have blanks and brackets in it.
+    // The process name before it may contain blanks and brackets.
     return Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

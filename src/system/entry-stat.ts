@@ -1,4 +1,4 @@
-/** What the kernel knows of an entry, asked for relative to a directory descriptor; `node:fs` only takes paths. */
+/** The stat of an entry relative to a directory descriptor, which `node:fs` does not offer. */
 
 import { constants } from 'node:os';
 import type { ByteString } from '../base/byte-path.ts';
@@ -8,33 +8,33 @@ import { AT_EMPTY_PATH, AT_NO_AUTOMOUNT, STATX_ATTR_MOUNT_ROOT, STATX_BASIC_STAT
 import { systemError } from './system-error.ts';
 import { joinDeviceNumber, splitDeviceNumber } from './device-number.ts';
 
-/** Named as in `BigIntStats`, to which `dev`, `ino` and the times are equal. Sizes are exact up to 2^53. */
+/** Fields are named as in `BigIntStats`; `dev`, `ino` and the times are equal to it. Sizes are exact up to 2^53. */
 export interface EntryStat {
   readonly mode: number;
   readonly nlink: number;
   readonly uid: number;
   readonly gid: number;
   readonly size: number;
-  /** Of 512 bytes each. */
+  /** In units of 512 bytes. */
   readonly blocks: number;
   readonly dev: bigint;
   readonly ino: bigint;
   readonly mtimeNs: bigint;
   readonly ctimeNs: bigint;
-  /** Of a device file; 0 and 0 for everything else. */
+  /** Of a device file; both are 0 for anything else. */
   readonly rdevMajor: number;
   readonly rdevMinor: number;
 }
 
 export interface StatCalls {
-  /** Does not follow a link. */
+  /** Does not follow links. */
   lstatat(dirFd: number, name: ByteString): EntryStat;
-  /** As `lstatat`, but undefined when there is no such entry: an error costs 4 us, this 0.5. */
+  /** As `lstatat`, but undefined when there is no such entry: throwing an error costs 4 us, this 0.5. */
   findEntry(dirFd: number, name: ByteString): EntryStat | undefined;
   fstat(fd: number): EntryStat;
   /**
-   * Whether the system says that something is mounted at the entry, be it a directory of the same file system. False
-   * where it does not say: then only another `dev` than that of the directory tells.
+   * Whether the system says that something is mounted at the entry, even from the same file system. False where it does
+   * not say: a mount then shows only by a `dev` that differs from its directory's.
    */
   isMountRoot(dirFd: number, name: ByteString): boolean;
 }
@@ -166,7 +166,7 @@ function byName(
   };
 }
 
-/** The same memory as numbers of several widths; index = offset in bytes / width in bytes. */
+/** Views of the same memory as numbers of several widths; index = offset in bytes / width in bytes. */
 function views({ bytes }: Memory): {
   u16: Uint16Array;
   u32: Uint32Array;

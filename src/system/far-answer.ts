@@ -1,15 +1,18 @@
 /**
- * Whether a file system that is mounted from elsewhere answers. A process of its own touches it, for whoever touches what
- * does not answer waits for ever; and as long as that process waits, nobody has to ask again.
+ * Finds out whether a remote file system answers. A separate process touches it, as a call to one that does not answer
+ * blocks for ever. While that process waits, nobody needs to ask again.
  */
 import { spawn } from 'node:child_process';
 import { bytesOfText, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
-/** Milliseconds. Disks that have to be woken and links that are slow answer in less. */
+/** Milliseconds. Disks that must spin up and slow links answer in less. */
 export const FAR_PATIENCE_MS = 20_000;
-/** Only the server of a network file system knows how much room there is: a stat alone may come from memory. */
+/**
+ * statfs is included because only a network file system's server knows its free space: a stat may be answered from a
+ * cache.
+ */
 const TOUCH = `const fs = require('node:fs');
 const path = Buffer.from(process.argv[1], 'base64');
 try {
@@ -20,17 +23,17 @@ try {
 }`;
 const NOTHING_THERE = 2;
 
-/** `unanswered`: not in time. `there` is also what may not be looked at. */
+/** `unanswered`: no answer in time. `there` includes paths that may not be accessed. */
 export type FarAnswer = 'there' | 'absent' | 'unanswered';
 
 interface Touch {
   readonly mount: ByteString | undefined;
   readonly answer: Promise<FarAnswer>;
-  /** As performance.now() tells. */
+  /** By performance.now(). */
   readonly sinceMs: number;
 }
 
-/** Of this process: what this machine waits for is the same for all who ask. */
+/** Pending touches, shared by all callers of this process. */
 const touches = new Map<ByteString, Touch>();
 const children = new Set<{ kill(signal: 'SIGKILL'): boolean }>();
 process.once('exit', () => {
@@ -38,7 +41,8 @@ process.once('exit', () => {
 });
 
 /**
- * At once where the path leads to no file system from elsewhere, or to one that somebody has been waiting for as long.
+ * Resolves at once for a path on a local file system, and for a remote one that somebody has already been waiting for
+ * as long.
  * @throws the signal's reason
  */
 export async function answersFrom(
@@ -52,7 +56,9 @@ export async function answersFrom(
   );
 }
 
-/** Touches the path, wherever it lies; `mount` is what is known not to answer together. */
+/**
+ * Touches the path, whatever file system it is on. Paths with the same `mount` are assumed to stop answering together.
+ */
 export async function touchFar(
   path: ByteString,
   signal: AbortSignal,
@@ -67,7 +73,7 @@ export async function touchFar(
   return await within(touch.answer, touch.sinceMs + patienceMs - performance.now(), signal);
 }
 
-/** Undefined when no process can be started, which says nothing of the file system. */
+/** Undefined when no process can be started, which says nothing about the file system. */
 function beginIfPossible(path: ByteString, mount: ByteString | undefined): Touch | undefined {
   try {
     return begin(path, mount);
@@ -80,7 +86,7 @@ function beginIfPossible(path: ByteString, mount: ByteString | undefined): Touch
 function begin(path: ByteString, mount: ByteString | undefined): Touch {
   const child = spawn(process.execPath, ['-e', TOUCH, Buffer.from(path, 'latin1').toString('base64')], {
     stdio: 'ignore',
-    // Whatever secrets it holds are for others.
+    // An empty environment, so that the child gets no secrets.
     env: {},
   });
   const ended = Promise.withResolvers<FarAnswer>();
@@ -89,7 +95,7 @@ function begin(path: ByteString, mount: ByteString | undefined): Touch {
     children.delete(child);
     ended.resolve(answer);
   };
-  // As above: some failures to start are told so.
+  // Some failures to start are reported by this event; they say nothing about the file system either.
   child.once('error', () => end('there'));
   child.once('exit', (code) => end(code === NOTHING_THERE ? 'absent' : 'there'));
   const touch: Touch = { mount, answer: ended.promise, sinceMs: performance.now() };

@@ -1,26 +1,26 @@
 /**
- * Paths that lead to another machine, or to a program that plays a file system. Whoever touches one of these may wait for
- * ever, in a call that nothing can break off; so where a path leads is found out here without touching any.
+ * Finds paths that lead to another machine, or to a program that provides a file system. Touching one may block for
+ * ever and cannot be interrupted, so the target of a path is found out here without touching any.
  */
 import { readlinkSync } from 'node:fs';
 import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { isElsewhere, mountTable, parseMounts, type Mount } from './mount-table.ts';
 
-/** Links in a row, beyond which they lead nowhere. */
+/** The most links in a row that are followed; a path with more leads nowhere. */
 const MOST_LINKS = 40;
 
 export interface FarPlace {
-  /** Where its file system is mounted, and of which sort it is. */
+  /** The mount point and the type of its file system. */
   readonly mount: ByteString;
   readonly type: string;
-  /** The path itself, links on the way to the mount resolved. */
+  /** The path itself, with links before the mount point resolved. */
   readonly path: ByteString;
 }
 
 /**
- * Undefined for what lies on the disks of this machine, or nowhere. What the whole system lies on does not count: nothing
- * works without it in any case.
+ * The remote place that a path leads to; undefined for a path on the local disks, or one that does not exist. A remote
+ * root file system is ignored: nothing works without it in any case.
  * @param path absolute
  */
 export function farPlaceOf(path: ByteString, table = mountTable()): FarPlace | undefined {
@@ -50,19 +50,22 @@ export function farPlaceOf(path: ByteString, table = mountTable()): FarPlace | u
   }
 }
 
-/** Tables are long and rarely change, and some ask for thousands of paths. */
+/** The last parsed table. Tables are long and rarely change, and some callers check thousands of paths. */
 let read: { readonly table: string; readonly far: ReadonlyMap<ByteString, string> } = {
   table: '',
   far: new Map(),
 };
 
-/** Where file systems from elsewhere are mounted, and of which sort each is. */
+/** Mount points of remote file systems, with their types. */
 export function farMountsOf(table = mountTable()): ReadonlyMap<ByteString, string> {
   if (read.table !== table) read = { table, far: farMounts(parseMounts(table)) };
   return read.far;
 }
 
-/** Of several at one place the last one counts. What is mounted on demand asks its server when it is touched. */
+/**
+ * Of several mounts at one place the last one is in effect. Automount points are included, as touching them contacts a
+ * server.
+ */
 function farMounts(mounts: readonly Mount[]): ReadonlyMap<ByteString, string> {
   const last = new Map(mounts.map(({ path, type }) => [path, type]));
   const isFar = (type: string): boolean => isElsewhere(type) || type === 'fuseblk' || type === 'autofs';

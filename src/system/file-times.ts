@@ -1,4 +1,4 @@
-/** Times of files: nanoseconds since 1970 (negative before) and the `struct timespec` pairs the kernel takes. */
+/** Converts file times: nanoseconds since 1970 (negative before) and the kernel's `struct timespec` pairs. */
 
 import type { Libc } from './libc.ts';
 
@@ -22,7 +22,10 @@ export function splitTime(ns: bigint): TimeSpec {
   return { seconds, nanoseconds };
 }
 
-/** A writer of one `struct timespec[2]`, access time first: returns its address, good until the next call. */
+/**
+ * Creates a function that writes one `struct timespec[2]`, access time first, and returns its address, valid until the
+ * next call.
+ */
 export function timesWriter(libc: Libc): (atimeNs: bigint, mtimeNs: bigint) => number {
   const { bytes, address } = libc.memory(32);
   const fields = new BigInt64Array(bytes.buffer, bytes.byteOffset, 4);

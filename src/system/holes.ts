@@ -1,4 +1,4 @@
-/** Where a file has data: what lies between is a hole, which need not be read and reads as zeros. */
+/** Finds the parts of a file that hold data. The holes between them need not be read, as they read as zeros. */
 
 import { constants } from 'node:os';
 import { libc, type Libc } from './libc.ts';
@@ -9,7 +9,7 @@ export interface Extent {
   readonly length: number;
 }
 
-/** How systems and file systems say that they cannot tell holes. */
+/** Errors of systems and file systems that cannot report holes. */
 const unsupported: ReadonlySet<number> = new Set([
   constants.errno.EINVAL,
   constants.errno.ENOTSUP,
@@ -19,10 +19,10 @@ const unsupported: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * The parts of the first `size` bytes of an open file that hold data, in order; one extent over everything where holes
- * cannot be told. A file cut short meanwhile seems to end in a hole: compare its size after reading. Moves the
- * descriptor's position, so read with explicit positions. Costs 0.3 us for each end of an extent, so ask only when a
- * file's blocks hold less than its size. Throws a system error for anything else that fails.
+ * The parts of the first `size` bytes of an open file that hold data, in order; a single extent over everything where
+ * holes cannot be found. A file that is truncated meanwhile seems to end in a hole, so compare its size after reading.
+ * This moves the descriptor's position, so read with explicit positions. It costs 0.3 us for each end of an extent, so
+ * call it only when a file's blocks hold less than its size. Throws a system error for any other failure.
  */
 export function dataExtents(fd: number, size: number): Extent[] {
   if (size <= 0) return [];
@@ -31,7 +31,7 @@ export function dataExtents(fd: number, size: number): Extent[] {
 
 const findExtents = libc === null ? null : bindFindExtents(libc);
 
-/** The function returns null where holes cannot be told. */
+/** The returned function gives null where holes cannot be found. */
 function bindFindExtents(libc: Libc): (fd: number, size: number) => Extent[] | null {
   const { SEEK_DATA, SEEK_HOLE } = libc.platform;
   const lseek = libc.bind('lseek', 'int64_t', ['int', 'int64_t', 'int']);
@@ -54,7 +54,7 @@ function bindFindExtents(libc: Libc): (fd: number, size: number) => Extent[] | n
         const errno = libc.errno();
         if (errno !== constants.errno.ENXIO) throw systemError('lseek', errno);
       }
-      // a file that is written meanwhile may give anything: then the rest counts as data, and the loop ends
+      // while a file is being written the result may be anything: the rest then counts as data, and the loop ends
       const end = hole > start ? Math.min(hole, size) : size;
       extents.push({ offset: start, length: end - start });
       position = end;

@@ -1,15 +1,15 @@
 /**
- * The C library, reached through koffi: the only file that imports it. Every thread that imports this file has its
- * own bindings, its own `errno` and its own memory, so nothing here is shared between threads.
+ * Access to the C library through koffi; the only file that imports koffi. Each thread that imports this file has its
+ * own bindings, `errno` and memory, so nothing is shared between threads.
  */
 
 import type { LibraryHandle } from 'koffi';
 import { platformTable, type PlatformTable } from './platform.ts';
 
-/** Bytes at a fixed address, lent to C functions. They live as long as `bytes` is referenced. */
+/** Bytes at a fixed address, to be passed to C functions. They live as long as `bytes` is referenced. */
 export interface Memory {
   readonly bytes: Buffer;
-  /** A plain number (addresses have at most 48 bits): handing it over is cheaper than handing over a Buffer. */
+  /** A plain number (addresses have at most 48 bits), which is cheaper to pass than a Buffer. */
   readonly address: number;
 }
 
@@ -22,7 +22,7 @@ export type CType =
   | 'size_t'
   /** Any pointer, given as the number in `Memory.address`. */
   | 'address'
-  /** A pointer to the bytes of a Buffer: dearer, for what is not worth copying. */
+  /** A pointer to the bytes of a Buffer: slower, for data that is not worth copying. */
   | 'buffer'
   /** The end of a variadic function's list: one more argument, an int, preceded by its type. */
   | '...';
@@ -50,11 +50,11 @@ export interface Libc {
   has(name: string): boolean;
   memory(size: number): Memory;
   /**
-   * Why the last call failed. To be read right after the call: nothing else of ours may run in between. V8's own work
-   * (garbage collection) may, and leaves it alone unless one of its system calls fails.
+   * The errno of the last failed call. Read it right after the call, before any other code of ours runs. V8's own work
+   * (garbage collection) may run in between, and leaves it alone unless one of its system calls fails.
    */
   errno(): number;
-  /** Needed before calls that tell a failure from an end by `errno` only. */
+  /** Needed before calls that distinguish a failure from the end by `errno` only. */
   clearErrno(): void;
 }
 
@@ -84,7 +84,7 @@ function libcThrough(koffi: typeof import('koffi'), library: LibraryHandle, plat
       }
     },
     memory(size) {
-      // not from Node's shared pool, and never small enough to be kept where the garbage collector moves things
+      // not from Node's shared pool, and never so small that the garbage collector could move it
       const bytes = Buffer.allocUnsafeSlow(Math.max(size, 256));
       return { bytes, address: Number(koffi.address(bytes)) };
     },
@@ -95,7 +95,7 @@ function libcThrough(koffi: typeof import('koffi'), library: LibraryHandle, plat
 
 const opened = await openLibc();
 
-/** Null on Windows, and where koffi has no build for this machine. */
+/** Null on Windows, and where koffi has no build for this system. */
 export const libc: Libc | null = typeof opened === 'string' ? null : opened;
-/** For people: why `libc` is null; empty when it is there. */
+/** For messages: why `libc` is null; empty when it is available. */
 export const libcMissing: string = typeof opened === 'string' ? opened : '';

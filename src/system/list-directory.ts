@@ -1,11 +1,13 @@
-/** The names in an open directory. Node takes paths only, which /dev/fd of macOS gives for files alone. */
+/**
+ * Lists the names in an open directory. Node accepts only paths, and macOS's /dev/fd provides those for files alone.
+ */
 
 import { constants } from 'node:fs';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import type { Libc } from './libc.ts';
 import { systemError } from './system-error.ts';
 
-/** @param cutShort told why the names behind those that are returned cannot be read; without it that is thrown */
+/** @param cutShort called with the error when the remaining names cannot be read; without it the error is thrown */
 export type ListDirectory = (dirFd: number, cutShort?: (error: Error) => void) => ByteString[];
 
 /** NAME_MAX is 255 bytes; macOS reserves 1,024. */
@@ -20,12 +22,12 @@ export function bindListDirectory(
   const readdir = libc.bind(`readdir${inode64Suffix}`, 'address', ['address']);
   const closedir = libc.bind('closedir', 'int', ['address']);
   const close = libc.bind('close', 'int', ['int']);
-  // copies up to and with the first byte equal to `last`; returns the address behind it
+  // copies up to and including the first byte equal to `last`; returns the address after it
   const memccpy = libc.bind('memccpy', 'address', ['address', 'address', 'int', 'size_t']);
   const name = libc.memory(longestName);
 
   return (dirFd, cutShort) => {
-    // opened once more, since a stream takes its descriptor over and moves its position
+    // opened again, since the stream takes over its descriptor and moves its position
     const fd = openat(dirFd, asByteString('.'), constants.O_RDONLY | constants.O_DIRECTORY);
     const stream = fdopendir(fd);
     if (stream === 0) {

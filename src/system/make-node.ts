@@ -1,4 +1,4 @@
-/** `mknodat`, wherever the C library keeps it. */
+/** Binds `mknodat`, under the name that this C library has for it. */
 
 import { constants } from 'node:os';
 import type { Libc } from './libc.ts';
@@ -12,7 +12,7 @@ export function bindMakeNode(libc: Libc): MakeNode {
     const mknodat = libc.bind('mknodat', 'int', ['int', 'address', 'uint32_t', deviceType]);
     return (dirFd, name, mode, device) => (mknodat(dirFd, name, mode, device) < 0 ? libc.errno() : 0);
   }
-  // glibc before 2.33 has it as an inline function only, around this one; 0 is the version its headers give
+  // glibc before 2.33 has mknodat only as an inline function around this one; 0 is the version that its headers pass
   if (libc.platform.system === 'linux' && libc.has('__xmknodat')) {
     const xmknodat = libc.bind('__xmknodat', 'int', ['int', 'int', 'address', 'uint32_t', 'address']);
     const { bytes, address } = libc.memory(8);

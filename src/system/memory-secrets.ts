@@ -1,21 +1,21 @@
-/** Keeping secrets from those who look at the process from outside. */
+/** Keeps secrets from anyone who inspects the process from outside. */
 import { libc } from './libc.ts';
 
-/** Of core files, on Linux and macOS. */
+/** The limit on core files, on Linux and macOS. */
 const RLIMIT_CORE = 4;
 
-/** No core file of this process or its children is written: it would hold every secret in memory. */
+/** Prevents core files of this process and its children, as they would contain every secret in memory. */
 export function forbidCoreFiles(): void {
   if (libc === null) return;
   const none = libc.memory(16);
   none.bytes.fill(0, 0, 16);
-  // It can only be lowered, which always succeeds.
+  // Lowering the limit always succeeds; it cannot be raised again.
   libc.bind('setrlimit', 'int', ['int', 'address'])(RLIMIT_CORE, none.address);
 }
 
 /**
- * Takes variables out of the environment, also of the memory in which the system got it: there it can be read as long as
- * the process lives. Where the C library is not to be had, only the first.
+ * Removes variables from the environment, and wipes them from the memory in which the system passed them, where they
+ * could be read for as long as the process lives. Without access to the C library they are only removed.
  */
 export function forgetVariables(environment: NodeJS.ProcessEnv, names: readonly string[]): void {
   for (const name of names) {

@@ -1,4 +1,4 @@
-/** The kernel's table of what is mounted where. */
+/** Reads the kernel's table of mounts. */
 import { readFileSync } from 'node:fs';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
@@ -8,7 +8,7 @@ export interface Mount {
   readonly type: string;
 }
 
-/** Others may change what is in them, and this system's kernel is not told. */
+/** File systems whose content others may change without this kernel learning of it. */
 const ELSEWHERE = new Set([
   '9p',
   'afs',
@@ -28,7 +28,7 @@ const ELSEWHERE = new Set([
   'virtiofs',
 ]);
 
-/** What is read in them the kernel makes up that moment, and some of it does something when it is read. */
+/** File systems whose content the kernel generates when it is read; reading some of it has side effects. */
 const MADE_UP = new Set([
   'binfmt_misc',
   'bpf',
@@ -48,7 +48,7 @@ const MADE_UP = new Set([
   'tracefs',
 ]);
 
-/** Empty where the system has no table of mounts. */
+/** The text of the table; empty where the system has none. */
 export function mountTable(): string {
   try {
     return readFileSync('/proc/self/mountinfo', 'latin1');
@@ -58,7 +58,7 @@ export function mountTable(): string {
   }
 }
 
-/** The directories that an overlay at a path is made of, as far as its options name them whole. */
+/** The directories that the overlay at a path consists of, as far as its options give their absolute paths. */
 export function layersOf(path: ByteString, table = mountTable()): readonly ByteString[] {
   const mount = mountOf(path, parseMounts(table));
   const line = table.split('\n').findLast((one) => parseMounts(one)[0]?.path === mount?.path);
@@ -71,7 +71,7 @@ export function layersOf(path: ByteString, table = mountTable()): readonly ByteS
     .filter((one) => one.startsWith('/'));
 }
 
-/** The lines of `/proc/self/mountinfo`, in the order in which they were mounted. */
+/** Parses `/proc/self/mountinfo`, in the order of mounting. */
 export function parseMounts(table: string): readonly Mount[] {
   return table.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ');
@@ -88,7 +88,7 @@ function unescaped(path: string): string {
   );
 }
 
-/** The mount that a path lies on: the longest one, and of equal ones what was mounted last. */
+/** The mount that a path lies on: the one with the longest path, and of several at one place the last. */
 export function mountOf<M extends Mount>(path: ByteString, mounts: readonly M[]): M | undefined {
   return mounts
     .filter((mount) => mount.path === '/' || mount.path === path || path.startsWith(`${mount.path}/`))
@@ -98,7 +98,7 @@ export function mountOf<M extends Mount>(path: ByteString, mounts: readonly M[])
     );
 }
 
-/** Something is mounted there. False where the system has no table of mounts. */
+/** Whether something is mounted at the path. False where the system has no table of mounts. */
 export function isMountPoint(path: ByteString, table = mountTable()): boolean {
   return parseMounts(table).some((mount) => mount.path === path);
 }
@@ -107,7 +107,7 @@ export function isMadeUp(type: string): boolean {
   return MADE_UP.has(type);
 }
 
-/** What runs in a program of its own (`fuse`, `fuse.…`) mostly stands for something far away. */
+/** Whether the file system is remote. Those that run in a program of their own (`fuse`, `fuse.…`) mostly are. */
 export function isElsewhere(type: string): boolean {
   return ELSEWHERE.has(type) || type === 'fuse' || type.startsWith('fuse.');
 }

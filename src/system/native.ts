@@ -1,14 +1,14 @@
 /**
- * What `node:fs` lacks: operations on an entry of an open directory (a restore that never follows a link swapped in
- * under it needs them), times exact to the nanosecond, device files, and all of it for names that are not UTF-8.
+ * Operations that `node:fs` lacks: on an entry of an open directory (which a restore needs so as never to follow a link
+ * that is swapped in), times exact to the nanosecond, device files, and all of it for names that are not UTF-8.
  *
- * All calls are synchronous and hold for the thread that makes them. Descriptors opened here are closed with
- * `native.close`, those of `fs` with `fs`: a worker thread keeps a list of the latter, warns about closing any other, and
- * closes what is left on the list when it ends, but not what was opened here.
+ * All calls are synchronous and apply to the calling thread. Descriptors opened here are closed with `native.close`,
+ * those of `fs` with `fs`: a worker thread keeps a list of the latter, warns when any other is closed through `fs`, and
+ * when it ends closes what is left on the list, but nothing that was opened here.
  *
- * Measured on Linux x64 (virtual machine with 2 cores, ext4, names of 19 bytes; the kernel's part is included):
- * openat + close 0.77 us (`fs.openSync` + `closeSync` 0.85, below /proc/self/fd 1.6), futimens 0.35 us
- * (`futimesSync` 0.43), utimensat 0.64 us (`lutimesSync` 0.72), lstatat 0.50 us (`lstatSync` with bigint 0.64).
+ * Measured on Linux x64 (virtual machine with 2 cores, ext4, names of 19 bytes; the kernel's part is included): openat
+ * + close 0.77 us (`fs.openSync` + `closeSync` 0.85, below /proc/self/fd 1.6), futimens 0.35 us (`futimesSync` 0.43),
+ * utimensat 0.64 us (`lutimesSync` 0.72), lstatat 0.50 us (`lstatSync` with bigint 0.64).
  */
 
 import { constants } from 'node:fs';
@@ -28,54 +28,59 @@ import { O_PATH } from './platform.ts';
 import { systemError } from './system-error.ts';
 
 /**
- * A name is resolved from the directory open as `dirFd`, or from the working directory with `AT_FDCWD`. Links on the
- * way to the last part of a name are followed by the kernel, so a caller who must not leave `dirFd` gives single names.
- * Every method throws an error with `code`, `errno` (negative), `syscall` and `path`, as `node:fs` does.
+ * A name is resolved relative to the directory open as `dirFd`, or to the working directory with `AT_FDCWD`. The kernel
+ * follows links in all but the last part of a name, so a caller who must not leave `dirFd` passes single names. Every
+ * method throws an error with `code`, `errno` (negative), `syscall` and `path`, as `node:fs` does.
  */
 export interface Native extends StatCalls {
   readonly AT_FDCWD: number;
-  /** `flags` from `fs.constants`; close-on-exec is added. `mode` counts only with O_CREAT and loses the umask's bits. */
+  /**
+   * `flags` from `fs.constants`; close-on-exec is added. `mode` only applies with O_CREAT and loses the umask's bits.
+   */
   openat(dirFd: number, name: ByteString, flags: number, mode?: number): number;
-  /** By an absolute path; undefined where the system cannot. */
+  /** Opens an absolute path; undefined where the system does not support it. */
   readonly openWithoutLinks: OpenWithoutLinks | undefined;
   close(fd: number): void;
   mkdirat(dirFd: number, name: ByteString, mode: number): void;
   unlinkat(dirFd: number, name: ByteString, options?: { readonly directory?: boolean }): void;
   renameat(fromDirFd: number, from: ByteString, toDirFd: number, to: ByteString): void;
   /**
-   * Within a directory, and fails with EEXIST when the new name is taken. EINVAL, ENOSYS or ENOTSUP where the system or the
-   * file system cannot do that.
+   * Renames within a directory. Throws EEXIST when the new name is taken, and EINVAL, ENOSYS or ENOTSUP where the
+   * system or the file system does not support it.
    */
   renameNew(dirFd: number, from: ByteString, to: ByteString): void;
-  /** Whether this process may make entries in an open directory and reach them. */
+  /** Whether this process may create entries in an open directory and access them. */
   takesEntries(dirFd: number): boolean;
   symlinkat(target: ByteString, dirFd: number, name: ByteString): void;
-  /** Does not follow `from`: the new name is one more name of the link itself. */
+  /** Does not follow `from`: a link itself gets the new name. */
   linkat(fromDirFd: number, from: ByteString, toDirFd: number, to: ByteString): void;
   /** A link's target, however long. */
   readlinkat(dirFd: number, name: ByteString): ByteString;
   /**
    * `mode` holds the type (`S_IFIFO`, `S_IFCHR`, ...) and permissions, which lose the umask's bits. `major` and `minor`
-   * count for devices only. ENOSYS on macOS before 13.
+   * only apply to devices. Throws ENOSYS on macOS before 13.
    */
   mknodat(dirFd: number, name: ByteString, mode: number, major: number, minor: number): void;
-  /** Does not follow a link. */
+  /** Does not follow links. */
   fchownat(dirFd: number, name: ByteString, uid: number, gid: number): void;
   /**
-   * Does not follow a link; Linux has no permissions on links and throws ENOTSUP for them. Without /proc it only does this
-   * for files and directories that may be read.
+   * Does not follow links. Linux has no permissions on links, for which it throws ENOTSUP. Without /proc it works only
+   * for readable files and directories.
    */
   fchmodat(dirFd: number, name: ByteString, mode: number): void;
-  /** Does not follow a link. Throws a RangeError for times whose seconds exceed 64 bits. */
+  /** Does not follow links. Throws a RangeError for times whose seconds exceed 64 bits. */
   utimensat(dirFd: number, name: ByteString, atimeNs: bigint, mtimeNs: bigint): void;
   futimens(fd: number, atimeNs: bigint, mtimeNs: bigint): void;
   /**
-   * Returns when all that was written to the file system of an open directory is on disk, whoever wrote it; throws when
-   * something of it could not be. Undefined where the system has no such call (macOS), or one that does not say so (Linux
-   * before 5.8).
+   * Returns once everything written to the file system of an open directory is on disk, whoever wrote it; throws when a
+   * part could not be written. Undefined where the system has no such call (macOS), or one that does not report
+   * failures (Linux before 5.8).
    */
   readonly syncFileSystem: ((fd: number) => void) | undefined;
-  /** Names in an open directory, without `.` and `..`, in no order. The descriptor's own position does not move. */
+  /**
+   * Names in an open directory, without `.` and `..`, in no particular order. The descriptor's own position does not
+   * move.
+   */
   readonly listDirectory: ListDirectory;
 }
 
@@ -85,7 +90,7 @@ function bindNative(libc: Libc): Native {
   const writeSecondName = cStringWriter(libc);
   const writeTimes = timesWriter(libc);
 
-  // declared as the variadic function it is: on macOS for arm64 such arguments travel on the stack
+  // declared as the variadic function it is: on macOS for arm64 variadic arguments are passed on the stack
   const openat = libc.bind('openat', 'int', ['int', 'address', 'int', '...']);
   const close = libc.bind('close', 'int', ['int']);
   const mkdirat = libc.bind('mkdirat', 'int', ['int', 'address', 'uint32_t']);
@@ -117,7 +122,10 @@ function bindNative(libc: Libc): Native {
     }
   }
 
-  /** Linux before 6.6 always follows, so the entry is opened by itself; glibc does the same from 2.32 on. */
+  /**
+   * Linux before 6.6 always follows links in fchmodat, so the entry is opened without following; glibc does the same
+   * from 2.32 on.
+   */
   function chmodByDescriptor(dirFd: number, name: ByteString, mode: number): void {
     const fd = open(dirFd, name, O_PATH | constants.O_NOFOLLOW);
     try {
@@ -134,7 +142,7 @@ function bindNative(libc: Libc): Native {
     chmodOpened(dirFd, name, mode);
   }
 
-  /** Of a file or a directory: to open anything else may do something. */
+  /** Only for files and directories, as opening anything else may have side effects. */
   function chmodOpened(dirFd: number, name: ByteString, mode: number): void {
     const type = stat.lstatat(dirFd, name).mode & constants.S_IFMT;
     if (type !== constants.S_IFREG && type !== constants.S_IFDIR)
@@ -156,7 +164,7 @@ function bindNative(libc: Libc): Native {
     close(fd) {
       if (close(fd) >= 0) return;
       const errno = libc.errno();
-      // closed all the same
+      // the descriptor is closed nevertheless
       if (errno !== osConstants.errno.EINTR) throw systemError('close', errno);
     },
     mkdirat(dirFd, name, mode) {
@@ -250,7 +258,7 @@ function openNative(): Native | string {
 
 const opened = openNative();
 
-/** Null on Windows and where koffi has no build: callers then use `node:fs` and report what it cannot keep. */
+/** Null on Windows and where koffi has no build: callers then use `node:fs` and report what it cannot preserve. */
 export const native: Native | null = typeof opened === 'string' ? null : opened;
-/** For people: why `native` is null; empty when it is there. */
+/** For messages: why `native` is null; empty when it is available. */
 export const nativeMissing: string = typeof opened === 'string' ? opened : '';

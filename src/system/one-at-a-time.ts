@@ -1,6 +1,6 @@
 /**
- * Work that takes much memory for a moment: one process or thread of this machine after the other, whoever runs it. A lock on
- * the program's own file, which the system gives up with the process: nothing has to be writable for it.
+ * Serialises work that briefly takes much memory across all processes and threads of this machine. It uses a lock on
+ * the program's own file: the system releases it when the process ends, and nothing needs to be writable.
  */
 import { closeSync, openSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -9,15 +9,17 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../base/clock.ts';
 import { libc } from './libc.ts';
 
-/** Of flock, on Linux and macOS alike. */
+/** Operations of flock, the same on Linux and macOS. */
 const LOCK_EX = 2;
 const LOCK_NB = 4;
-/** Milliseconds. */
+/** Milliseconds between two tries. */
 const LOOK_MS = 25;
-/** Somebody may hold the lock for no good reason: then the memory is risked. */
+/** Milliseconds. Another process may hold the lock without good reason, so after this time the work runs anyway. */
 const PATIENCE_MS = 30_000;
 
-/** Without such locks, as on Windows or a file system that has none, all goes on at once. */
+/**
+ * Runs `work` while holding the lock. Without such locks, as on Windows and some file systems, everything runs at once.
+ */
 export async function oneAtATime<T>(work: () => Promise<T>, patienceMs: number = PATIENCE_MS): Promise<T> {
   const file = openLock();
   try {
@@ -42,7 +44,7 @@ async function take(file: number, patienceMs: number): Promise<void> {
   while (!locks(file) && systemClock.monotonic() < untilMs) await delay(LOOK_MS);
 }
 
-/** True also where the system has no such lock: nothing will come of waiting. */
+/** Whether waiting is over: the lock is taken, or the system does not support it. */
 function locks(file: number): boolean {
   if (libc === null) return true;
   flock ??= libc.bind('flock', 'int', ['int', 'int']);

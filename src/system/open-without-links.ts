@@ -1,4 +1,4 @@
-/** Opening by a path none of whose parts is followed when it is a link; `node:fs` can say so of the last part only. */
+/** Opens a path without following a link in any part of it; `node:fs` can only exclude links for the last part. */
 
 import { constants } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
@@ -7,17 +7,17 @@ import type { Libc } from './libc.ts';
 import { O_PATH, RESOLVE_NO_SYMLINKS, SYS_OPENAT2 } from './platform.ts';
 import { systemError } from './system-error.ts';
 
-/** Throws ELOOP where a part of the path is a link. `flags` from `fs.constants`; close-on-exec is added. */
+/** Throws ELOOP when a part of the path is a link. `flags` from `fs.constants`; close-on-exec is added. */
 export type OpenWithoutLinks = (path: ByteString, flags: number) => number;
 
-/** `struct open_how` of linux/openat2.h: flags, mode and how to resolve, 64 bits each. */
+/** Size of `struct open_how` in linux/openat2.h: flags, mode and resolve flags, 64 bits each. */
 const HOW_BYTES = 24;
 
-/** Undefined where the system has no such call: macOS, Linux before 5.6, and where a filter of calls forbids it. */
+/** Undefined where the call is not available: macOS, Linux before 5.6, and where a seccomp filter forbids it. */
 export function bindOpenWithoutLinks(libc: Libc): OpenWithoutLinks | undefined {
   const { AT_FDCWD, O_CLOEXEC, system } = libc.platform;
   if (system !== 'linux') return undefined;
-  // no C library had a function of its own for it before 2024; on Linux variadic integers travel like any others
+  // no C library had a function for it before 2024; on Linux variadic integers are passed like any others
   const syscall = libc.bind('syscall', 'int64_t', ['int64_t', 'int', 'address', 'address', 'size_t']);
   const writePath = cStringWriter(libc);
   const how = libc.memory(HOW_BYTES);

@@ -1,6 +1,6 @@
 /**
- * A pipe for what another program prints, whose end of this process is read into memory of its own. Node.js gives its own
- * pipes 64 KB of new memory for each read: a program that prints gigabytes makes it grow by a hundred megabytes.
+ * A pipe for another program's output, read into a single reused buffer. For its own pipes Node.js allocates 64 KB for
+ * each read, so a program that prints gigabytes would make this process grow by a hundred megabytes.
  */
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -8,21 +8,22 @@ import { libc } from './libc.ts';
 import { systemError } from './system-error.ts';
 
 export interface OutputPipe {
-  /** For the other program; to be closed here once that has it. */
+  /** For the other program; to be closed here once that program has inherited it. */
   readonly writeFd: number;
-  /** Resolves when nobody can write any more. */
+  /** Resolves when all write ends are closed. */
   readonly ended: Promise<void>;
-  /** Whatever holds the other end does not keep this process from ending. */
+  /** Lets this process end even if the write end is still open somewhere. */
   unref(): void;
 }
 
 const BUFFER_BYTES = 65_536;
-/** That may wait to be read; a system gives its users as much unless it was told otherwise. */
+/** Capacity of the pipe; the largest that Linux allows users by default. */
 const PIPE_BYTES = 1_048_576;
 
 /**
- * `take` gets each piece, whose memory is used again when it returns. Undefined where the system has no such call.
- * @throws what the system says, as when too many files are open
+ * Opens a pipe and calls `take` with each piece, whose memory is reused when it returns. Undefined where the system
+ * does not support it.
+ * @throws the system's error, such as when too many files are open
  */
 export function openOutputPipe(take: (bytes: Buffer) => void): OutputPipe | undefined {
   calls ??= linuxCalls();
@@ -30,7 +31,7 @@ export function openOutputPipe(take: (bytes: Buffer) => void): OutputPipe | unde
   const { pipe, control, ends } = calls;
   if (pipe(ends.address, O_CLOEXEC) !== 0) throw systemError('pipe2', libc?.errno() ?? 0);
   const [readFd, writeFd] = [ends.bytes.readInt32LE(0), ends.bytes.readInt32LE(4)];
-  // As it was when the system allows no more: a writer then waits for this process more often.
+  // If the system refuses this, the capacity stays as it was, and the writer waits for this process more often.
   control(readFd, F_SETPIPE_SZ, 'int', PIPE_BYTES);
   try {
     const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
@@ -51,13 +52,13 @@ export function openOutputPipe(take: (bytes: Buffer) => void): OutputPipe | unde
   }
 }
 
-/** Of Linux on every machine that Node.js runs on. */
+/** The same on Linux for every architecture that Node.js supports. */
 const O_CLOEXEC = 0o2000000;
 const F_SETPIPE_SZ = 1031;
 
 let calls: ReturnType<typeof linuxCalls> | undefined;
 
-/** Elsewhere a pipe cannot be kept from programs that are started in the same moment. */
+/** Other systems lack pipe2, so that programs started at the same moment could inherit the pipe. */
 function linuxCalls() {
   if (libc?.platform.system !== 'linux' || !libc.has('pipe2')) return null;
   return {

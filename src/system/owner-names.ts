@@ -1,6 +1,6 @@
 /**
- * Names of users and groups, as the system's directory services know them (files, LDAP and others); from /etc/passwd
- * and /etc/group where `native` is null. Lookups may go over the network, hence the memory of each answer.
+ * Names of users and groups from the system's directory services (files, LDAP and others), or from /etc/passwd and
+ * /etc/group where `libc` is null. Lookups may use the network, so answers are remembered.
  */
 
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { constants } from 'node:os';
 import { errnoOf } from '../base/errors.ts';
 import { libc, type Libc } from './libc.ts';
 
-/** `undefined`: nobody by that id or name, or the directory service did not answer. */
+/** `undefined` means that no user or group has that id or name, or that the directory service did not answer. */
 export interface OwnerNames {
   userName(uid: number): string | undefined;
   groupName(gid: number): string | undefined;
@@ -16,7 +16,7 @@ export interface OwnerNames {
   groupId(name: string): number | undefined;
 }
 
-/** Each answer is asked for once in the life of the result. */
+/** Each question is asked only once in the lifetime of the result. */
 export function ownerNames(): OwnerNames {
   const [users, groups] = directories ?? [fileLookup('/etc/passwd'), fileLookup('/etc/group')];
   return {
@@ -45,12 +45,12 @@ const directories: readonly [Lookup, Lookup] | null =
     ? null
     : [directoryLookup(libc, 'getpwuid_r', 'getpwnam_r'), directoryLookup(libc, 'getgrgid_r', 'getgrnam_r')];
 
-/** A group with thousands of members, whose names all have to fit. */
+/** The most bytes of a record: enough for the names in a group with thousands of members. */
 const largestRecord = 16 * 1024 * 1024;
 
 /**
- * `struct passwd` and `struct group` both begin with the pointers to name and password and the id, on Linux and
- * macOS. The functions ending in `_r` put everything into the caller's memory, so that threads do not meet.
+ * `struct passwd` and `struct group` both begin with pointers to name and password and then the id, on Linux and macOS.
+ * The functions ending in `_r` write into the caller's memory, so threads do not interfere.
  */
 function directoryLookup(libc: Libc, byIdName: string, byNameName: string): Lookup {
   const rest = ['address', 'address', 'size_t', 'address'] as const;
@@ -80,7 +80,7 @@ function directoryLookup(libc: Libc, byIdName: string, byNameName: string): Look
       return texts.bytes.toString('utf8', start, texts.bytes.indexOf(0, start));
     },
     idOf(name) {
-      // as a C string this would be another name
+      // cut off at the zero byte it would be another name
       if (name.includes('\0')) return undefined;
       const bytes = Buffer.from(`${name}\0`, 'utf8');
       const found = ask((address, size) => byName(bytes, record.address, address, size, result.address));
@@ -89,7 +89,7 @@ function directoryLookup(libc: Libc, byIdName: string, byNameName: string): Look
   };
 }
 
-/** Both files have the name in the first and the id in the third of their fields. The first line of several counts. */
+/** In both files the first field is the name and the third the id. The first of several lines applies. */
 function fileLookup(path: string): Lookup {
   const names = new Map<number, string>();
   const ids = new Map<string, number>();
@@ -106,7 +106,7 @@ function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n');
   } catch (error) {
-    // Windows has neither file, and a container need not
+    // Windows has neither file, and a container may lack them
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
   }

@@ -1,25 +1,25 @@
 /**
- * Where Linux and macOS differ, as data: numbers from the systems' C headers and offsets into their C structures.
- * All of it holds for the 64-bit little-endian systems named in `platformTable`. What `node:fs` already knows
- * (`fs.constants.O_*`) is not repeated.
+ * Differences between Linux and macOS as data: numbers from the systems' C headers and offsets into their C structures,
+ * valid for the 64-bit little-endian systems in `platformTable`. What `node:fs` provides (`fs.constants.O_*`) is not
+ * repeated.
  */
 
 export interface PlatformTable {
   readonly system: 'linux' | 'darwin';
-  /** Stands for the working directory in place of a directory descriptor. */
+  /** Denotes the working directory instead of a directory descriptor. */
   readonly AT_FDCWD: number;
   readonly AT_SYMLINK_NOFOLLOW: number;
   readonly AT_REMOVEDIR: number;
   readonly O_CLOEXEC: number;
   readonly SEEK_DATA: number;
   readonly SEEK_HOLE: number;
-  /** The longest path the kernel takes, its closing zero byte included. */
+  /** The longest path the kernel accepts, including the terminating zero byte. */
   readonly PATH_MAX: number;
-  /** "This extended attribute does not exist." */
+  /** Error number for an extended attribute that does not exist. */
   readonly ENOATTR: number;
   /** Offset of `d_name` in `struct dirent`. */
   readonly direntName: number;
-  /** Appended to the names of functions that exist twice: the plain names are those with 32-bit inode numbers. */
+  /** Suffix of functions that exist twice; their plain names use 32-bit inode numbers. */
   readonly inode64Suffix: '' | '$INODE64';
 }
 
@@ -54,16 +54,19 @@ const darwin: PlatformTable = {
 
 /** Linux only: a descriptor that names an entry without opening it. */
 export const O_PATH = 0x20_0000;
-/** Linux only: the number of a call without a name of its own, the same on every processor. Since 5.6. */
+/** Linux only, since 5.6: number of the openat2 system call, the same on every architecture. */
 export const SYS_OPENAT2 = 437;
 /** Linux only, for `openat2`: no part of a path may be a link. */
 export const RESOLVE_NO_SYMLINKS = 0x04;
-/** Linux only, for `statx`: do not mount what is only looked at; take the descriptor itself, not a name in it. */
+/** Linux only, for `statx`: do not trigger an automount; stat the descriptor itself instead of a name in it. */
 export const AT_NO_AUTOMOUNT = 0x800;
 export const AT_EMPTY_PATH = 0x1000;
-/** Linux only: type, mode, links, owner, times, inode, size and blocks. */
+/** Linux only: requests type, mode, links, owner, times, inode, size and blocks. */
 export const STATX_BASIC_STATS = 0x7ff;
-/** Linux only, of what `statx` tells: a file system, or a part of one, is mounted at the entry. Since 5.8. */
+/**
+ * Linux only, since 5.8: attribute in the result of `statx` when a file system, or a part of one, is mounted at the
+ * entry.
+ */
 export const STATX_ATTR_MOUNT_ROOT = 0x2000;
 /** macOS only: act on a link itself. */
 export const XATTR_NOFOLLOW = 1;

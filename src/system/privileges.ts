@@ -1,4 +1,4 @@
-/** What the system lets this process see. */
+/** Finds out which of root's privileges this process has. */
 import { readFileSync } from 'node:fs';
 
 const CAP_SYS_ADMIN = 1n << 21n;
@@ -7,15 +7,15 @@ const OF_FILES = (1n << 0n) | (1n << 1n) | (1n << 3n);
 let trusted: boolean | undefined;
 
 /**
- * Whether attributes named trusted.* are listed for this process, as far as it is root of a Linux system: to root
- * without CAP_SYS_ADMIN, or of a user namespace, they seem not to be there. Others do not expect to see them: true.
+ * Whether a process that is root on Linux sees trusted.* attributes: without CAP_SYS_ADMIN, or in a user namespace, they
+ * seem not to exist. True for any other process, which does not expect to see them.
  */
 export function seesTrusted(): boolean {
   trusted ??= process.platform !== 'linux' || process.geteuid?.() !== 0 || isRoot();
   return trusted;
 }
 
-/** Whether this process may do with the files of others what root may: as root, or by what it was given of root. */
+/** Whether this process may access others' files as root may, being root or having the capabilities for it. */
 export function mayDoAsRoot(): boolean {
   const uid = process.geteuid?.();
   if (uid === undefined || uid === 0) return uid === 0;
@@ -42,12 +42,12 @@ function isRoot(): boolean {
       readFileSync('/proc/self/uid_map', 'latin1'),
     );
   } catch {
-    // Without /proc nothing is known.
+    // Without /proc it cannot be found out.
     return true;
   }
 }
 
-/** Of a process with these files in its directory of /proc, whose user id is 0. */
+/** Whether a process with user id 0 is root of the whole system, from its `status` and `uid_map` files in /proc. */
 export function isRootOfSystem(status: string, users: string): boolean {
   return (
     ((effectiveOf(status) ?? CAP_SYS_ADMIN) & CAP_SYS_ADMIN) !== 0n &&

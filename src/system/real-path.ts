@@ -4,18 +4,18 @@ import { errnoOf } from '../base/errors.ts';
 import { touchFar } from './far-answer.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
-/** Milliseconds that a place of Holdfast's own may take, which others wait for. */
+/** Milliseconds to wait for one of Holdfast's own places; callers wait for this. */
 const PATIENCE_MS = 5_000;
 
 export interface RealPath {
   readonly path: string;
-  /** False where its file system fails, or does not answer. */
+  /** False where its file system fails or does not answer. */
   readonly answers: boolean;
 }
 
 /**
- * Where a path really lies, links resolved: as far as that is known where its file system fails or does not answer.
- * Undefined where there is nothing.
+ * The path with links resolved, as far as possible where its file system fails or does not answer. Undefined where
+ * nothing exists.
  */
 export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<RealPath | undefined> {
   const far = farPlaceOf(bytesOfText(path));

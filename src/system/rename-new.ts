@@ -1,4 +1,6 @@
-/** A rename that never replaces anything: the system decides in one step, whatever other programs do meanwhile. */
+/**
+ * A rename that never replaces an existing name. The system checks and renames in one step, whatever other programs do.
+ */
 
 import { constants } from 'node:os';
 import type { Libc } from './libc.ts';
@@ -6,7 +8,7 @@ import type { Libc } from './libc.ts';
 /** `RENAME_NOREPLACE` of linux/fs.h, `RENAME_EXCL` of macOS' sys/stdio.h. */
 const NOREPLACE = { linux: 1, darwin: 4 } as const;
 
-/** @returns errno, 0 for success. @param from and @param to addresses of names in the directory */
+/** @returns errno, 0 for success. @param from and @param to addresses of the names */
 export function bindRenameNew(libc: Libc): (dirFd: number, from: number, to: number) => number {
   const isLinux = libc.platform.system === 'linux';
   const name = isLinux ? 'renameat2' : 'renameatx_np';

@@ -1,6 +1,6 @@
 /**
- * Holdfast's own places, by every name that they have: links resolved, other mounts of the same file system, and where the
- * names differ in nothing but the case of letters, by what the system calls a directory itself.
+ * Finds Holdfast's own places under all of their names: through links, through other mounts of the same file system,
+ * and, where file names ignore case, by the identity of directories.
  */
 import { statSync } from 'node:fs';
 import {
@@ -17,19 +17,19 @@ import { whereItReallyLies } from './real-path.ts';
 
 export interface NamedPlace {
   readonly path: string;
-  /** What it is, as a noun phrase: "the repository itself". */
+  /** What the place is, as a noun phrase: "the repository itself". */
   readonly reason: string;
 }
 
 export interface OwnPlace {
-  /** Absolute, links resolved. */
+  /** Absolute, with links resolved. */
   readonly path: ByteString;
   readonly reason: string;
-  /** Of the directory; undefined where that does not answer. */
+  /** Identity of the directory; undefined where it does not answer. */
   readonly identity?: string | undefined;
 }
 
-/** Those that are there, each by all paths that lead to it. */
+/** The existing places, each with all paths that lead to it. */
 export async function ownPlaces(
   named: readonly NamedPlace[],
   signal: AbortSignal,
@@ -49,12 +49,12 @@ export async function ownPlaces(
   return all.filter(({ path }, at) => all.findIndex((other) => other.path === path) === at);
 }
 
-/** Device and inode, as `OwnPlace` has them. */
+/** Device and inode in the form of `OwnPlace.identity`. */
 export function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${BigInt.asUintN(64, dev)}/${BigInt.asUintN(64, ino)}`;
 }
 
-/** The place that a path is or lies in, by whatever name. */
+/** The place that contains the path or is equal to it, under any name. */
 export function placeAround(path: ByteString, places: readonly OwnPlace[]): OwnPlace | undefined {
   const byPath = places.find((one) => isWithin(path, one.path));
   if (byPath !== undefined) return byPath;
@@ -67,8 +67,8 @@ export function placeAround(path: ByteString, places: readonly OwnPlace[]): OwnP
 }
 
 /**
- * Where other mounts show the place, the directory that it lies in, or a part of it.
- * @param table as `/proc/self/mountinfo` has it
+ * The paths at which other mounts show the place, a directory that contains it, or a part of it.
+ * @param table content of `/proc/self/mountinfo`
  */
 export function otherPathsOf(place: ByteString, table: string): readonly ByteString[] {
   const mounts = shownMounts(table);
@@ -82,14 +82,14 @@ export function otherPathsOf(place: ByteString, table: string): readonly ByteStr
       : isWithin(mount.root, inside)
         ? mount.path
         : undefined;
-    // Something else may be mounted over it.
+    // Another file system may be mounted over it.
     return path === undefined || mountOf(path, mounts) !== mount ? [] : [path];
   });
 }
 
 interface ShownMount extends Mount {
   readonly device: string;
-  /** The directory of the file system that is shown. */
+  /** The directory within the file system that is mounted. */
   readonly root: ByteString;
 }
 
@@ -105,7 +105,7 @@ function shownMounts(table: string): readonly ShownMount[] {
   );
 }
 
-/** The path in another directory that it has in the first one. */
+/** Translates a path below `from` into the corresponding path below `to`. */
 function below(path: ByteString, from: ByteString, to: ByteString): ByteString {
   const rest = path.slice(from === '/' ? 1 : from.length + 1);
   return rest === '' ? to : joinBytes(to, asByteString(rest));
@@ -115,7 +115,7 @@ function isWithin(path: ByteString, directory: ByteString): boolean {
   return path === directory || directory === '/' || path.startsWith(`${directory}/`);
 }
 
-/** Undefined where it cannot be looked at. */
+/** Undefined where the path cannot be examined. */
 function identityAt(path: ByteString): string | undefined {
   try {
     return identityOf(statSync(fsPath(path), { bigint: true }));

@@ -1,4 +1,4 @@
-/** Failed system calls as errors of the same form as those of `node:fs`. */
+/** Turns failed system calls into errors of the same form as those of `node:fs`. */
 
 import { constants } from 'node:os';
 import { getSystemErrorMap } from 'node:util';
@@ -6,8 +6,8 @@ import { textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { platformTable } from './platform.ts';
 
 /**
- * Code and text of every error number, later ones winning: those libuv has no text for, its own, and those where its
- * own mislead. Made once, since Node makes a new map for each call.
+ * Code and text of every error number. Later entries take precedence: first numbers without a text in libuv, then
+ * libuv's own, then those where libuv's would mislead. Built once, since Node makes a new map for each call.
  */
 const errors: ReadonlyMap<number, CodeAndText> = new Map<number, CodeAndText>([
   ...Object.entries(constants.errno).map(([code, errno]) => [errno, [code, 'unknown error']] as const),
@@ -23,7 +23,7 @@ function namesOfDarwin(): (readonly [number, CodeAndText])[] {
   return platform?.system === 'darwin' ? [[platform.ENOATTR, ['ENOATTR', 'attribute not found']]] : [];
 }
 
-/** `errno` is the C library's, a positive number; the error carries it negative, as Node's do. */
+/** `errno` is the C library's positive number; the error carries it as a negative one, as Node's errors do. */
 export function systemError(
   syscall: string,
   errno: number,

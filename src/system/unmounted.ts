@@ -1,6 +1,6 @@
 /**
- * Whether a directory lies where disks and shares are mounted, and none is: what is stored there would fill the disk of the
- * system, and be hidden as soon as something is mounted over it.
+ * Finds directories below the usual mount points while nothing is mounted there. Anything stored there would fill the
+ * system's disk, and be hidden once something is mounted over it.
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,15 +8,15 @@ import { bytesOfText } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
-/** Where people and systems mount what comes and goes. */
+/** Where users and systems mount removable disks and shares. */
 const MOUNT_ROOTS = ['/mnt', '/media', '/run/media', '/Volumes'];
 
 export interface MountLook {
-  /** Where disks and shares are mounted. */
+  /** The directories below which disks and shares are mounted. */
   readonly roots: readonly string[];
-  /** On which device a path is; undefined where there is nothing. */
+  /** The device that a path is on; undefined where nothing exists. */
   readonly deviceOf: (path: string) => number | undefined;
-  /** It leads to another machine, which must not be waited for. */
+  /** Whether the path leads to another machine, which must not be waited for. */
   readonly isFar: (path: string) => boolean;
 }
 
@@ -27,7 +27,8 @@ const THIS_MACHINE: MountLook = {
 };
 
 /**
- * Where something should be mounted, as `/mnt/nas`; undefined where something is, and for directories elsewhere.
+ * Where something should be mounted, such as `/mnt/nas`; undefined where something is mounted, and for directories
+ * elsewhere.
  * @param directory absolute
  */
 export function unmountedAt(directory: string, look: MountLook = THIS_MACHINE): string | undefined {
@@ -35,7 +36,7 @@ export function unmountedAt(directory: string, look: MountLook = THIS_MACHINE): 
   const root = roots.find((one) => directory === one || directory.startsWith(`${one}/`));
   if (root === undefined || isFar(directory)) return undefined;
   const own = device(nearestThere(directory, root, device));
-  // Some systems keep the root itself on a disk of its own, and mount nothing there.
+  // Some systems have a separate disk for the root itself, and mount nothing there.
   const isOfSystem = own === device(dirname(root)) || (process.platform === 'darwin' && own === device(root));
   if (!isOfSystem) return undefined;
   const [first] = directory.slice(root.length + 1).split('/');

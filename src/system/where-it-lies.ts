@@ -1,14 +1,14 @@
-/** Where a path leads, also when not all of it is there. */
+/** Resolves the links in a path even when parts of it do not exist. */
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
-/** Links in a row, beyond which they lead nowhere. */
+/** The most links in a row that are followed; a path with more leads nowhere. */
 const MOST_LINKS = 40;
 
-/** Where a path leads, or would lead if everything were there: links are followed as far as they can be read. */
+/** Where a path leads, or would lead if all of it existed. Links are followed as far as they can be read. */
 export function whereItLies(path: string, links = 0): string {
   try {
     return realpathSync(path);
@@ -23,19 +23,23 @@ export function whereItLies(path: string, links = 0): string {
   return whereItLies(resolve(dirname(here), leadsTo), links + 1);
 }
 
-/** The same for who must not wait: what lies on a file system from elsewhere is not touched, whatever links are in there. */
+/**
+ * The same for callers that must not block: remote file systems are not touched, so links inside of them are not
+ * followed.
+ */
 export function whereItLeads(path: string): string {
   const far = farPlaceOf(bytesOfText(path));
   return far === undefined ? whereItLies(path) : textOfBytes(far.path);
 }
 
 /**
- * What a path can mean in a snapshot beside itself: where it leads, a link at its end taken for itself or followed.
+ * Other paths that a path may correspond to in a snapshot: where it leads, with a link at its end taken as itself or
+ * followed.
  * @param path absolute
  */
 export function wherePathLeads(path: ByteString): readonly ByteString[] {
   const text = textOfBytes(path);
-  // No such path was typed on this machine, or none that leads anywhere.
+  // Such a path was not typed on this machine, or leads nowhere else.
   if (!isUtf8(path) || !isAbsolute(text) || text === '/') return [];
   const itself = join(whereItLeads(dirname(text)), basename(text));
   return [...new Set([itself, whereItLeads(text)])].filter((one) => one !== text).map(bytesOfText);

@@ -1,11 +1,11 @@
-/** The C functions for extended attributes in one form for Linux and macOS. */
+/** The C functions for extended attributes, in one form for Linux and macOS. */
 
 import type { Libc } from './libc.ts';
 import { XATTR_NOFOLLOW } from './platform.ts';
 
 /**
- * `target` is the address of a path, or a descriptor. `name`, `out` are addresses. Lengths come back, or -1; a size of 0
- * asks for the length only.
+ * `target` is the address of a path, or a descriptor. `name` and `out` are addresses. Returns lengths, or -1; a size of
+ * 0 asks for the length only.
  */
 export interface XattrCalls {
   list(target: number, out: number, size: number): number;
@@ -46,7 +46,7 @@ function linuxCalls(libc: Libc, prefix: 'l' | 'f' | '', target: 'address' | 'int
   };
 }
 
-/** macOS has one set of functions for paths, told by an option not to follow, and positions for resource forks. */
+/** macOS has a single set of functions for paths with a flag not to follow links, and positions for resource forks. */
 function darwinCalls(libc: Libc, prefix: '' | 'f', target: 'address' | 'int', options: number): XattrCalls {
   const list = libc.bind(`${prefix}listxattr`, 'int64_t', [target, 'address', 'size_t', 'int']);
   const getTypes = [target, 'address', 'address', 'size_t', 'uint32_t', 'int'] as const;

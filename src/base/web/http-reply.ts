@@ -1,4 +1,4 @@
-/** What is taken from replies of receivers, which may be long, slow or hostile. */
+/** Reads limited parts of replies, which may be long, slow or hostile. */
 import type { Readable } from 'node:stream';
 
 /** The first `bytes` bytes of a body. The rest is not fetched: leaving the loop early ends the stream. */
@@ -14,13 +14,13 @@ export async function readStart(body: AsyncIterable<Uint8Array> | null, bytes: n
 }
 
 /**
- * The first `bytes` bytes of a body, as far as they come within `ms`: of a reply whose status has said everything, and
- * which may never end.
+ * The first `bytes` bytes of a body, as far as they arrive within `ms`. For replies whose status is all that matters,
+ * and that may never end.
  */
 export async function readStartWithin(body: Readable, bytes: number, ms: number): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let length = 0;
-  // Reading then ends as at the end of the body.
+  // Destroying the stream ends the loop as the end of the body would.
   const timer = setTimeout(() => body.destroy(), ms);
   try {
     for await (const part of body as AsyncIterable<Uint8Array>) {
@@ -29,7 +29,7 @@ export async function readStartWithin(body: Readable, bytes: number, ms: number)
       if (length >= bytes) break;
     }
   } catch {
-    // It broke off: what came counts.
+    // The reply broke off; what has arrived is used.
   } finally {
     clearTimeout(timer);
     body.destroy();

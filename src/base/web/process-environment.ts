@@ -1,5 +1,5 @@
 /**
- * The variables of the process itself, for what holds for all of it: the proxy, whom it trusts, and what libraries read
- * there by themselves.
+ * The variables of the process itself, for settings that apply to all of it: the proxy, trusted certificates, and what
+ * libraries read from the environment themselves.
  */
 export const processEnvironment: Readonly<Record<string, string | undefined>> = process.env;

@@ -1,15 +1,15 @@
-/** What it means when the proxy, and not who was asked through it, is in the way. */
+/** Explains failures that the proxy caused, and not the server behind it. */
 import { errnoOf } from '../errors.ts';
 import { failedProxy, namedProxy, type Proxy } from './proxy.ts';
 
 export interface ProxyTrouble {
   readonly what: string;
   readonly hint: string;
-  /** It may be over by itself. */
+  /** The problem may pass without intervention. */
   readonly passes: boolean;
 }
 
-/** Of the error or of what caused it; undefined where no proxy is to blame. */
+/** Explains the error or one of its causes; undefined where no proxy is to blame. */
 export function proxyTroubleOf(error: unknown): ProxyTrouble | undefined {
   let found: ProxyTrouble | undefined;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
@@ -19,7 +19,7 @@ export function proxyTroubleOf(error: unknown): ProxyTrouble | undefined {
       if (proxy === undefined) continue;
       const status = statusOf(one);
       if (status !== undefined) return proxyTrouble(status, proxy);
-      // What caused it may know more: libraries keep but a part.
+      // A cause may have the status, as libraries keep only a part of it in their own errors.
       found ??= proxyTrouble(errnoOf(one) === 'ERR_PROXY_TUNNEL' ? 'ended' : 'away', proxy);
     }
   }
@@ -31,7 +31,7 @@ function statusOf(error: unknown): number | undefined {
   return typeof statusCode === 'number' && Number.isInteger(statusCode) ? statusCode : undefined;
 }
 
-/** @param status what it answers, or that it cannot be connected to, or ends the connection */
+/** @param status the proxy's answer; `away` when it cannot be reached, `ended` when it closes the connection */
 export function proxyTrouble(status: number | 'away' | 'ended', proxy?: Proxy): ProxyTrouble {
   const who = proxy === undefined ? 'the proxy' : `the proxy ${proxy.shown}`;
   const named = proxy === undefined ? 'The environment names it' : `The variable ${proxy.variable} names it`;
@@ -59,7 +59,7 @@ export function proxyTrouble(status: number | 'away' | 'ended', proxy?: Proxy): 
   };
 }
 
-/** Behind a hint for what cannot be reached; empty where no proxy is named. */
+/** A sentence to append to a hint about an unreachable server; empty where no proxy is configured. */
 export function hintOfProxy(): string {
   const proxy = namedProxy('https:') ?? namedProxy('http:');
   return proxy === undefined

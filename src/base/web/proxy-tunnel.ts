@@ -1,6 +1,6 @@
 /**
- * TLS through a proxy. Node's agents do this by themselves, but keep whatever a proxy says before it lets one through, and
- * listen once more, twice as often each time, for every piece of it: a few dozen pieces end the process.
+ * TLS connections through a proxy. Node's own agents support this, but they store everything that a proxy sends before
+ * it accepts the connection, and double their listeners with every piece: a few dozen pieces end the process.
  */
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpRequest } from 'node:http';
@@ -8,10 +8,10 @@ import { Agent, request as httpsRequest, type AgentOptions } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { proxyFor } from './proxy.ts';
 
-/** Milliseconds in which a proxy has to have reached the other side. */
+/** Milliseconds within which a proxy must have connected to the server. */
 const LONGEST_MS = 60_000;
 
-/** How Node's own agents name a proxy that did not let one through. */
+/** An error of the same form as those of Node's own agents when a proxy refuses the connection. */
 class TunnelError extends Error {
   override readonly name = 'TunnelError';
   readonly code = 'ERR_PROXY_TUNNEL';
@@ -51,7 +51,7 @@ export class TunnelAgent extends Agent {
       const secured = super.createConnection(over, connected);
       if (secured !== null && secured !== undefined) secure(secured, over.socket, connected);
     } catch (error) {
-      // Node takes no stream with an error.
+      // Node's types demand a stream, but none is passed along with an error.
       (connected as (error: unknown) => void)(error);
     }
   }
@@ -82,7 +82,7 @@ export class TunnelAgent extends Agent {
         refuse(answer, socket);
         return;
       }
-      // The other side says nothing before it is greeted.
+      // A TLS server sends nothing before the client, so `head` is normally empty.
       if (head.length > 0) socket.unshift(head);
       resolve(socket);
     });
@@ -97,7 +97,7 @@ export class TunnelAgent extends Agent {
   }
 }
 
-/** Whoever has asked gets the line once it is one that the other side has proven to be its own. */
+/** Hands over the connection only after the TLS handshake has verified the server. */
 function secure(secured: Duplex, socket: Duplex, connected: Connected): void {
   const failed = (error: Error): void => {
     socket.destroy();

@@ -1,6 +1,6 @@
 /**
- * The proxy that the environment names, read as curl, restic and rclone read it: names in small letters come first, a
- * scheme may be missing, `NO_PROXY` counts for what lies below a name and takes networks. What comes of it is told to
+ * The proxy that the environment configures, interpreted as by curl, restic and rclone: lower-case names take
+ * precedence, the scheme may be missing, and `NO_PROXY` covers subdomains and accepts networks. The result is passed to
  * Node's own agents in the form that they understand.
  */
 import { BlockList, isIP } from 'node:net';
@@ -10,15 +10,15 @@ import { processEnvironment } from './process-environment.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Proxy {
-  /** With name and password, where it has them: for who connects, and for nobody's eyes. */
+  /** With user and password, if any. Only for connecting, never to be shown. */
   readonly url: URL;
-  /** For people: host and port. */
+  /** Host and port, for messages. */
   readonly shown: string;
   /** The variable that names it. */
   readonly variable: string;
 }
 
-/** What is named is no proxy that can be gone through. */
+/** The environment names a proxy that cannot be used. */
 export class ProxyUnusable extends Error {
   override readonly name = 'ProxyUnusable';
   readonly hint: string;
@@ -29,7 +29,7 @@ export class ProxyUnusable extends Error {
   }
 }
 
-/** This machine, and what the one who runs it as a virtual one tells it, are never asked through a proxy. */
+/** This machine, and the metadata services of virtual machines, are never reached through a proxy. */
 const OWN = ['localhost', '127.0.0.0/8', '::1', '169.254.0.0/16', 'metadata.google.internal'];
 
 /** @throws {ProxyUnusable} */
@@ -40,7 +40,7 @@ export function proxyFor(target: URL, env: Environment = processEnvironment): Pr
   return isExcepted ? undefined : proxyOf(target.protocol, env);
 }
 
-/** The variables that Node's agents take as `proxyEnv`; without a proxy that cannot be used. */
+/** The variables to pass to Node's agents as `proxyEnv`; proxies that cannot be used are left out. */
 export function proxyVariables(env: Environment = processEnvironment): Record<string, string> {
   const [http, https] = [namedProxy('http:', env), namedProxy('https:', env)];
   return {
@@ -50,7 +50,7 @@ export function proxyVariables(env: Environment = processEnvironment): Record<st
   };
 }
 
-/** The one that something failed at; undefined when it was not the proxy that could not be connected to. */
+/** The proxy whose connection failed; undefined when the error did not come from a proxy. */
 export function failedProxy(error: unknown, env: Environment = processEnvironment): Proxy | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
   const { hostname, address, port, syscall } = error as Readonly<Record<string, unknown>>;
@@ -67,7 +67,7 @@ export function failedProxy(error: unknown, env: Environment = processEnvironmen
     });
 }
 
-/** One that can be used. */
+/** The configured proxy for a protocol; undefined when there is none, or it cannot be used. */
 export function namedProxy(protocol: string, env: Environment = processEnvironment): Proxy | undefined {
   try {
     return proxyOf(protocol, env);
@@ -124,7 +124,7 @@ function exceptions(env: Environment): readonly string[] {
     .filter((entry) => entry !== '');
 }
 
-/** `.name`, `name` and `name:port` cover what lies below, too; a network covers its addresses. */
+/** `.name`, `name` and `name:port` also cover subdomains; a network covers its addresses. */
 function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*' || entry === host) return true;
   const network = networkOf(entry);
@@ -146,7 +146,7 @@ function networkOf(entry: string): BlockList | undefined {
   return network;
 }
 
-/** Node takes names, what is below a name that begins with a dot, and ranges of addresses. */
+/** Translates an exception for Node, which understands names, subdomains by a leading dot, and ranges of addresses. */
 function forNode(entry: string): readonly string[] {
   const [, address = '', bits = ''] = /^([\d.]+)\/(\d{1,2})$/.exec(entry) ?? [];
   if (isIP(address) === 4 && Number(bits) <= 32) {

@@ -1,8 +1,11 @@
-/** When a server that refuses a request wants the next one. */
+/** When a server that refuses a request wants to be asked again. */
 
-/** An hour. Whoever asks for more is asked again by then: what it meant may be over, or it may have been mistaken. */
+/**
+ * Milliseconds, an hour. A server that asks for more is tried after that: its reason may have passed, or it may have
+ * been mistaken.
+ */
 export const LONGEST_ASKED_MS = 3_600_000;
-/** What a server that only says "too many requests" is taken to ask for. */
+/** The wait in milliseconds after a "too many requests" that names no time. */
 const USUAL_MS = 60_000;
 
 export interface RefusalHeaders {
@@ -13,15 +16,15 @@ export interface RefusalHeaders {
 }
 
 /**
- * Milliseconds that `Retry-After` asks for, at most `longestMs`; null when it asks for nothing. A date is compared with the
- * server's own clock, or with `nowMs` when that does not tell the time.
+ * Milliseconds that `Retry-After` asks for, at most `longestMs`; null when it asks for nothing. A date is compared with
+ * the server's own clock, or with `nowMs` where the server does not send its time.
  */
 export function retryAfterMs(
   { retryAfter, date }: RefusalHeaders,
   { longestMs, nowMs }: { readonly longestMs: number; readonly nowMs: number },
 ): number | null {
   const text = (retryAfter ?? '').trim();
-  // However many digits: what is no longer a number is the longest.
+  // With very many digits the number becomes infinite, which is capped too.
   if (/^\d+(?:\.\d+)?$/.test(text)) return Math.min(Math.ceil(Number(text) * 1000), longestMs);
   const until = httpDate(text);
   if (until === undefined) return null;
@@ -29,8 +32,8 @@ export function retryAfterMs(
 }
 
 /**
- * Milliseconds for which a receiver that answered so wants to hear nothing at all, whatever there is to tell it; null when
- * its answer is a failure of this one request.
+ * Milliseconds for which a receiver wants no requests at all, according to its answer; null when the answer only
+ * concerns this one request.
  */
 export function silenceAskedMs(status: number, headers: RefusalHeaders, nowMs: number): number | null {
   if (status !== 429 && status !== 503) return null;
@@ -39,7 +42,7 @@ export function silenceAskedMs(status: number, headers: RefusalHeaders, nowMs: n
 }
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*';
-/** The three forms of RFC 9110; the last one, of C's asctime, names no zone and means the same as the others. */
+/** The three forms of RFC 9110. The last one, from C's asctime, names no zone and means GMT like the others. */
 const HTTP_DATE = new RegExp(`^${DAY}, \\d\\d[ -][A-Z][a-z]{2}[ -]\\d{2,4} [\\d:]{8} GMT$`);
 const ASCTIME = new RegExp(`^${DAY} [A-Z][a-z]{2} [ \\d]\\d [\\d:]{8} \\d{4}$`);
 

@@ -1,18 +1,21 @@
-/** Signed messages for other programs, as Standard Webhooks 1.0 has them: the agent's notices and the events of the Partner service. */
+/**
+ * Signs messages to other programs according to Standard Webhooks 1.0: the agent's notices and the events of the
+ * Partner service.
+ */
 import { createHmac } from 'node:crypto';
 
 export interface WebhookMessage {
-  /** The same for each try to deliver it: receivers know a repeated delivery by it. */
+  /** The same for each try to deliver the message: receivers recognise repeated deliveries by it. */
   readonly id: string;
-  /** When this try is made, milliseconds since 1970. Receivers refuse what is five minutes old. */
+  /** When this try is made, milliseconds since 1970. Receivers refuse messages that are five minutes old. */
   readonly sentAt: number;
-  /** JSON, to the byte as it is sent. */
+  /** JSON, exactly as it is sent. */
   readonly body: string;
 }
 
 /**
- * The headers of a message. It carries one signature for each secret, and a receiver accepts it by any of them; without
- * secrets it is not signed.
+ * The headers of a message. It carries one signature for each secret, and a receiver accepts any of them; without
+ * secrets it is unsigned.
  */
 export function webhookHeaders(
   { id, sentAt, body }: WebhookMessage,

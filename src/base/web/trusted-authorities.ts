@@ -1,6 +1,6 @@
 /**
- * Who may vouch for a server: beside those that Node.js knows, whom the system of this machine trusts, and what
- * `SSL_CERT_FILE` and `SSL_CERT_DIR` name in their place, as for the other programs of the machine.
+ * Certificate authorities to trust: Node's own, and those of the system or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name
+ * instead, as for other programs of the machine.
  */
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
@@ -10,7 +10,7 @@ import { processEnvironment } from './process-environment.ts';
 
 let isSettled = false;
 
-/** For all connections of this thread, once; to be called before the first one. */
+/** Sets the authorities for all connections of this thread, once. It must be called before the first connection. */
 export function trustSystem(): void {
   if (isSettled) return;
   isSettled = true;
@@ -28,7 +28,7 @@ export interface TlsTrouble {
 export const NO_CERTIFICATE =
   'Holdfast has none to show: use an address that wants none, or one of a program on this machine that shows it and passes on what it gets.';
 
-/** By Node's and OpenSSL's names; undefined for what has nothing to do with TLS. */
+/** Explains a code of Node or OpenSSL; undefined when it has nothing to do with TLS. */
 export function tlsTrouble(code: string): TlsTrouble | undefined {
   if (code === 'CERT_HAS_EXPIRED')
     return {
@@ -68,7 +68,7 @@ function inService(): string {
   return (processEnvironment['INVOCATION_ID'] ?? '') === '' ? '' : ' of the service (docs/service.md)';
 }
 
-/** OpenSSL passes over a file that is not there without a word. */
+/** A hint about certificate files that cannot be used, as OpenSSL silently skips missing ones. */
 function unreadFiles(): string {
   return ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS']
     .map((name) => {

@@ -1,4 +1,7 @@
-/** How this program reaches web servers: through the proxy that the environment names, trusting whom the system trusts. */
+/**
+ * How this program connects to web servers: through the proxy of the environment, with the certificates that the system
+ * trusts.
+ */
 import { Agent as HttpAgent, type AgentOptions } from 'node:http';
 import type { Agent as HttpsAgent } from 'node:https';
 import { getCACertificates } from 'node:tls';
@@ -13,13 +16,13 @@ export interface WebAgents {
 }
 
 export interface WebAgentOptions extends Pick<AgentOptions, 'keepAlive' | 'maxSockets'> {
-  /** What is asked. */
+  /** The server to connect to. */
   readonly target: URL;
-  /** Certificates (PEM) to trust beside those of the system. */
+  /** Certificates (PEM) to trust in addition to those of the system. */
   readonly certificates?: string | undefined;
 }
 
-/** @throws {ProxyUnusable} when the target is to be asked through a proxy that cannot be used */
+/** @throws {ProxyUnusable} when the target must be reached through a proxy that cannot be used */
 export function webAgents({ target, certificates, ...options }: WebAgentOptions): WebAgents {
   proxyFor(target);
   if (target.protocol === 'https:') trustSystem();

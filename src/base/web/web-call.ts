@@ -1,6 +1,6 @@
 /**
- * One request to a web server that is asked seldom: on a connection of its own, so that none is used that was closed
- * meanwhile, through the proxy of the environment, and never led elsewhere.
+ * A single request to a web server that is contacted rarely. It uses a connection of its own, as a kept one may be
+ * closed by then, goes through the proxy of the environment, and never follows redirects.
  */
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -15,7 +15,7 @@ export interface WebCall {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  /** Told when all of it is on its way. */
+  /** Called once the whole request has been sent. */
   readonly sent?: () => void;
 }
 
@@ -25,7 +25,7 @@ export interface WebReply {
   readonly body: IncomingMessage;
 }
 
-/** @throws {ProxyUnusable}; what Node makes of a network that fails; the signal's reason */
+/** @throws {ProxyUnusable}; Node's error for a network failure; the signal's reason */
 export async function callWeb(
   url: URL,
   { method, headers, body, sent }: WebCall,
@@ -57,7 +57,7 @@ export async function callWeb(
   }
 }
 
-/** The first `bytes` bytes of a reply. @throws the signal's reason, and what Node makes of one that breaks off */
+/** The first `bytes` bytes of a reply. @throws the signal's reason; Node's error for a reply that breaks off */
 export async function startOfReply({ body }: WebReply, bytes: number, signal: AbortSignal): Promise<Buffer> {
   try {
     return await readStart(body, bytes);
@@ -73,7 +73,7 @@ export interface WebTrouble {
   readonly hint: string;
 }
 
-/** What it means that `callWeb` has failed. */
+/** Explains a failure of `callWeb`. */
 export function webTrouble(error: unknown): WebTrouble {
   if (error instanceof ProxyUnusable)
     return { what: `cannot be reached: ${error.message}`, hint: error.hint };
@@ -86,7 +86,7 @@ export function webTrouble(error: unknown): WebTrouble {
   return { what: `cannot be reached (${code})`, hint: `Check the address and the network.${hintOfProxy()}` };
 }
 
-/** A reply of the proxy in place of the receiver; undefined for any other. */
+/** Explains a reply that came from the proxy instead of the receiver; undefined for any other. */
 export function proxyReply(url: URL, status: number): WebTrouble | undefined {
   if (status !== 407) return undefined;
   const { what, hint } = proxyTrouble(status, proxyFor(url));

@@ -1,10 +1,12 @@
-/** Which account, and with what: of the settings, else of the environment. */
+/** Which Azure account to use and which credentials: those of the settings, otherwise those of the environment. */
 import type { AzureAccess } from '../access.ts';
 import type { AzurePlace } from '../location.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the environment says where the URL and the settings do not; the names are those of Azure's own tools. */
+/**
+ * Fills in from the environment what the URL and the settings leave open. The variables are those of Azure's own tools.
+ */
 export function azureAccess(
   environment: Environment,
   place: AzurePlace,

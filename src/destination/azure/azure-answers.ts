@@ -1,9 +1,12 @@
-/** Whether it was the store that answered, before the library makes something of what a proxy has sent, and how far it is. */
+/**
+ * Policies for the Azure library: they reject answers that are not the store's own, before the library interprets a
+ * proxy's page, and report how much of an answer has arrived.
+ */
 import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
 import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { Moving } from '../stall.ts';
 
-/** An answer, of whatever status, that lacks what the store says with each of its own. */
+/** An answer, with any status, that lacks the headers which the store adds to all of its answers. */
 export class ForeignAnswer extends Error {
   override readonly name = 'ForeignAnswer';
 
@@ -19,7 +22,7 @@ interface Answer {
 
 type Library = typeof import('@azure/storage-blob');
 
-/** Asks once, and takes no answer but the store's. */
+/** A pipeline that does not retry and accepts only answers of the store itself. */
 export function strictPipeline(
   library: Library,
   credential: Parameters<Library['newPipeline']>[0],
@@ -31,7 +34,10 @@ export function strictPipeline(
   return pipeline;
 }
 
-/** The library has a way of its own to read the variables of proxies, which gives way to an agent that is there. */
+/**
+ * Sets the proxy agent of each request. The library reads the proxy variables in its own way, but not where an agent is
+ * already set.
+ */
 function over({ http, https }: WebAgents): RequestPolicyFactory {
   return {
     create: (next) => ({
@@ -59,14 +65,17 @@ const onlyStore: RequestPolicyFactory = {
   }),
 };
 
-/** One that says that it cannot do it at the moment may come from what stands before the store. */
+/**
+ * Accepts a temporary failure even without the store's headers, as it may come from a proxy or balancer in front of the
+ * store.
+ */
 function expectStore({ status, headers }: Answer): void {
   const passes = status >= 500 || [407, 408, 429].includes(status);
   const isOwn = ['x-ms-request-id', 'x-ms-version'].some((name) => headers.get(name) !== undefined);
   if (!passes && !isOwn) throw new ForeignAnswer();
 }
 
-/** Tells of what has come of an answer, which the library gives when all has. */
+/** A progress callback that reports the arriving bytes of an answer which the library hands over only as a whole. */
 export function arriving({ moved }: Moving): (progress: { readonly loadedBytes: number }) => void {
   let known = 0;
   return ({ loadedBytes }) => {

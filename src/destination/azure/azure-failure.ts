@@ -1,4 +1,4 @@
-/** What Azure Blob Storage answers when it does not do what it is asked. */
+/** What the failures of Azure Blob Storage mean for a destination. */
 import { HoldfastError, isAbort } from '../../base/errors.ts';
 import {
   DENIED,
@@ -26,7 +26,7 @@ const WRONG_KEY = meaning(
   'Check the account key or the shared access signature, and when it ends.',
 );
 
-/** By the store's own names. */
+/** Keyed by the store's own error codes. */
 const MEANINGS = {
   ContainerNotFound: NO_CONTAINER,
   ContainerBeingDeleted: NO_CONTAINER,
@@ -37,7 +37,7 @@ const MEANINGS = {
   AuthorizationPermissionMismatch: DENIED,
   AccountIsDisabled: DENIED,
   BlobImmutableDueToPolicy: DENIED,
-  // Who may create and not write.
+  // Sent instead of a conflict to credentials that may create blobs but not overwrite them.
   UnauthorizedBlobOverwrite: TAKEN,
   ServerBusy: THROTTLED,
   Md5Mismatch: meaning('unreachable', 'now', 'the bytes arrived damaged', 'Check the network.'),
@@ -53,7 +53,7 @@ const MEANINGS = {
 export function azureFailure(error: unknown, action: WebAction): unknown {
   if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
   const found = webFailure(error, action, answerOf, MEANINGS);
-  // What the library makes of an answer that it cannot read.
+  // The library throws such an error for an answer that it cannot parse.
   const isOfLibrary = found === error && error instanceof Error && !(error instanceof HoldfastError);
   return isOfLibrary && !isAbort(error) ? failure(SENSELESS, action, error) : found;
 }
@@ -72,7 +72,7 @@ interface Refusal extends Error {
   readonly response?: { readonly headers: { get(name: string): string | undefined } };
 }
 
-/** Codes that the library gives itself, with a sentence of its own, where an answer is none that it can read. */
+/** Codes that the library itself sets, with a message of its own, for an answer that it cannot read. */
 const OF_THE_LIBRARY = new Set(['PARSE_ERROR', 'REQUEST_SEND_ERROR']);
 
 function answerOf(error: unknown): WebAnswer | undefined {
@@ -82,7 +82,7 @@ function answerOf(error: unknown): WebAnswer | undefined {
   const header = (name: string): string | undefined => response?.headers.get(name);
   const code =
     header('x-ms-error-code') ?? (read !== undefined && OF_THE_LIBRARY.has(read) ? undefined : read);
-  // Without a name the sentence is one of the library. What follows the first line is the number of the request.
+  // Without a code of the store the message is the library's own. Lines after the first only hold the request id.
   const [sentence] = error.message.split('\n');
   return {
     status,

@@ -1,8 +1,8 @@
 /**
  * A container of Azure Blob Storage as a destination: the key, below a prefix, is the name of a block blob.
  *
- * A put goes with the MD5 of its bytes, which the store compares, and with the condition that there is no such blob,
- * which the store keeps also among several that come at once.
+ * A put sends the MD5 of its bytes, which the store compares, and the condition that no such blob exists, which the
+ * store enforces even between concurrent writers.
  */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -28,21 +28,21 @@ import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
 
 export interface AzureOptions {
   readonly pace?: UploadPace | undefined;
-  /** How long nothing may move, in milliseconds. */
+  /** How long nothing may move before a call fails, in milliseconds. */
   readonly stallMs?: number;
 }
 
 const PARALLEL = 16;
 const PAGE_LENGTH = 1000;
 
-/** No key of a destination, so that nothing of the kind is ever there. */
+/** A name that is not a valid key, so that no object ever has it. */
 const TRIAL = 'HOLDFAST-TRIAL-delete';
 
 const live = new AbortController().signal;
 
 /**
- * Two requests: whether the container is there, and whether these credentials may delete. Rejects with `not-found`
- * when there is no such container, `denied` when the credentials are not good for it.
+ * Opens the container with two requests: one to see that it exists, one to see whether these credentials may delete.
+ * Rejects with `not-found` when there is no such container, and with `denied` when the credentials are not sufficient.
  */
 export async function openAzureDestination(
   place: AzurePlace,
@@ -59,7 +59,7 @@ export async function openAzureDestination(
   };
   try {
     const asking = mayDelete(store, signal);
-    // What is wrong with the place itself is the better answer of two.
+    // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
     await listPage(store, '', undefined, 1, signal);
     return azureDestination(store, await asking);
@@ -162,9 +162,9 @@ interface Question {
   /** As a verb: "store", "read". */
   readonly op: string;
   readonly key?: string;
-  /** Failures that the caller understands, and gets as they are. */
+  /** Failures that the caller handles itself; they are rethrown unchanged. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
+  /** Largest size of the answer in bytes; that of a page by default. */
   readonly largest?: number;
 }
 
@@ -204,7 +204,7 @@ async function putBlob(
       });
     });
   } catch (error) {
-    // Who may create and not write is refused where there is a blob, and not told why.
+    // Credentials that may create but not overwrite are denied where the blob exists, without being told why.
     if (!isKind(error, 'denied') || !(await isThere(store, key, signal))) throw error;
     throw failure(TAKEN, { op: 'store', url: store.url, key }, error);
   }
@@ -269,7 +269,7 @@ async function getBlob(
       range.offset >= 0 &&
       range.length > 0);
   if (!isOrdinary) {
-    // The store knows no ranges from the end, and none that are empty.
+    // The store supports neither ranges that count from the end nor empty ones.
     const { size } = await statBlob(store, key, signal);
     const { start, length } = extentOf(range, size, key);
     if (length === 0) return Buffer.alloc(0);
@@ -376,7 +376,7 @@ async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): 
   }
 }
 
-/** Whether these credentials may delete: asked for with a blob that is not there. */
+/** Whether these credentials may delete. It is found out by deleting a blob that does not exist. */
 async function mayDelete(store: AzureStore, signal: AbortSignal): Promise<boolean> {
   try {
     await deleteBlob(store, TRIAL, signal);

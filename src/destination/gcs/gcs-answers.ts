@@ -1,6 +1,6 @@
 /**
- * Whether it was the store that answered. The library takes whatever comes with success for an answer: a page of a proxy
- * would be a list without objects, and without any content even end the process inside the library.
+ * Makes the Google library reject answers that are not the store's own. It accepts any successful answer: a proxy's
+ * page would be taken for a list without objects, and an empty one would even end the process inside the library.
  */
 import type { Storage } from '@google-cloud/storage';
 import { ForeignAnswer } from './gcs-failure.ts';
@@ -8,7 +8,7 @@ import { ForeignAnswer } from './gcs-failure.ts';
 type Ask = Storage['request'];
 type Answer = Parameters<Ask>[1];
 
-/** Each call but the reading of content goes through here; what is read is of a length that was asked for before. */
+/** Checks all calls except reads of content; for those the length is asked for beforehand and compared. */
 export function believeOnlyStore(storage: Storage): Storage {
   const ask = storage.request.bind(storage);
   storage.request = (options: Parameters<Ask>[0], callback: Answer): void => {
@@ -21,7 +21,7 @@ export function believeOnlyStore(storage: Storage): Storage {
   return storage;
 }
 
-/** The store names the kind of all that it answers. */
+/** The store names the kind of each resource in its answers. */
 function kindOf(body: unknown): string {
   return typeof body === 'object' && body !== null && 'kind' in body ? String(body.kind) : '';
 }

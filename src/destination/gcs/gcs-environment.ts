@@ -1,4 +1,4 @@
-/** What the library would take from the environment by itself, as far as that decides who is asked, and how. */
+/** Overrides what the Google library would take from the environment to decide which server it asks, and how. */
 import type { Storage } from '@google-cloud/storage';
 import { RequestError } from '../../base/errors.ts';
 import { processEnvironment } from '../../base/web/process-environment.ts';
@@ -6,7 +6,8 @@ import { proxyFor } from '../../base/web/proxy.ts';
 import type { GooglePlace } from '../location.ts';
 
 /**
- * The library prefers it to any endpoint: two stores would go by one URL.
+ * Refuses the variable of the emulator. The library prefers it to any endpoint, so the same URL would mean two
+ * different stores.
  * @throws {RequestError} INVALID_DESTINATION
  */
 export function refuseEmulator({ bucket, prefix }: GooglePlace): void {
@@ -25,7 +26,10 @@ export function refuseEmulator({ bucket, prefix }: GooglePlace): void {
 
 type Request = Parameters<Storage['request']>[0];
 
-/** It reads the variables of proxies in an order of its own, and knows only some forms of them; one that is given it takes. */
+/**
+ * Gives the library its proxy. Left alone it reads the proxy variables in an order of its own and understands only some
+ * of their forms.
+ */
 export function goThroughProxy(storage: Storage, { endpoint }: GooglePlace): void {
   const proxy = proxyFor(new URL(endpoint ?? 'https://storage.googleapis.com'));
   if (proxy === undefined) return;

@@ -1,4 +1,4 @@
-/** What Google Cloud Storage answers when it does not do what it is asked. */
+/** What the failures of Google Cloud Storage mean for a destination. */
 import { HoldfastError, isAbort } from '../../base/errors.ts';
 import {
   DENIED,
@@ -23,7 +23,7 @@ const WRONG_KEY = meaning(
   'Check the key of the service account, and the clock of this machine.',
 );
 
-/** By the reasons of the store, and of who signs in for it. */
+/** Keyed by the reasons of the store and of the sign-in service. */
 const MEANINGS = {
   rateLimitExceeded: THROTTLED,
   userRateLimitExceeded: THROTTLED,
@@ -42,10 +42,10 @@ const NO_KEY = meaning(
   'Name the JSON key of a service account in "credentials", or set up the default credentials of this machine.',
 );
 
-/** What a list of a bucket is refused with: no other object is meant. */
+/** A list of the bucket was answered with "not found", which can only mean the bucket itself. */
 export const NO_BUCKET = noSuch('bucket', 'Check its name and the account, or make the bucket first.');
 
-/** Success, and yet nothing that the store says. */
+/** A successful answer that is not the store's own. */
 export class ForeignAnswer extends Error {
   override readonly name = 'ForeignAnswer';
 
@@ -59,9 +59,9 @@ export function googleFailure(error: unknown, action: WebAction): unknown {
   if (found !== error || !(error instanceof Error) || error instanceof HoldfastError || isAbort(error))
     return found;
   if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
-  // The library that signs in gives this no code, and has no other failure without a status that a person can mend.
+  // The sign-in library gives this failure no code. It has no other failure without a status that a person can fix.
   if (error.message.includes('default credentials')) return failure(NO_KEY, action, error);
-  // What the library makes of an answer that it cannot read.
+  // The library throws such an error for an answer that it cannot parse.
   return failure(SENSELESS, action, error);
 }
 
@@ -73,14 +73,14 @@ interface Refusal {
   readonly code?: unknown;
   readonly status?: unknown;
   readonly errors?: readonly { readonly reason?: string; readonly message?: string }[];
-  /** Who signs in gives the reason as a word. */
+  /** The sign-in service gives its reason as a plain word. */
   readonly response?: {
     readonly headers?: Fields;
     readonly data?: { readonly error?: unknown; readonly error_description?: unknown };
   };
 }
 
-/** Of an answer to a question, or to who signs in. */
+/** Headers of an answer of the store or of the sign-in service. */
 type Fields = Readonly<Record<string, string>> | Pick<Headers, 'get'>;
 
 function headerOf(fields: Fields | undefined, name: string): string | undefined {

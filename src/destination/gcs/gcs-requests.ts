@@ -1,6 +1,7 @@
 /**
- * The library’s requests, to break them off and to see that their answers arrive: it takes neither a signal nor an agent,
- * its timeout is without effect, and what it answers it gives as a whole. Node tells of each request that is made, and for whom.
+ * Tracks the Google library's requests, to cancel them and to see their answers arrive. The library accepts neither a
+ * signal nor an agent, its timeout has no effect, and it hands over answers only as a whole. Node reports each request
+ * that is made, and the async context tells which call made it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
@@ -9,12 +10,12 @@ import type { Readable } from 'node:stream';
 
 interface Call {
   readonly open: Set<ClientRequest>;
-  /** Told of the bytes of answers. */
+  /** Called with the number of bytes whenever a part of an answer arrives. */
   readonly arrived: ((bytes: number) => void) | undefined;
   isOver: boolean;
 }
 
-/** For whom something is done, through all that is waited for. */
+/** The call on whose behalf the current code runs, across everything it awaits. */
 const calls = new AsyncLocalStorage<Call>();
 let isListening = false;
 
@@ -28,10 +29,10 @@ function listen(): void {
     call.open.add(request);
     request.once('close', () => call.open.delete(request));
     const { arrived } = call;
-    // The library takes the answer in the same event, so that nothing of it is lost to it.
+    // The library starts to read the answer during the same event, so this listener takes nothing away from it.
     if (arrived !== undefined)
       request.once('response', (answer) => answer.on('data', (chunk: Buffer) => arrived(chunk.byteLength)));
-    // Whoever makes it takes its failures only once it is made.
+    // The request's maker can handle its failure only after this event, once it has the request.
     if (call.isOver) process.nextTick(() => request.destroy());
   });
 }
@@ -40,9 +41,9 @@ export class OpenRequests {
   readonly #under = new Set<Call>();
 
   /**
-   * Runs `work`; what it has asked for and not been told is asked for no longer when it fails or the signal is aborted.
+   * Runs `work`. When it fails or the signal is aborted, all of its requests that are still open are destroyed.
    *
-   * @param arrived told of the bytes of answers that the work does not read itself
+   * @param arrived called with the number of bytes as answers arrive that `work` does not read itself
    */
   async during<T>(
     signal: AbortSignal,
@@ -65,13 +66,16 @@ export class OpenRequests {
     }
   }
 
-  /** Whatever is still under way fails. */
+  /** Destroys all open requests, so that their calls fail. */
   close(): void {
     for (const call of this.#under) end(call);
   }
 }
 
-/** Of a read that fails: the library would destroy its agent with it, which all others of the process share. */
+/**
+ * Detaches the agent from a read. When a read fails, the library would otherwise destroy the agent, which all other
+ * requests of the process share.
+ */
 export function spareOthers(read: Readable): Readable {
   return read.once('response', (response: Readable & { readonly request: { agent: unknown } }) => {
     response.request.agent = undefined;

@@ -1,8 +1,8 @@
 /**
  * A bucket of Google Cloud Storage as a destination: the key, below a prefix, is the name of the object.
  *
- * A put goes with the MD5 of its bytes, which the store compares, and with the condition that there is no such object,
- * which the store keeps also among several that come at once.
+ * A put sends the MD5 of its bytes, which the store compares, and the condition that no such object exists, which the
+ * store enforces even between concurrent writers.
  */
 import { createHash } from 'node:crypto';
 import { finished } from 'node:stream/promises';
@@ -28,7 +28,7 @@ import { storeAgents } from '../store-agents.ts';
 
 export interface GoogleOptions {
   readonly pace?: UploadPace | undefined;
-  /** How long nothing may move, in milliseconds. */
+  /** How long nothing may move before a call fails, in milliseconds. */
   readonly stallMs?: number;
 }
 
@@ -36,14 +36,14 @@ const PARALLEL = 16;
 const GOOGLE = 'https://storage.googleapis.com';
 const PAGE_LENGTH = 1000;
 
-/** No key of a destination, so that nothing of the kind is ever there. */
+/** A name that is not a valid key, so that no object ever has it. */
 const TRIAL = 'HOLDFAST-TRIAL-delete';
 
 const live = new AbortController().signal;
 
 /**
- * Two requests: whether the bucket is there, and whether these credentials may delete. Rejects with `not-found` when
- * there is no such bucket, `denied` when the credentials are not good for it.
+ * Opens the bucket with two requests: one to see that it exists, one to see whether these credentials may delete.
+ * Rejects with `not-found` when there is no such bucket, and with `denied` when the credentials are not sufficient.
  */
 export async function openGoogleDestination(
   place: GooglePlace,
@@ -62,7 +62,7 @@ export async function openGoogleDestination(
   };
   try {
     const asking = mayDelete(store, signal);
-    // What is wrong with the place itself is the better answer of two.
+    // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
     await listPage(store, '', undefined, 1, signal);
     return googleDestination(store, await asking);
@@ -91,11 +91,12 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
   const options: StorageOptions = {
     retryOptions: { autoRetry: false, maxRetries: 0 },
     ...(place.endpoint === undefined ? {} : { apiEndpoint: place.endpoint }),
-    // By itself the library takes another endpoint for a test server, and signs in to none. Over TLS alone.
+    // The library takes any other endpoint for a test server and does not sign in there unless told to. It may only
+    // over TLS.
     ...(place.endpoint?.startsWith('https:') === true && access.credentials !== undefined
       ? { useAuthWithCustomEndpoint: true }
       : {}),
-    // Of who signs in.
+    // The agent for requests to the sign-in service.
     clientOptions: {
       transporterOptions: { agent: (url) => (url.protocol === 'https:' ? agents.https : agents.http) },
     },
@@ -106,7 +107,7 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
   return storage.bucket(place.bucket);
 }
 
-/** The parts of a service account's key that are asked for; without a key the library finds credentials by itself. */
+/** The parts of a service account's key that the library needs. Without a key it looks for the default credentials. */
 function serviceAccount(text: string | undefined): StorageOptions {
   if (text === undefined) return {};
   try {
@@ -118,7 +119,7 @@ function serviceAccount(text: string | undefined): StorageOptions {
         ...(typeof project === 'string' ? { projectId: project } : {}),
       };
   } catch {
-    // What is wrong with it would repeat a part of it.
+    // The parser's message would repeat a part of the key.
   }
   throw new RequestError(
     'INVALID_DESTINATION',
@@ -178,11 +179,11 @@ interface Question {
   /** As a verb: "store", "read". */
   readonly op: string;
   readonly key?: string;
-  /** Failures that the caller understands, and gets as they are. */
+  /** Failures that the caller handles itself; they are rethrown unchanged. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
+  /** Largest size of the answer in bytes; that of a page by default. */
   readonly largest?: number;
-  /** The answer is long, and the library reads it. */
+  /** The answer is long and the library reads it whole, so its arriving bytes are counted as progress. */
   readonly isLong?: boolean;
 }
 
@@ -260,7 +261,7 @@ async function statFile(
   signal: AbortSignal,
   md5: string,
 ): Promise<ObjectStat | undefined>;
-/** Undefined when the object has another checksum than `md5`. */
+/** Undefined when the object has another checksum than `md5`; without `md5` never. */
 async function statFile(
   store: GoogleStore,
   key: string,
@@ -287,7 +288,7 @@ async function getFile(
   range: ByteRange | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  // The library hides what the head of an answer says: how much must come is asked for before.
+  // The library hides the headers of an answer, so the expected length is asked for beforehand.
   const { size } = await statFile(store, key, signal);
   const { start, length } = extentOf(range, size, key);
   if (length === 0) return Buffer.alloc(0);
@@ -353,7 +354,7 @@ async function deleteFile(store: GoogleStore, key: string, signal: AbortSignal):
   }
 }
 
-/** Whether these credentials may delete: asked for with an object that is not there. */
+/** Whether these credentials may delete. It is found out by deleting an object that does not exist. */
 async function mayDelete(store: GoogleStore, signal: AbortSignal): Promise<boolean> {
   try {
     await deleteFile(store, TRIAL, signal);

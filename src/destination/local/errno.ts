@@ -1,15 +1,14 @@
-/** What the answers of a file system mean for a destination: one table from errno to kind, hint and retry. */
+/** What the errors of a file system mean for a destination: one table from errno to kind, hint and retry. */
 import { allowWriteCommand, runsAsService } from '../../base/allow-write.ts';
 import { DestinationError, errnoOf, isAbort } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 
-/** What was being done, for the message. */
+/** The call that failed, for the message. */
 export interface FileAction {
   /** As a verb: "store", "read". */
   readonly op: string;
   /** Absolute path of the destination's directory. */
   readonly directory: string;
-  /** The object, when there is one. */
   readonly key?: string;
 }
 
@@ -104,7 +103,7 @@ export function storageError(error: unknown, action: FileAction): unknown {
   });
 }
 
-/** The unit of the service makes read-only what is mounted writable. */
+/** A hint for services, as the service's unit makes file systems read-only that are mounted writable. */
 function whereServiceMayWrite({ directory }: FileAction): string {
   return runsAsService() ? ` If it is, let the service write there: ${allowWriteCommand(directory)}` : '';
 }

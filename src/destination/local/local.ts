@@ -1,8 +1,8 @@
 /**
- * A directory as a destination: the key is the relative path, every object one file.
+ * A directory as a destination: the key is the relative path, and every object is one file.
  *
- * The calls go through Node's thread pool and promises: packs are large and calls few, and the thread that makes
- * them stays free. Deletes are durable as well, so that what a caller removes in order stays removed in order.
+ * File calls use Node's thread pool and promises: packs are large and calls few, and the calling thread stays free.
+ * Deletes are made durable as well, so that what a caller removes in order stays removed in order.
  */
 import { constants, type Dirent } from 'node:fs';
 import { open, stat, unlink } from 'node:fs/promises';
@@ -25,19 +25,19 @@ import { UnreadFiles } from './unread-files.ts';
 export interface LocalOptions {
   /** Creates the directory, private to the user, when it is absent. */
   readonly create?: boolean;
-  /** Holds puts to a limit; as fast as possible without it. */
+  /** Limits the speed of puts; without it they run as fast as possible. */
   readonly pace?: UploadPace | undefined;
 }
 
 const pageLength = 1000;
 
-/** One read call at most: an abort is noticed between two of them. */
+/** Largest single read call; an abort is noticed between two of them. */
 const readBytes = 4 * 1024 * 1024;
 
 /** libuv's thread pool has four threads by default, and all file calls share them. */
 const maxParallel = 4;
 
-/** Longer than any put takes, laptops asleep included. */
+/** Longer than any put takes, even on a laptop that slept in between. */
 const staleAfterMs = 24 * 60 * 60 * 1000;
 
 /**
@@ -52,7 +52,8 @@ export async function openLocalDestination(
   try {
     if (options.create === true) await createDurably(root);
     if (!(await stat(root)).isDirectory()) throw notDirectory(root);
-    // Held open while the destination is: the mount stays in use, and no other directory can get its inode number.
+    // Kept open as long as the destination is: the mount stays in use, and no other directory can get the same inode
+    // number.
     const handle = await open(root, 'r');
     try {
       const { dev, ino } = await handle.stat();
@@ -87,8 +88,8 @@ function localDestination(
   const inFlight = new Set<Promise<unknown>>();
 
   /**
-   * Runs file calls, which cannot be interrupted: an abort rejects at once, and the call under way ends by itself
-   * and then cleans up. `close` waits for that.
+   * Runs file calls, which cannot be interrupted. An abort rejects at once; the call under way still ends and cleans
+   * up, and `close` waits for that.
    */
   async function run<T>(
     op: string,
@@ -100,7 +101,7 @@ function localDestination(
     const running = work();
     inFlight.add(running);
     try {
-      // What a limit holds up waits for nobody.
+      // A put that the limit slows down is not waiting for the file system, and must not be reported as that.
       if (pace?.limited === true && op === 'store') return await untilAborted(running, signal);
       return await toldAsWait('file_system', async () => await untilAborted(running, signal));
     } catch (error) {
@@ -111,7 +112,10 @@ function localDestination(
     }
   }
 
-  /** Rejects when the directory is another one than was opened: a drive unplugged, its empty mount point in view. */
+  /**
+   * Rejects when the path leads to another directory than was opened, such as the empty mount point of an unplugged
+   * drive.
+   */
   async function expectSameRoot(): Promise<void> {
     const now = await stat(root).catch((error: unknown) => {
       if (absentErrnos.has(errnoOf(error) ?? '')) return undefined;
@@ -125,7 +129,7 @@ function localDestination(
     });
   }
 
-  /** True for the error of a name that is not there, provided that the destination itself still is. */
+  /** Whether the error means that the name does not exist. Rejects when the destination itself is gone. */
   async function meansAbsent(error: unknown): Promise<boolean> {
     if (!absentErrnos.has(errnoOf(error) ?? '')) return false;
     await expectSameRoot();
@@ -140,16 +144,17 @@ function localDestination(
       const store = async (): Promise<ObjectStat> => {
         await directories.ensure(dirname(path));
         const stored = await storeNewFile(path, body, directories, pace && { pace, key }, signal);
-        // It took a while: what went by its path may have gone elsewhere. It stands, so a look that fails is no answer.
+        // The put took a while, in which the path may have come to lead elsewhere. As the object is stored, a failure
+        // of the check itself proves nothing: it is repeated once.
         await expectSameRoot().catch(expectSameRoot);
         return stored;
       };
       try {
         return await store();
       } catch (error) {
-        // A directory known to exist was removed by somebody else, as prune does with one that was empty for a day.
+        // A directory known to exist was removed by somebody else: prune does so with one that was empty for a day.
         if (errnoOf(error) === 'ENOENT') directories.forget();
-        // Whatever went wrong, it may have been this.
+        // Any failure may have come from the destination being gone, which is then the better error.
         await expectSameRoot();
         if (await isThere(dirname(path))) throw error;
         return await store();
@@ -204,7 +209,7 @@ function localDestination(
         page = [];
       }
     }
-    // At the end, so that it holds for the whole of the list.
+    // Checked at the end, so that it holds for the whole list.
     await run('list', undefined, signal, expectSameRoot);
     if (page.length > 0) yield page;
   }
@@ -227,7 +232,7 @@ function localDestination(
     const folders = new Set<string>();
     for (const key of keys) {
       checkKey(key);
-      // The files themselves were synced before they got their names.
+      // The files themselves were synced before they got their names, so only directories need it.
       for (let at = dirname(join(root, key)); at !== root; at = dirname(at)) folders.add(at);
       folders.add(root);
     }
@@ -295,14 +300,14 @@ async function readFile(
   range: ByteRange | undefined,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  // What is no file is not waited for, as a pipe would be.
+  // Non-blocking, so that opening a pipe or another special file does not wait for its other end.
   const handle = await open(join(root, key), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const stats = await handle.stat();
     if (!stats.isFile()) throw absent('read', key, root);
     const { size } = stats;
     const { start, length } = extentOf(range, size, key);
-    // Not from the shared pool: the bytes may be handed to another thread together with their memory.
+    // Not allocated from Node's shared pool: the bytes may be transferred to another thread together with their memory.
     const bytes = Buffer.allocUnsafeSlow(length);
     for (let filled = 0; filled < length;) {
       signal.throwIfAborted();
@@ -343,9 +348,9 @@ export interface StaleTemporaries {
 }
 
 /**
- * Removes what puts left behind when their process died: temporary files whose time lies 24 hours or more before
- * that of a file made now, so by the file system's clock alone. Directories that have been empty for as long go too:
- * every run has one for its lease.
+ * Removes what puts left behind when their process died: temporary files at least 24 hours older than a file made just
+ * now, by the file system's clock alone. Directories that have been empty for as long are removed too: every run
+ * creates one for its lease.
  */
 export async function removeStaleTemporaries(
   directory: string,
@@ -375,7 +380,7 @@ export async function removeStaleTemporaries(
   }
 }
 
-/** The file system's present time, which on a share is not that of this machine. */
+/** The file system's current time, which on a share may differ from that of this machine. */
 async function probeClock(root: string): Promise<number> {
   const probe = join(root, temporaryName());
   const handle = await open(probe, 'wx', 0o600);

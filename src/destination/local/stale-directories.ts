@@ -1,19 +1,22 @@
-/** Directories of keys that nothing lies in any more. */
+/** Removes directories of keys that have been empty for long. */
 import { readdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
 import { isKeyPart } from '../key.ts';
 
 /**
- * Where keys have directories that are emptied: each run has one for its lease, and prune empties those of packs. Whatever
- * else is empty there is not ours.
+ * Directories that become empty in normal use: each run has one for its lease, and prune empties those of packs. Any
+ * other empty directory does not belong to the repository.
  */
 const EMPTIED = [
   ['leases', /^(prune|session\.[a-z0-9]+)$/],
   ['packs', /^[0-9a-f]{2}$/],
 ] as const;
 
-/** Two levels down, where keys have their last directory. Whoever puts into one that goes makes it again. */
+/**
+ * Removes empty directories two levels down, the deepest that keys have. A put into one that has just been removed
+ * makes it again.
+ */
 export async function removeStaleDirectories(
   root: string,
   staleMs: number,
@@ -29,7 +32,7 @@ export async function removeStaleDirectories(
       try {
         if ((await stat(path)).mtimeMs <= staleMs) await rmdir(path);
       } catch (error) {
-        // Not empty, or gone by the hand of another prune.
+        // The directory is not empty, or another prune has removed it.
         if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
       }
     }

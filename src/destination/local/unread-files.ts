@@ -1,9 +1,9 @@
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 
-/** So many files that cannot be read, one after the other, are not the fault of the files. */
+/** When this many files in a row cannot be read, the drive is at fault and not the files. */
 const TOO_MANY = 5;
 
-/** Tells a file that lies in a bad place of the drive from a drive that is away: both answer EIO. */
+/** Tells a file on a bad spot of the drive from a drive that is gone: both answer EIO. */
 export class UnreadFiles {
   readonly #root: string;
   readonly #keys = new Set<string>();
@@ -12,12 +12,12 @@ export class UnreadFiles {
     this.#root = root;
   }
 
-  /** Something could be read. */
+  /** Notes that some file could be read. */
   read(): void {
     this.#keys.clear();
   }
 
-  /** Damage to this object, where others may still be readable; undefined for any other failure. */
+  /** The error for damage to this object alone, while others may still be readable; undefined for any other failure. */
   damage(key: string, cause: unknown): DestinationError | undefined {
     const errno = errnoOf(cause);
     if (errno !== 'EIO') return undefined;
@@ -27,7 +27,7 @@ export class UnreadFiles {
     return new DestinationError('corrupt-reply', message, {
       op: 'read',
       hint: 'Check the drive, its cable and the system log, then run a check of the repository.',
-      // The drive itself has tried for long.
+      // The drive itself has already retried for long.
       retry: 'never',
       details: { errno, directory: this.#root, key },
       cause,

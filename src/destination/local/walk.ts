@@ -1,4 +1,4 @@
-/** The files below a destination's directory, by key. */
+/** Walks the files below a destination's directory, by key. */
 import type { Dirent, Stats } from 'node:fs';
 import { opendir, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -11,17 +11,17 @@ export interface FoundFile {
   readonly stats: Stats;
 }
 
-/** How many files are looked at together; also what bounds the promises at work. */
+/** How many files are looked at together, which also bounds the number of promises at work. */
 const sliceLength = 1000;
 
-/** What the file system answers when a name is not there, or cannot be. */
+/** Errors of the file system for a name that does not exist, or cannot exist. */
 export const absentErrnos: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 
 /**
- * Slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
- * that `wanted` accepts; symbolic links are followed, as `get` does. Yields nothing when `start` is not there, and
- * nothing of a directory that is removed meanwhile; any other failure rejects. A file that takes another's place
- * meanwhile is never missed together with that one.
+ * Yields slices of the regular files at and below the directory `start` (a key, or '' for the root) among the entries
+ * that `wanted` accepts; symbolic links are followed, as by `get`. Yields nothing when `start` does not exist, and
+ * nothing from a directory that is removed meanwhile; any other failure rejects. When a file is replaced by another one
+ * during the walk, at least one of the two is found.
  */
 export async function* walkFiles(
   root: string,
@@ -33,7 +33,8 @@ export async function* walkFiles(
   const directories = [start];
   for (let directory = directories.pop(); directory !== undefined; directory = directories.pop()) {
     const seen = new Set<string>();
-    // Whoever replaces a file stores the new one first: what went since the names were read may have a successor by now.
+    // A writer that replaces a file stores the new one first. When a file vanished after the names were read, its
+    // successor may have been added since: the names are read once more.
     for (let isWhole = false; !isWhole;) {
       signal.throwIfAborted();
       const mayBeAbsent = directory === start || seen.size > 0;
@@ -63,8 +64,8 @@ interface Reading {
   readonly bound: ListBound;
 }
 
-// A directory is read to its end before any of its files is yielded: deleting files from a directory that is half
-// read makes some file systems skip others.
+// A directory is read to its end before any of its files is yielded: on some file systems deleting files from a
+// half-read directory makes the rest of the read skip others.
 async function readNames(
   { root, directory, wanted, bound }: Reading,
   mayBeAbsent: boolean,
@@ -93,8 +94,8 @@ async function readNames(
 }
 
 /**
- * Whether the directory above no longer names it: prune removes those that were empty for long. What is named and
- * cannot be read is hidden, as is everything where the root itself has gone.
+ * Whether the directory above no longer lists it, as prune removes directories that were empty for long. One that is
+ * listed but cannot be read is hidden by a mount that went away, as is everything when the root itself is gone.
  */
 async function isRemoved(root: string, directory: string): Promise<boolean> {
   if (directory === '') return false;
@@ -114,7 +115,7 @@ async function findAll(root: string, directory: string, names: readonly string[]
       try {
         return { key, stats: await stat(join(root, key)) };
       } catch (error) {
-        // Deleted since the directory was read.
+        // The file was deleted after the directory was read.
         if (errnoOf(error) === 'ENOENT') return undefined;
         throw error;
       }

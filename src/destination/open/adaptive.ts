@@ -1,18 +1,21 @@
-/** A destination that is asked no more at once than it bears. */
+/** Adapts how many calls run at once to what a destination can bear. */
 import { DestinationError } from '../../base/errors.ts';
 import type { Destination, ListedObject } from '../destination.ts';
 import { leftoversOf } from '../leftovers.ts';
 
-/** Calls at once when nothing is known yet. */
+/** The number of concurrent calls to begin with. */
 const FIRST = 4;
-/** So many times as many calls must go well before it is tried again with as many at once as were too many. */
+/**
+ * A number of concurrent calls that was too many is tried again only after this many times as many successful calls as
+ * usual.
+ */
 const PROOF = 10;
 
 /**
- * `destination` with at most `properties.maxParallel` calls at once, and fewer where it shows to be too many: one more
- * after as many good calls as are allowed now, half of them after one that was refused for their number, or that the
- * store left unanswered. As many as were too many once are tried again only after ten times as many good calls: on a slow
- * line each trial costs what was under way.
+ * `destination` with at most `properties.maxParallel` concurrent calls, and fewer where that is too many. One more is
+ * allowed after as many successful calls as are allowed at present. Their number is halved after a call that was
+ * refused as one too many, or that the store left unanswered. A number that was too many is tried again only after ten
+ * times as many successful calls: on a slow line each such trial costs all that was under way.
  */
 export function withAdaptiveParallelism(destination: Destination): Destination {
   const turns = new Turns(destination.properties.maxParallel);
@@ -35,7 +38,7 @@ export function withAdaptiveParallelism(destination: Destination): Destination {
     const pages = destination.list(prefix, signal)[Symbol.asyncIterator]();
     try {
       for (;;) {
-        // A turn for each page: who takes the pages may need turns for what it does with them.
+        // Each page takes a turn of its own, as the consumer of the pages may need turns itself.
         const step = await counted(signal, async () => await pages.next());
         if (step.done === true) return;
         yield step.value;
@@ -46,7 +49,7 @@ export function withAdaptiveParallelism(destination: Destination): Destination {
   }
 
   return {
-    // A getter may stand behind them.
+    // Read anew each time: the wrapped destination may compute its properties.
     get properties() {
       return destination.properties;
     },
@@ -80,9 +83,9 @@ class Turns {
   #allowed: number;
   #taken = 0;
   #good = 0;
-  /** Rises with every halving: what began before it says nothing about the new number. */
+  /** Increases with every halving: a call that began before it says nothing about the new number. */
   #generation = 0;
-  /** Were too many, and have not been tried since. */
+  /** The last number of concurrent calls that was too many, until it has been tried again. */
   #tooMany = Infinity;
 
   constructor(most: number) {
@@ -127,7 +130,7 @@ class Turns {
     const onAbort = (): void => {
       const index = this.#waiting.indexOf(wake);
       if (index !== -1) this.#waiting.splice(index, 1);
-      // Woken and aborted at once: the turn is for the next one.
+      // The call was woken and aborted at once, so its turn goes to the next one.
       else this.#waiting.shift()?.();
       turn.reject(signal.reason);
     };

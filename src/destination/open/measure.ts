@@ -1,32 +1,32 @@
-/** How fast a destination takes and gives, and whether its clock goes with ours. Leaves nothing behind. */
+/** Measures how fast a destination stores and reads, and how far its clock is off. Leaves nothing behind. */
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Destination } from '../destination.ts';
 
 export interface Measured {
-  /** Bytes a second; null where it was not tried, or took too long. */
+  /** Bytes a second; null where it was not measured, or took too long. */
   readonly writeSpeed: number | null;
   readonly readSpeed: number | null;
-  /** Seconds that its clock is ahead of ours, behind when negative; null where that cannot be told. */
+  /** Seconds that the destination's clock is ahead of ours, negative when behind; null where that cannot be told. */
   readonly clockSkewSeconds: number | null;
 }
 
 export const UNMEASURED: Measured = { writeSpeed: null, readSpeed: null, clockSkewSeconds: null };
 
-/** Tells how much can be stored in the time that there is. */
+/** Stored first, to find out how much can be stored in the time available. */
 const FIRST_BYTES = 256 * 1024;
 const MOST_BYTES = 8 * 1024 ** 2;
-/** Milliseconds that storing, and reading, should take. */
+/** Milliseconds that storing and reading should take each. */
 const AIM_MS = 2_000;
-/** Milliseconds after which a slow place is left alone. */
+/** Milliseconds after which measuring a slow place is given up. */
 const PATIENCE_MS = 20_000;
-/** Milliseconds that removing may take. */
+/** Milliseconds that removing the objects may take. */
 const REMOVE_MS = 10_000;
 
 /**
- * Stores and reads up to 8 MiB, as much as takes about two seconds. What goes wrong, or takes too long, is left
- * unmeasured. Nothing is tried where nothing could be removed again.
+ * Stores and reads up to 8 MiB, as much as takes about two seconds. What fails or takes too long is left unmeasured.
+ * Nothing is tried where it could not be removed again.
  * @throws the signal's reason when that aborts
  */
 export async function measureDestination(
@@ -60,7 +60,7 @@ export async function measureDestination(
     if (!isAbort(error) && !(error instanceof DestinationError)) throw error;
   } finally {
     waiting.abort();
-    // Also when it was broken off. What cannot be removed has a name of no repository.
+    // Also after an abort. An object that cannot be removed does no harm, as no repository uses its name.
     const keys = [`${prefix}-s`, `${prefix}-l`];
     const removing = AbortSignal.timeout(REMOVE_MS);
     await Promise.allSettled(keys.map(async (key) => await destination.delete(key, removing)));
@@ -73,7 +73,7 @@ interface TimedPut {
   readonly speed: number;
   readonly beganMs: number;
   readonly endedMs: number;
-  /** By the clock of the destination. */
+  /** Time of the object by the destination's clock. */
   readonly storedMs: number;
 }
 
@@ -92,7 +92,10 @@ async function timedPut(
   return { speed: (bytes / tookMs) * 1000, beganMs, endedMs: beganMs + tookMs, storedMs };
 }
 
-/** The object was stored at some time between: only what is outside of that is a difference. Some stores tell every second second. */
+/**
+ * The object was stored at some time between begin and end, so only a time outside of that is a difference. Two seconds
+ * are tolerated, as some stores keep times to two seconds only.
+ */
 function skewOf({ beganMs, endedMs, storedMs }: TimedPut): number | null {
   if (!Number.isFinite(storedMs) || storedMs <= 0) return null;
   if (storedMs > endedMs) return Math.round((storedMs - endedMs) / 100) / 10;

@@ -1,4 +1,4 @@
-/** From a location as people write it to an open destination of its kind, of which only that kind's library is loaded. */
+/** Opens a location as people write it as a destination of its kind. Only the library of that kind is loaded. */
 import { DestinationError } from '../../base/errors.ts';
 import { toldAsWait } from '../../base/waits.ts';
 import { answersFrom } from '../../system/far-answer.ts';
@@ -11,36 +11,36 @@ import { parseLocation, type Location } from '../location.ts';
 import { briefPolicy, persist, sleepFor, withRetry } from '../retry.ts';
 
 export interface OpenOptions {
-  /** Creates the place when it is absent, where that is for the client to do: directories, but no buckets. */
+  /** Creates a missing directory or folder. Buckets and containers are never created. */
   readonly create?: boolean;
-  /** Holds what is stored to a limit. */
+  /** Limits how fast objects are stored. */
   readonly pace?: UploadPace | undefined;
-  /** What a remote place is reached with. */
+  /** Credentials and settings to reach a remote place. */
   readonly access?: DestinationAccess | undefined;
-  /** Where to look for what `access` does not say. */
+  /** Whose environment to use for what `access` does not say. */
   readonly person?: Person | undefined;
 }
 
-/** Whose agent, keys and variables may be used. Plain data, as `access` is. */
+/** The user whose ssh agent, keys and environment variables may be used. Plain data, as `access` is. */
 export interface Person {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Home directory. */
   readonly home: string;
 }
 
-/** Variables that say how a destination is reached. Those of the AWS tools are read by their library itself. */
+/** Environment variables that say how a destination is reached. The AWS library reads its own variables itself. */
 const VARIABLES = /^(?:HOLDFAST_SFTP_\w+|SSH_AUTH_SOCK|USER|LOGNAME|AZURE_STORAGE_\w+|RCLONE_\w+|PATH)$/i;
 
-/** Those that rclone reads beside its own: where its configuration is, what it goes through and whom it trusts. */
+/** Variables that rclone reads in addition to its own: the place of its configuration, proxies, and certificates. */
 const OF_RCLONE =
   /^(?:XDG_\w+|(?:HTTPS?|ALL|NO)_PROXY|SSL_CERT_(?:FILE|DIR)|KRB5\w+|APPDATA|LOCALAPPDATA|USERPROFILE|SYSTEMROOT|TMPDIR|TEMP|TMP)$/i;
 
-/** And those of the tools of cloud stores, by which a remote with `env_auth` signs in. */
+/** Variables of the cloud stores' own tools, with which an rclone remote with `env_auth` signs in. */
 const SIGNS_IN = /^(?:AWS|AZURE|GOOGLE|OCI|OS|ST)_\w+$/;
 
 /**
- * Of all variables those that are of use, for handing on to another process or thread.
- * @param childEnv what the processes of this one may have of `env`, where that is not all
+ * Reduces the environment to the variables that matter here, to hand it to another process or thread.
+ * @param childEnv the part of `env` that child processes may get; all of it by default
  */
 export function personOf({
   env,
@@ -53,11 +53,11 @@ export function personOf({
 }
 
 /**
- * Opens `location`: a path, absolute or relative to the working directory, or a URL. Failures of a remote place that
- * pass are tried again. The opening itself is for half a minute, and only where the store answers: whoever waits for
- * it learns at once that the place is away. An aborted signal rejects with its reason, also while a server is silent.
- * Throws a RequestError with code `INVALID_DESTINATION` or `SECRET_IN_URL`, and whatever the destination's own opening
- * throws.
+ * Opens `location`: a path, absolute or relative to the working directory, or a URL. Calls to a remote place are
+ * retried after temporary failures. Opening itself is retried for half a minute, and only where the store answers, so
+ * that the caller learns at once that a place is away. An aborted signal rejects with its reason, even while a server
+ * is silent. Throws a RequestError with code `INVALID_DESTINATION` or `SECRET_IN_URL`, and whatever opening the
+ * destination throws.
  */
 export async function openDestination(
   location: string,
@@ -86,7 +86,9 @@ function notAnswering(directory: string): DestinationError {
   });
 }
 
-/** Whose answers tell what passes from what does not; S3 does so for each request of its opening. */
+/**
+ * Kinds whose failed answers to opening show whether they are temporary. S3 retries each request of its opening itself.
+ */
 const ASKED_AGAIN: ReadonlySet<Location['kind']> = new Set(['azblob', 'gs', 'webdav']);
 
 async function openRemote(

@@ -1,4 +1,6 @@
-/** Tries out a destination: whether it keeps the promises that repositories rely on. Leaves nothing behind. */
+/**
+ * Tests whether a destination keeps the promises that repositories rely on. Leaves nothing behind where it may delete.
+ */
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort, isProtectedForNow } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -18,22 +20,22 @@ export interface ProbeFinding {
     | 'delete';
   readonly status: 'ok' | 'warning' | 'error';
   readonly message: string;
-  /** What to do; empty when there is nothing. */
+  /** What to do about it; empty when there is nothing. */
   readonly hint: string;
 }
 
-/** Enough that a speed can be told, little enough for a slow line. */
+/** Large enough to measure a speed, small enough for a slow line. */
 const PROBE_BYTES = 1024 ** 2;
-/** As a pack: 32 MiB, and one segment more that was begun before. */
+/** The size of the largest usual pack: 32 MiB plus the segment that was begun before that was reached. */
 const LARGE_BYTES = 34 * 1024 ** 2;
-/** A slow line is not kept busy for longer. */
+/** The large object is tried only if it would take no longer than this, so as not to keep a slow line busy. */
 const LARGE_MS = 120_000;
 const RIVALS = 4;
 const UNRELIABLE = 'Do not keep backups there: use another kind of storage, or report this to who runs it.';
 
 interface Probe {
   readonly destination: Destination;
-  /** Of all objects of this probe, and of no object of a repository. */
+  /** Common to all objects of this probe, and to no object of a repository. */
   readonly prefix: string;
   readonly key: string;
   readonly body: Buffer;
@@ -41,13 +43,13 @@ interface Probe {
   readonly signal: AbortSignal;
 }
 
-/** What goes wrong is a finding. Only an aborted signal rejects. */
+/** Runs all checks. Failures are findings; only an aborted signal rejects. */
 export async function probeDestination(
   destination: Destination,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<readonly ProbeFinding[]> {
-  // Readers ignore keys that are none of a repository's.
+  // Readers of a repository ignore keys that do not belong to one.
   const prefix = `probe-${randomBytes(8).toString('hex')}`;
   const probe = {
     destination,
@@ -61,9 +63,9 @@ export async function probeDestination(
     const began = clock.monotonic();
     const stored = await guarded('store', async () => await tryStore(probe));
     const tookMs = clock.monotonic() - began;
-    // Without an object there is nothing to try the rest on.
+    // Without a stored object the other checks have nothing to work on.
     if (stored.status === 'error') {
-      // What it said it did not store may be there.
+      // The object may be there although storing it failed.
       await removeAll(probe, signal).catch(() => 0);
       return [stored];
     }
@@ -80,7 +82,7 @@ export async function probeDestination(
       await guarded('delete', async () => await tryDelete(probe)),
     ];
   } catch (error) {
-    // Aborted: what was stored goes all the same.
+    // Aborted: what was stored is removed all the same.
     await removeAll(probe, new AbortController().signal).catch(() => 0);
     throw error;
   }
@@ -138,7 +140,7 @@ async function tryRange({ destination, key, body, signal }: Probe) {
   return good('Parts of an object can be read, also from its end');
 }
 
-/** Servers and proxies have limits of their own, which small objects do not meet. */
+/** Stores an object of a pack's size, as servers and proxies may have limits that small objects do not reach. */
 async function tryLarge({ destination, prefix, signal }: Probe, tookMs: number) {
   const { canDelete, keepsDeleted, retainDays } = destination.properties;
   const size = formatBytes(LARGE_BYTES);
@@ -163,7 +165,7 @@ async function tryReplace({ destination, key, body, signal }: Probe) {
   return good('An object that is there is never replaced');
 }
 
-/** Writers on several machines rely on it: of those who create the same object, one succeeds. */
+/** Stores one key from several callers at once: writers on several machines rely on exactly one of them succeeding. */
 async function tryRivals({ destination, prefix, signal }: Probe) {
   const key = `${prefix}-b`;
   const bodies = Array.from({ length: RIVALS }, () => randomBytes(1_000));

@@ -1,4 +1,4 @@
-/** The commands of rclone that a destination needs, in its remote control's own words. */
+/** The commands of rclone's remote control that a destination needs. */
 import { DestinationError } from '../../base/errors.ts';
 import { collectBody } from '../body.ts';
 import { LARGEST_PAGE, ListBound, LONGEST_KEY } from '../bounds.ts';
@@ -13,16 +13,18 @@ import { FS } from './program.ts';
 import { refusal } from './words.ts';
 
 export interface RcloneItem extends ObjectStat {
-  /** Below the place. */
+  /** Path below the destination's folder. */
   readonly path: string;
   readonly isFolder: boolean;
 }
 
 export interface Commands {
   readonly url: string;
-  /** Undefined when there is nothing of that name. */
+  /** Undefined when there is no file or folder of that name. */
   stat(path: string, signal: AbortSignal): Promise<RcloneItem | undefined>;
-  /** All below a folder; undefined when there is no such folder, or one below it has gone meanwhile. */
+  /**
+   * All items below a folder; undefined when the folder does not exist, or when one below it vanished during the list.
+   */
   list(path: string, signal: AbortSignal): Promise<readonly RcloneItem[] | undefined>;
   makeFolder(path: string, signal: AbortSignal): Promise<void>;
   upload(
@@ -42,17 +44,17 @@ export interface Commands {
   ): Promise<Buffer | undefined>;
 }
 
-/** What the answer says; undefined when it is no JSON. */
+/** Reads the answer; undefined when it is not JSON. */
 type ReadAnswer = (reply: HttpReply, moving: Moving) => Promise<unknown>;
 
 type Outcome = { readonly value: unknown } | { readonly failure: string };
 
 /**
- * rclone takes what it is given at once, and answers when it has sent it on. Whether anything moves on that way it sees
- * itself: it gives up on a line on which nothing has moved for five minutes.
+ * rclone accepts what it is given at once, and answers only when it has passed it on. It watches that connection
+ * itself, and gives up when nothing has moved on it for five minutes.
  */
 const patient = { stallMs: 30 * 60_000 };
-/** Milliseconds between two looks whether it is still there. */
+/** Milliseconds between two checks whether rclone still responds. */
 const ALIVE_EVERY_MS = 60_000;
 
 const answers = [200, 400, 401, 403, 404, 500, 503];
@@ -90,7 +92,10 @@ export function commandsOf(
     });
   }
 
-  /** What is waited for patiently is asked meanwhile whether it is still there: one that hangs says nothing for ever. */
+  /**
+   * Runs `work`, which may take long without an answer, and checks meanwhile that rclone still responds: a hanging
+   * rclone would never answer.
+   */
   async function whileAlive<T>(
     site: HttpSite,
     signal: AbortSignal,
@@ -157,7 +162,7 @@ export function commandsOf(
     const outcome = await command('operations/list', 'list', { remote: path, opt }, signal, patient, read);
     if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
     const { list: entries } = valueOf(outcome, 'list', path) as { readonly list?: unknown };
-    // An empty list is null in Go.
+    // Go encodes an empty list as null.
     const count = entries === null ? 0 : Array.isArray(entries) ? entries.length : undefined;
     if (count === named) return items;
     throw senseless(url, 'list');
@@ -246,7 +251,7 @@ function isPart({ status, headers }: HttpReply, start: number, length: number): 
   );
 }
 
-/** The answer without the entries of its list, which `take` gets. */
+/** Passes each entry of the list in the answer to `take`, and returns the answer without them. */
 async function entriesOf(
   { stream }: HttpReply,
   { moved }: Moving,
@@ -281,7 +286,11 @@ function itemOf(value: unknown, url: string): RcloneItem {
   return { path, size, modifiedMs: Math.floor(modifiedMs), isFolder };
 }
 
-/** Of a file whose size or time the storage keeps to itself, as those of documents that it makes up when they are read. */
+/**
+ * Size and time of an item.
+ * @throws {DestinationError} unsupported when the storage does not tell one of them, as for documents that it generates
+ *   when they are read
+ */
 export function statOf({ path, size, modifiedMs }: RcloneItem, url: string): ObjectStat {
   if (size >= 0 && !Number.isNaN(modifiedMs)) return { size, modifiedMs };
   const what = size < 0 ? 'how large it is' : 'when it was stored';

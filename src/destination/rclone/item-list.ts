@@ -1,42 +1,45 @@
 /**
- * rclone’s list of a whole repository, which comes as one answer: `{"list":[{…},{…}]}`. It is read piece by piece, as
- * with a kilobyte of text for every four packs it soon has no room in memory, nor in one string.
+ * Reads rclone's list of a whole repository, `{"list":[{…},{…}]}`, which comes as one answer. It is parsed piece by
+ * piece: with a kilobyte of text for every four packs it soon fits neither into memory nor into a single string.
  */
 import { EndlessAnswer } from '../bounds.ts';
 
 type Take = (entry: unknown) => void;
 
-/** Four million entries: some 120 TB of packs. */
+/** Bytes for about four million entries, which are some 120 TB of packs. */
 const LARGEST_LIST = 1024 ** 3;
-/** One entry, or all that is none. */
+/** Largest size of one entry, and of everything outside of the entries. */
 const LARGEST_PART = 1024 ** 2;
 
 const [QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = Buffer.from('"\\{}[]');
 
-/** What stands open around the entries. */
+/** The brackets that are open around each entry. */
 const AROUND = '{[';
 
 export class ItemListReader {
   readonly #take: Take;
   readonly #largest: number;
-  /** Brackets that are open. */
+  /** The brackets that are open at this point. */
   #open = '';
   #inString = false;
   #escaped = false;
-  /** Of the entry that is being read. */
+  /** The pieces of the entry that is being read. */
   #entry: Buffer[] = [];
-  /** The answer with a 0 in place of each entry: it shows whether the answer is whole. In latin1, byte by byte. */
+  /**
+   * The answer with a 0 in place of each entry, to check at the end that it is complete. Latin-1, to keep it byte by
+   * byte.
+   */
   #frame = '';
   #partBytes = 0;
   #bytes = 0;
 
-  /** @param take gets each entry; undefined for what is no JSON */
+  /** @param take gets each entry; undefined for one that is not valid JSON */
   constructor(take: Take, largest = LARGEST_LIST) {
     this.#take = take;
     this.#largest = largest;
   }
 
-  /** @throws {EndlessAnswer} */
+  /** @throws {EndlessAnswer} when the answer or a part of it is too large */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#largest) throw new EndlessAnswer(this.#largest);
@@ -64,12 +67,15 @@ export class ItemListReader {
     this.#keep(chunk.subarray(from));
   }
 
-  /** The answer without the entries: a list of as many numbers. Undefined when it is no JSON, or not all of it. */
+  /**
+   * The answer without its entries, each of which is replaced by a number. Undefined when it is not complete, valid
+   * JSON.
+   */
   end(): unknown {
     return parsed(Buffer.from(this.#frame, 'latin1'));
   }
 
-  /** Where the string ends in which `at` is; the end of the chunk when that is not yet. */
+  /** The position after the string that `at` lies in; the end of the chunk when the string continues beyond it. */
   #afterString(chunk: Buffer, at: number): number {
     for (let here = at; here < chunk.length; here += 1) {
       const byte = chunk[here];
@@ -89,7 +95,7 @@ export class ItemListReader {
 
   #keep(bytes: Buffer): void {
     if (!this.#isInEntry()) this.#frame += bytes.toString('latin1');
-    // A copy: whoever gives the chunk may use its memory again.
+    // A copy, as the memory of the chunk may be reused.
     else this.#entry.push(Buffer.from(bytes));
     this.#partBytes += bytes.length;
     if (this.#partBytes > LARGEST_PART) throw new EndlessAnswer(LARGEST_PART);

@@ -1,7 +1,7 @@
 /**
- * The rclone program as a child: it ends with this process, even one that is killed, because it serves its standard
- * input, which ends then. Its commands go over a socket of this machine with a password of the moment: the protocol on
- * its standard input breaks off when several large uploads share it.
+ * Runs the rclone program as a child. It ends together with this process, even when that is killed, because it serves
+ * its standard input, which then closes. Commands go over a local socket with a random password: the protocol on its
+ * standard input breaks down when several large uploads share it.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
@@ -19,10 +19,12 @@ import { complaint, linesOf, plainWords } from './words.ts';
 type Child = ChildProcessByStdio<Writable, null, Readable>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the place is called inside: an alias that is made in its environment, so that no path needs quoting. */
+/**
+ * The name of the destination within rclone: an alias defined by environment variables, so that no path needs quoting.
+ */
 export const FS = 'holdfast:';
 
-/** What a client of HTTP/2 begins with: its greeting and no settings. Without it rclone ends after ten seconds. */
+/** How an HTTP/2 client begins: the preface and empty settings. Without them rclone ends after ten seconds. */
 const greeting = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
@@ -33,12 +35,12 @@ const endMs = 5_000;
 const momentMs = 1_000;
 const keptComplaints = 4_000;
 
-/** The child, started when it is needed and again when it has ended. */
+/** The child process, started on first use and again after it has ended. */
 export class RcloneProgram {
   readonly #start: () => Promise<Running>;
   readonly #closing = new AbortController();
   #running: Promise<Running> | undefined;
-  /** Of one that has ended. */
+  /** What the last child that ended has complained of. */
   #lastWords: Promise<DestinationError> | undefined;
 
   constructor(
@@ -59,9 +61,12 @@ export class RcloneProgram {
     };
   }
 
-  /** Rejects with `unsupported` when there is no such program, and with what it complains of when it does not start. */
+  /**
+   * The running rclone, started if necessary. Rejects with `unsupported` when the program is not installed, and with
+   * rclone's own complaint when it does not start.
+   */
   async site(): Promise<HttpSite> {
-    // Nobody would end it.
+    // A child started after `close` would never be ended.
     this.#closing.signal.throwIfAborted();
     this.#running ??= this.#start();
     try {
@@ -72,21 +77,24 @@ export class RcloneProgram {
     }
   }
 
-  /** Why it ended by itself, for whoever finds its line broken; undefined when it has not. To be asked before it is closed. */
+  /**
+   * Why rclone ended by itself, for a caller whose connection broke; undefined when it has not ended. Call it before
+   * `close`.
+   */
   async lastWords(): Promise<DestinationError | undefined> {
     const running = await this.#running?.catch(() => undefined);
     if (running !== undefined) await hasEnded(running.child);
     return await this.#lastWords;
   }
 
-  /** Also one that is still starting. */
+  /** Ends rclone, even while it is still starting. */
   async close(): Promise<void> {
     this.#closing.abort();
     const running = await this.#running?.catch(() => undefined);
     if (running === undefined) return;
     const { child, site } = running;
     site.close();
-    // What it left running may hold it open, and nobody waits for that.
+    // Processes that rclone has started may keep the pipe open; nobody waits for them.
     child.stderr.destroy();
     if (child.exitCode !== null || child.signalCode !== null) return;
     await new Promise<void>((resolve) => {
@@ -101,13 +109,16 @@ export class RcloneProgram {
   }
 }
 
-/** The end of the line may be seen before that of the program. */
+/** Waits a moment for the exit: a broken connection may be noticed before the end of the program. */
 async function hasEnded(child: Child): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   await happens(child, 'exit');
 }
 
-/** What it said last may come after its end. A process of its own may hold the line open for longer. */
+/**
+ * Waits a moment for the rest of the output, which may arrive after the exit. A process started by rclone may hold the
+ * pipe open for longer.
+ */
 async function hasSaidAll(child: Child): Promise<void> {
   if (!child.stderr.readableEnded) await happens(child, 'close');
 }
@@ -125,7 +136,7 @@ async function happens(child: Child, event: 'close' | 'exit'): Promise<void> {
 interface Running {
   readonly child: Child;
   readonly site: HttpSite;
-  /** The end of what it complained of. */
+  /** The last part of its error output. */
   said(): string;
 }
 
@@ -151,7 +162,7 @@ async function start(
     },
     windowsHide: true,
   });
-  // Its end shows itself as an exit; what it says to a closed pipe is of no interest.
+  // The end of the program is seen by its exit event; a write to its closed input is of no interest.
   child.stdin.on('error', () => undefined);
   child.stdin.write(greeting);
   const giveUp = (): unknown => child.kill('SIGKILL');
@@ -185,9 +196,10 @@ function parameters({ configFile }: RcloneAccess): readonly string[] {
     '--rc-addr',
     '127.0.0.1:0',
     '--rc-serve',
-    // The storage's clock, where it keeps another time than the one that is sent along.
+    // Gives the storage's own time of an object, where it keeps that in addition to the time sent with it.
     '--use-server-modtime',
-    // What waits in the buffers of a slow line has left rclone already, and no answer comes before it has arrived.
+    // Data in the buffers of a slow connection has already left rclone, and the answer comes only after all of it has
+    // arrived.
     '--timeout',
     '5m',
     '--log-level',
@@ -198,7 +210,10 @@ function parameters({ configFile }: RcloneAccess): readonly string[] {
   ];
 }
 
-/** What would change where its commands are taken, or where it complains; and what is none of its business. */
+/**
+ * Variables that would change where rclone takes commands or writes its messages, and Holdfast's own, which rclone must
+ * not see.
+ */
 const KEPT_BACK =
   /^(?:HOLDFAST_|RCLONE_(?:RC(?:_|$)|LOG_|USE_JSON_LOG|VERBOSE|QUIET|STDIO|ADDR|CONFIG_HOLDFAST_))/;
 
@@ -240,7 +255,7 @@ function notStarted(error: Error, program: string, url: string): DestinationErro
   });
 }
 
-/** It runs, and does not say where its commands are taken. */
+/** The error for an rclone that runs but does not tell its address in time. */
 function silent(text: string, url: string): DestinationError {
   const last = linesOf(text).at(-1);
   const said = last === undefined ? '' : `. It says: "${plainWords(last)}"`;

@@ -1,6 +1,6 @@
 /**
- * A remote of rclone as a destination, whatever it stands for. Objects are uploaded under a temporary name, which are
- * then moved. No store is known to rclone as one where of several writers of one name exactly one succeeds.
+ * An rclone remote as a destination, whatever storage it stands for. Objects are uploaded under a temporary name and
+ * then moved to their own. rclone promises for no storage that exactly one of several writers of a name succeeds.
  */
 import { DestinationError } from '../../base/errors.ts';
 import type { RcloneAccess } from '../access.ts';
@@ -22,21 +22,22 @@ export interface RcloneOptions {
   /** Creates the folder when it is absent. */
   readonly create?: boolean | undefined;
   readonly pace?: UploadPace | undefined;
-  /** Variables of the person: `PATH`, those of rclone, and others that it reads. */
+  /** The user's environment: `PATH`, rclone's variables, and others that rclone reads. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The person's home directory, where rclone has its configuration. */
+  /** The user's home directory, where rclone keeps its configuration. */
   readonly home?: string | undefined;
 }
 
 const pageLength = 1000;
 const maxParallel = 8;
-/** Two seconds in all. */
+/** With the pauses below, two seconds in all. */
 const settleTries = 6;
 const settlePauseMs = 150;
 
 /**
- * Starts rclone. Rejects with `unsupported` when it is not installed, `not-found` when it knows no such remote or the
- * folder is absent (unless `create`), `denied` when its configuration is locked, and `unreachable`.
+ * Starts rclone and opens the folder. Rejects with `unsupported` when rclone is not installed, `not-found` when it
+ * knows no such remote or the folder is absent (unless `create`), `denied` when its configuration is locked, and
+ * `unreachable`.
  */
 export async function openRcloneDestination(
   place: RclonePlace,
@@ -53,7 +54,7 @@ export async function openRcloneDestination(
     await untilAborted(openFolder(commands, options.create === true, signal), signal);
     return rcloneDestination(commands, program, options.pace);
   } catch (error) {
-    // Only a line that broke asks for the reason: what rclone answered is the reason itself.
+    // Only after a broken connection is rclone asked for the reason; any other failure is rclone's own answer.
     const ended = isLineBroken(error) ? await program.lastWords() : undefined;
     await program.close();
     signal.throwIfAborted();
@@ -66,7 +67,10 @@ function isLineBroken(error: unknown): boolean {
   return error.details['code'] !== undefined || error.kind === 'corrupt-reply';
 }
 
-/** Where folders are nothing but the beginnings of names, an empty one is there or not: both will do. */
+/**
+ * Opens the folder. On storages whose folders are mere prefixes of names an empty one may or may not be reported as
+ * existing; both work.
+ */
 async function openFolder(commands: Commands, create: boolean, signal: AbortSignal): Promise<void> {
   const found = await commands.stat('', signal);
   if (found?.isFolder === true) return;
@@ -88,7 +92,9 @@ function rcloneDestination(
   const { url } = commands;
   const inFlight = new Set<Promise<unknown>>();
 
-  /** An abort rejects at once; what is under way cleans up after itself, and `close` waits for that. */
+  /**
+   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that.
+   */
   async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const running = work();
@@ -97,7 +103,7 @@ function rcloneDestination(
     return await untilAborted(running, signal);
   }
 
-  /** Asked before it counts that an object is not there: the place itself may be away. */
+  /** Called before an object is reported as absent: the destination itself may be gone. */
   async function expectFolder(op: string, signal: AbortSignal): Promise<void> {
     if ((await commands.stat('', signal))?.isFolder === true) return;
     throw new DestinationError('unreachable', `${url} is no longer there`, {
@@ -107,13 +113,14 @@ function rcloneDestination(
     });
   }
 
-  /** All below a folder, which may be none: nothing is there then. */
+  /** All items below a folder; none when the folder does not exist. */
   async function itemsBelow(start: string, signal: AbortSignal): Promise<readonly RcloneItem[]> {
     const items = await commands.list(start, signal);
     if (items !== undefined) return items;
     const isThere = start === '' || (await commands.stat(start, signal))?.isFolder === true;
     await expectFolder('list', signal);
-    // In the same words rclone tells of one below that it did not find, and goes on: what it would have listed is lost.
+    // rclone uses the same message for the folder itself and for a subfolder that vanished during the list, in which
+    // case the list is incomplete.
     if (isThere) throw incomplete(url);
     return [];
   }
@@ -125,7 +132,10 @@ function rcloneDestination(
     return statOf(item, url);
   }
 
-  /** What has the name after a move: another writer of it may just be taking it away to put its own there. */
+  /**
+   * What has the name after a move. It may be missing for a moment, while another writer of the same name replaces the
+   * object by its own.
+   */
   async function settled(key: string, signal: AbortSignal): Promise<ObjectStat | undefined> {
     for (let tries = 1; ; tries += 1) {
       const item = await commands.stat(key, signal);
@@ -148,11 +158,12 @@ function rcloneDestination(
         if (other !== undefined) throw taken(key, other.isFolder, url);
         await commands.move(temporary, key, signal);
       } catch (error) {
-        // Without the caller's signal: what was begun is cleaned up when the caller has gone, too.
+        // Not with the caller's signal: leftovers are removed after an abort as well.
         await commands.remove(temporary, AbortSignal.timeout(60_000)).catch(() => undefined);
         throw error;
       }
-      // What is wrong stays: of two who create one name the last one stays here, so that it may be the other's.
+      // A wrong object stays there: of two writers that create one name the later one prevails, so it may belong to the
+      // other.
       return expectSize(await settled(key, signal), key, body.byteLength, url);
     });
   }
@@ -201,7 +212,7 @@ function rcloneDestination(
     return await removeStale(found, nowMs, remove, signal);
   }
 
-  /** The storage's, as far as it keeps a time of its own; 0 when nothing is to be learned. */
+  /** The current time by the storage's clock, where it keeps times of its own; 0 when it is unknown. */
   async function timeNow(signal: AbortSignal): Promise<number> {
     const probe = temporaryName();
     await commands.upload(probe, Buffer.from('1'), undefined, probe, signal);

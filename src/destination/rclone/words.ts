@@ -1,9 +1,9 @@
-/** What rclone says when it does not do what it is asked to, and what that means. */
+/** What rclone's error messages mean for a destination. */
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
 import { saysProtected } from '../http-failure.ts';
 
-/** The storage does not know the account any more, in the words of those that rclone reaches, or refuses it something. */
+/** Messages of the storages that rclone reaches, when they no longer accept the account or deny it something. */
 const SIGN_IN_ENDED =
   /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been|is (?:expired|invalid))|(?:expired|invalid)[_ ]?access[_ ]?token|empty token|authentication ?failed/i;
 const SIGN_IN_AGAIN =
@@ -13,8 +13,8 @@ const SIGN_IN_AGAIN =
 const THROTTLING = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
 
 /**
- * Of all lines that by which it ended counts: notices of other things may stand before and after it, how it is to be
- * called or where it was at work.
+ * The error for the output of an rclone that ended. Only the line that says why it ended is used: other notices, such
+ * as usage or stack traces, may precede and follow it.
  */
 export function complaint(text: string, url: string): DestinationError {
   const lines = linesOf(text);
@@ -72,7 +72,7 @@ const COMPLAINTS: readonly (Complaint & { readonly pattern: RegExp })[] = [
   { ...SOMETHING, pattern: /password|decrypt/i, kind: 'denied' },
 ];
 
-/** Without time and level, and without what may be a secret in a URL. */
+/** The message without time and level, and without what may be a secret in a URL. */
 export function plainWords(text: string): string {
   return (
     text
@@ -109,7 +109,7 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
   [SIGN_IN_ENDED, 'denied', SIGN_IN_AGAIN],
 ];
 
-/** The error for what a command answers in place of its result. */
+/** The error for a command that was answered with a failure. */
 export function refusal(text: string, op: string, key: string, url: string): DestinationError {
   const found = meanings.find(([pattern]) => pattern.test(text));
   const [pattern, kind, hint] = found ?? [

@@ -1,6 +1,6 @@
 /**
- * What the environment and the files of the AWS tools say beside credentials. Their library would read the address of the
- * store by itself, and two stores would go by one URL: that is refused.
+ * Reads what the environment and the files of the AWS tools say in addition to credentials. Addresses of other stores
+ * are refused: the AWS library would follow them, and the same URL would mean two different stores.
  */
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '@smithy/core/config';
@@ -10,13 +10,13 @@ import type { S3Access } from '../access.ts';
 import type { S3Place } from '../location.ts';
 
 export interface AwsSettings {
-  /** Undefined where nobody names one. */
+  /** Undefined where none is configured. */
   readonly region: string | undefined;
-  /** Certificates (PEM) that are to be trusted. */
+  /** Certificates (PEM) to trust in addition. */
   readonly certificates: string | undefined;
 }
 
-/** @throws {RequestError} INVALID_DESTINATION; {DestinationError} */
+/** @throws {RequestError} INVALID_DESTINATION when the AWS settings name another store; {DestinationError} */
 export async function awsSettings(place: S3Place, access: S3Access, url: string): Promise<AwsSettings> {
   const { profile, accessKeyId } = access;
   const options = profile === undefined ? {} : { profile };
@@ -32,7 +32,7 @@ export async function awsSettings(place: S3Place, access: S3Access, url: string)
     )()) || undefined;
   if (place.endpoint === undefined) await refuseOtherStore(place, options, look);
   const bundle = await look(['AWS_CA_BUNDLE'], 'ca_bundle');
-  // As it is with the credentials: what the settings of the destination give is not looked for elsewhere.
+  // As for credentials: what the settings of the destination give is not looked for in the environment or the files.
   const isGiven = place.region !== undefined || accessKeyId !== undefined;
   return {
     region:
@@ -67,7 +67,9 @@ async function refuseOtherStore(
   });
 }
 
-/** `services = NAME` of the profile, and what the section of that name says of S3. */
+/**
+ * The endpoint for S3 in the section `services NAME` of the AWS configuration, where the profile has `services = NAME`.
+ */
 async function endpointOfServices(options: { readonly profile?: string }): Promise<string | undefined> {
   const found = await loadConfig(
     {
@@ -98,7 +100,10 @@ async function certificatesIn(file: string, url: string): Promise<string> {
   return text;
 }
 
-/** Whose stores of Amazon: those of China and of governments are other ones, and may have a bucket of the same name. */
+/**
+ * Identifies Amazon's partition by its region. Those of China and of governments are separate stores, which may have a
+ * bucket of the same name.
+ */
 export function amazonOf(region: string | undefined): string {
   const [, other] = /^(cn|us-gov|us-iso[a-z]*|eu-iso[a-z]*|eusc)-/.exec(region ?? '') ?? [];
   return other === undefined ? 'Amazon' : `Amazon ${other}`;

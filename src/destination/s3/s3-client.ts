@@ -1,4 +1,4 @@
-/** The client of an S3 store, and the one way in which it is asked. */
+/** The client of an S3 store, and the single way to send it requests. */
 import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { systemClock, type Clock } from '../../base/clock.ts';
@@ -15,12 +15,12 @@ import { s3Failure } from './s3-failure.ts';
 
 export interface S3Options {
   readonly pace?: UploadPace | undefined;
-  /** How long nothing may move, in milliseconds. */
+  /** How long nothing may move before a call fails, in milliseconds. */
   readonly stallMs?: number;
-  /** It is to be written to at once: what the store can do is tried out before. */
+  /** The store is about to be written to, so its abilities are tried out while it is opened. */
   readonly create?: boolean;
   readonly clock?: Clock;
-  /** With what opens the store, finds out about it or confirms what it has taken; the other calls are tried once. */
+  /** How to retry the requests that open the store, try it out or confirm a put. All other calls are tried once. */
   readonly patience?: Patience;
 }
 
@@ -30,22 +30,25 @@ export interface S3Store {
   readonly library: Library;
   readonly client: S3Client;
   readonly bucket: string;
-  /** What every key of the store begins with: empty, or with a slash at its end. */
+  /** Prefix of every key in the store: empty, or ending in a slash. */
   readonly root: string;
   readonly url: string;
-  /** A hash of where the bucket is: what is known of one store holds for no other that has its objects. */
+  /**
+   * A hash of endpoint and bucket: what is known about one store must not be applied to another that holds a copy of
+   * its objects.
+   */
   readonly where: string;
   readonly access: S3Access;
   readonly pace: UploadPace | undefined;
   readonly clock: Clock;
-  /** What its answers have shown since it was opened. */
+  /** What the store's answers have shown since it was opened. */
   readonly seen: { keepsDeleted?: 'hidden' | 'refused' };
   /**
-   * One call. Its failures are DestinationErrors but for `expected`: a status that is part of the answer.
+   * Sends one call. Its failures are DestinationErrors, except those that `mine` accepts, which are rethrown unchanged.
    * Rejects with the signal's reason, and with `unreachable` when nothing moves.
    */
   readonly ask: Ask;
-  /** The same store, which is asked again when it cannot do something at the moment. */
+  /** The same store with retries while it answers that it cannot do something at the moment. */
   readonly patient: S3Store;
 }
 
@@ -59,13 +62,13 @@ export interface Question {
   /** As a verb: "store", "read". */
   readonly op: string;
   readonly key?: string;
-  /** Failures that the caller understands, and gets as they are. */
+  /** Failures that the caller handles itself; they are rethrown unchanged. */
   readonly mine?: (error: unknown) => boolean;
-  /** Bytes of an answer that is an object; what is none has as many as a page, and is made of parts. */
+  /** Largest size of the answer in bytes; that of a page by default. */
   readonly largest?: number;
 }
 
-/** How many calls at once still help on a far and fast line. */
+/** How many concurrent calls still help on a far and fast line. */
 export const S3_PARALLEL = 16;
 
 export async function s3Store(place: S3Place, access: S3Access, options: S3Options): Promise<S3Store> {
@@ -134,11 +137,11 @@ export async function s3Store(place: S3Place, access: S3Access, options: S3Optio
 function clientSettings(place: S3Place, access: S3Access, region: string | undefined): S3ClientConfig {
   const { accessKeyId, secretAccessKey, sessionToken, profile } = access;
   return {
-    // Amazon names the right one when a bucket is elsewhere, and it is asked there.
+    // When a bucket is in another region Amazon names that, and the library follows.
     region: region ?? 'us-east-1',
     followRegionRedirects: place.endpoint === undefined,
     forcePathStyle: place.pathStyle,
-    // What else would name another address has been looked at (aws-settings.ts).
+    // Endpoints that are configured elsewhere have already been checked (aws-settings.ts).
     ignoreConfiguredEndpointUrls: true,
     ...(place.endpoint === undefined
       ? {}
@@ -153,15 +156,15 @@ function clientSettings(place: S3Place, access: S3Access, region: string | undef
           },
         }),
     ...(profile === undefined ? {} : { profile }),
-    // Whoever wraps the destination tries again, and knows what was stored.
+    // The wrapper of the destination retries, as it knows what may have been stored.
     maxAttempts: 1,
-    // Other stores refuse the checksums that the library adds by itself.
+    // Other stores refuse the checksums that the library would add.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // A round trip for every pack, and not every store answers it.
+    // It would cost a round trip for every pack, and not every store answers it.
     expectContinueHeader: false,
     logger: {
-      // The library writes warnings of its own to the console otherwise.
+      // Otherwise the library writes its warnings to the console.
       trace: () => {},
       debug: () => {},
       info: () => {},
@@ -171,12 +174,12 @@ function clientSettings(place: S3Place, access: S3Access, region: string | undef
   };
 }
 
-/** A page for people, with success: somebody else answers. */
+/** A successful answer that is a web page: something other than the store has answered. */
 class WebPage extends Error {
   override readonly name = 'WebPage';
 }
 
-/** A time that is none. */
+/** A time that cannot be parsed. */
 class UnreadableTime extends Error {
   override readonly name = 'UnreadableTime';
 }
@@ -187,7 +190,10 @@ function noTime({ message }: UnreadableTime): ReturnType<typeof meaning> {
   return meaning('unsupported', 'never', what, 'Update the store, or use another one.');
 }
 
-/** The library takes times in the one form that HTTP allows; stores and proxies write others, which say as much. */
+/**
+ * Normalises the time of an object. The library accepts only the form that HTTP requires, while some stores and proxies
+ * write valid times in other forms.
+ */
 function readTimes(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (step) => {
@@ -214,7 +220,7 @@ function isHtml(type: string | undefined): boolean {
   return /^(?:text\/html|application\/xhtml)/i.test(type ?? '');
 }
 
-/** Before anything is made of the answer: a page has a length and bytes as an object has. */
+/** Rejects web pages before the library interprets them: a page has a length and bytes like an object. */
 function refusePages(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (step) => {
@@ -224,14 +230,15 @@ function refusePages(client: S3Client): void {
         readonly headers: Readonly<Record<string, string>>;
         readonly statusCode: number;
       };
-      // Some servers call an answer without a body so; whether a put was kept is asked for.
+      // Some servers label empty answers as HTML. That matters for reads only: after a put the store is asked what it
+      // has.
       const { method } = step.request as { readonly method: string };
       if ((method !== 'GET' && method !== 'HEAD') || statusCode >= 300 || !isHtml(headers['content-type']))
         return result;
       body?.destroy?.();
       throw new WebPage(`${statusCode} with ${headers['content-type']}`);
     },
-    // Next to the network: what reads the answer comes after it.
+    // Runs closest to the network, before the library reads the answer.
     { step: 'deserialize', priority: 'low', name: 'holdfastNoPages' },
   );
 }

@@ -1,4 +1,4 @@
-/** What S3 stores answer when they do not do what they are asked. */
+/** What the failures of S3 stores mean for a destination. */
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import {
   DENIED,
@@ -55,7 +55,7 @@ const REGION = meaning(
   'the bucket is in another region',
   'Add ?region=NAME to its URL.',
 );
-/** It could send keys and data to anybody. */
+/** Not followed, as the redirect could send keys and data to anybody. */
 const REDIRECTED = meaning(
   'unsupported',
   'never',
@@ -71,7 +71,7 @@ const NOT_SAID_BY_THE_STORE = meaning(
   'See that the store runs, and that the address leads to it: a proxy answers so while it does not.',
 );
 
-/** By the store's own names; those of other makers among them. */
+/** Keyed by the stores' own error codes, including those of other makers. */
 const MEANINGS = {
   NoSuchBucket: NO_BUCKET,
   AccessDenied: DENIED,
@@ -114,12 +114,12 @@ const MEANINGS = {
 } as const;
 
 export function s3Failure(error: unknown, action: WebAction): unknown {
-  // Neither has an answer of a store.
+  // Both come from the credential provider, without an answer of the store.
   const name = error instanceof Error ? error.name : '';
   if (name === 'CredentialsProviderError' || name === 'TokenProviderError')
     return failure(NO_CREDENTIALS, action, error);
   if (isOfSomebodyElse(error)) return failure(NOT_THE_STORE, action, undefined);
-  // A store says what it is that it does not have.
+  // A store itself says what does not exist; without a code it may be a proxy.
   if (isNotFound(error) && answerOf(error)?.code === undefined) return notSaidByTheStore(action, error);
   const region = regionOf(error);
   if (region !== undefined) return failure(elsewhere(region), action, error, answerOf(error));
@@ -130,8 +130,9 @@ export function s3Failure(error: unknown, action: WebAction): unknown {
 }
 
 /**
- * A redirect that a store does not explain, or a refusal as a page for people: a network wants a sign-in first, or a
- * proxy keeps one out. What a store says of itself has its name, or its number.
+ * Whether something other than the store has answered, by a redirect without explanation or a refusal that is a web
+ * page: a network that wants a sign-in first, or a proxy that denies access. Answers of a store have an error code or
+ * an `x-amz-` header.
  */
 function isOfSomebodyElse(error: unknown): boolean {
   const answer = answerOf(error);
@@ -147,7 +148,7 @@ function isRedirect(status: number | undefined): boolean {
   return status !== undefined && status >= 300 && status < 400;
 }
 
-/** The region that the store names in place of the one that was asked; undefined for any other failure. */
+/** The region that the store says the bucket is in; undefined for any other failure. */
 function regionOf(error: unknown): string | undefined {
   const answer = answerOf(error);
   if (!(error instanceof Error) || answer === undefined) return undefined;
@@ -169,7 +170,7 @@ function elsewhere(region: string): ReturnType<typeof meaning> {
   };
 }
 
-/** "Not found", from whomever. */
+/** Whether the answer is "not found", no matter who sent it. */
 export function isNotFound(error: unknown): boolean {
   const status = statusOf(error);
   return status === 404 || status === 410;
@@ -177,34 +178,36 @@ export function isNotFound(error: unknown): boolean {
 
 const REASONS: ReadonlySet<string> = new Set(['NoSuchKey', 'NoSuchVersion', 'NoSuchBucket']);
 
-/** "Not found" of an object without the reason that a store gives: it may be of a proxy whose store does not run. */
+/**
+ * Whether the answer is "not found" without a reason that stores give: it may come from a proxy whose store is down.
+ */
 export function lacksReason(error: unknown): boolean {
   return isNotFound(error) && !REASONS.has(answerOf(error)?.code ?? '');
 }
 
-/** Whether the answer has what S3 stores number theirs by, and nobody else does. Not all of them do. */
+/** Whether the answer has a request id as S3 stores send it, and nobody else does. Not all stores send one. */
 export function isNumbered(error: unknown): boolean {
   return error instanceof Error && (headersOf(error)['x-amz-request-id'] ?? '') !== '';
 }
 
-/** The error for an object that is not there, by what the store itself says. */
+/** The error for an object that does not exist, according to the store itself. */
 export function absent(action: WebAction, cause: unknown): DestinationError {
   return failure(meaningOfStatus(404), action, cause, answerOf(cause));
 }
 
-/** The error for a "not found" that the store has not said. */
+/** The error for a "not found" that did not come from the store. */
 export function notSaidByTheStore(action: WebAction, cause: unknown): DestinationError {
   const type = cause instanceof Error ? headersOf(cause)['content-type'] : undefined;
-  // In place of what the library makes of a body that it cannot read.
+  // A cause that says more than the library's own error about a body that it cannot parse.
   return failure(NOT_SAID_BY_THE_STORE, action, new Error(`${statusOf(cause)} with ${type ?? 'no body'}`));
 }
 
-/** Whether a `not-found` is one of the bucket. */
+/** Whether a `not-found` refers to the bucket. */
 export function isBucketMissing({ cause }: DestinationError): boolean {
   return cause instanceof Error && cause.name === 'NoSuchBucket';
 }
 
-/** The error for an answer that does not fit what was asked. */
+/** The error for an answer that does not fit the request. */
 export function senseless(
   op: string,
   url: string,
@@ -216,7 +219,7 @@ export function senseless(
     op,
     what,
     hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
-    // What is not there yet may come.
+    // An answer with a cause may still become right, such as when an object is not visible yet.
     details: { key, ...(cause === undefined ? { whole: true } : {}) },
     retry: 'now',
     cause,
@@ -234,9 +237,9 @@ function answerOf(error: unknown): WebAnswer | undefined {
   const status = metadata.httpStatusCode ?? responseOf(error)?.statusCode;
   if (status === undefined && errnoOf(error) !== undefined) return undefined;
   const headers = headersOf(error);
-  // Only what the library has read in an answer of the store has that.
+  // Only errors that the library has parsed from the store's answer have this property.
   const told = 'Code' in error && typeof error.Code === 'string' ? error.Code : undefined;
-  // What came without a body, or with one that the library cannot read, has no name of its own.
+  // Without a body, or with one that it cannot parse, the library uses a generic name.
   const code = told ?? (UNNAMED.test(error.name) ? undefined : error.name);
   return {
     status,

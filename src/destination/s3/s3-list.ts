@@ -1,4 +1,4 @@
-/** Lists of an S3 store. */
+/** Lists the objects of an S3 store. */
 import { Transform, pipeline, type Readable } from 'node:stream';
 import type { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
@@ -33,7 +33,7 @@ export async function* listObjects(
       IsTruncated: truncated,
       NextContinuationToken: token,
     } = reply;
-    // A page of something else has neither; an answer that was cut short has one that does not fit.
+    // An answer that is no list has neither; in one that was cut short the count does not fit.
     if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
     if (count !== undefined && count !== contents.length)
       throw incomplete(url, `${contents.length} of ${count} objects came`);
@@ -49,7 +49,10 @@ export async function* listObjects(
   });
 }
 
-/** A page is hundreds of kilobytes, which the library gives when all have come. */
+/**
+ * Reports the bytes of a page as they arrive. A page has hundreds of kilobytes, which the library hands over only as a
+ * whole.
+ */
 function tellOfArriving({ middlewareStack }: ListObjectsV2Command, { moved }: Moving): void {
   middlewareStack.add(
     (next) => async (step) => {
@@ -61,7 +64,7 @@ function tellOfArriving({ middlewareStack }: ListObjectsV2Command, { moved }: Mo
           done(null, chunk);
         },
       });
-      // A failure of the one is one of the other, which the library listens to.
+      // A failure of either stream destroys the other, and the library listens to the last one.
       response.body = pipeline(response.body, counter, () => {});
       return result;
     },

@@ -1,6 +1,7 @@
 /**
- * One object of an S3 store looked at, and what shows that it is not there. "Not found" is said also by proxies whose
- * store does not run: only what the store itself says counts, since nothing that counts as absent is asked for again.
+ * Looks at single objects of an S3 store, and establishes when one does not exist. Proxies also answer "not found"
+ * while their store is down. Only the store's own word is accepted, since nothing that is reported as absent is asked
+ * for again.
  */
 import type { Readable } from 'node:stream';
 import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
@@ -20,17 +21,17 @@ import {
 } from './s3-failure.ts';
 
 export interface ObjectHead extends ObjectStat {
-  /** Base64; undefined where the store keeps none. */
+  /** Base64; undefined where the store keeps no checksum. */
   readonly sha256: string | undefined;
 }
 
-/** @throws {DestinationError} `not-found` when the store itself says that there is none */
+/** @throws {DestinationError} `not-found` when the store itself says that there is no such object */
 export async function headObject(store: S3Store, key: string, signal: AbortSignal): Promise<ObjectHead> {
   const reply = await askHead(store, key, signal);
   return { ...statOf(store, key, reply), sha256: reply.ChecksumSHA256 };
 }
 
-/** All that the store says of an object. @throws {DestinationError} as `headObject` */
+/** All headers of an object. @throws {DestinationError} as `headObject` */
 export async function askHead(
   store: S3Store,
   key: string,
@@ -48,7 +49,7 @@ export async function askHead(
       return await client.send(command, { abortSignal: moving.signal });
     });
   } catch (error) {
-    // Such an answer has no body that could say why.
+    // The answer to HEAD has no body that could give the reason.
     if (isNotFound(error)) throw await whyAbsent(store, key, error, signal);
     if (error instanceof DestinationError && UNEXPLAINED.has(Number(error.details['status'])))
       await askWhy(store, key, signal);
@@ -67,7 +68,7 @@ async function askWhy(store: S3Store, key: string, signal: AbortSignal): Promise
   }
 }
 
-/** What to throw for a "not found" that came in place of the head. */
+/** The error to throw for a "not found" in answer to HEAD. */
 async function whyAbsent(store: S3Store, key: string, cause: unknown, signal: AbortSignal): Promise<unknown> {
   const action = { op: 'look at', url: store.url, key };
   if (isNumbered(cause)) return absent(action, cause);
@@ -80,7 +81,7 @@ async function whyAbsent(store: S3Store, key: string, cause: unknown, signal: Ab
   return notSaidByTheStore(action, cause);
 }
 
-/** Asks for a byte in the place of the head: that is refused with a reason. */
+/** Reads one byte instead of asking for the head: a refusal then has a body with the reason. */
 async function readByte(store: S3Store, key: string, signal: AbortSignal): Promise<void> {
   const { bucket, client, library, root } = store;
   const isEmpty = (error: unknown): boolean => statusOf(error) === 416;
@@ -90,7 +91,7 @@ async function readByte(store: S3Store, key: string, signal: AbortSignal): Promi
       const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: 'bytes=0-0' });
       return await client.send(command, { abortSignal: moving.signal });
     });
-    // It is there: its bytes are of no use.
+    // The object exists, and its byte is not needed.
     (body as Readable | undefined)?.destroy();
   } catch (error) {
     if (!isEmpty(error)) throw error;
@@ -98,9 +99,9 @@ async function readByte(store: S3Store, key: string, signal: AbortSignal): Promi
 }
 
 /**
- * Asks about one object, whose answer may have a body. A "not found" without a reason, which a few stores give, is
- * compared with a list. Failures are those of `ask`. @throws {DestinationError} `not-found` when the store has no such object,
- * `unreachable` when somebody else said so
+ * Makes a request about one object, whose answer may have a body. "Not found" without a reason, as a few stores send
+ * it, is verified by a list. Failures are those of `ask`. @throws {DestinationError} `not-found` when the store has no
+ * such object, `unreachable` when something else said so
  */
 export async function askAbout<T>(
   store: S3Store,
@@ -122,7 +123,7 @@ export async function askAbout<T>(
   }
 }
 
-/** Of all names that begin so, the shortest is the first. */
+/** Whether a list shows the key. One name is enough: of all names with this beginning the key itself comes first. */
 async function isListed(
   store: S3Store,
   action: { readonly op: string; readonly url: string; readonly key: string },
@@ -135,7 +136,7 @@ async function isListed(
     return await client.send(command, { abortSignal: moving.signal });
   });
   const { Contents: contents = [], IsTruncated: truncated, KeyCount: count } = reply;
-  // An empty answer, or a page of something else.
+  // The answer is empty, or a page of something else.
   if (truncated === undefined && count === undefined) throw failure(NOT_THE_STORE, action);
   return contents.some(({ Key: name }) => name === root + key);
 }
@@ -151,7 +152,7 @@ function statOf(
   return { size, modifiedMs: wholeSeconds(modifiedMs) };
 }
 
-/** Lists say milliseconds where the answer about one object says seconds. */
+/** Rounds down to seconds, as lists give milliseconds and HEAD only seconds. */
 export function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1000) * 1000;
 }

@@ -1,4 +1,4 @@
-/** Objects of an S3 store: stored, read, removed and protected, each answer compared with what was asked for. */
+/** Stores, reads, deletes and protects objects of an S3 store. Each answer is compared with what was asked for. */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { PutObjectCommandInput } from '@aws-sdk/client-s3';
@@ -13,22 +13,27 @@ import type { Question, S3Store } from './s3-client.ts';
 import { isBucketMissing, senseless, statusOf } from './s3-failure.ts';
 import { askAbout, askHead, headObject } from './s3-look.ts';
 
-/** How an object is put. */
 export interface PutManner {
-  /** Only where there is none: what the store makes of it, it was asked about before. */
+  /** Create only, unless the key exists. Whether the store supports that was found out before. */
   readonly ifNoneMatch: boolean;
-  /** The store keeps a checksum beside the object, which it compares with the bytes. */
+  /** The store keeps a checksum with the object and compares it with the bytes. */
   readonly checksum: boolean;
-  /** Until when nobody may remove it, milliseconds since 1970; undefined for no such time. */
+  /** Time until which nobody may remove it, milliseconds since 1970; undefined for no protection. */
   readonly retainUntilMs?: number | undefined;
 }
 
-/** Up to so much more than was asked for is read, rather than asking for the size first. */
+/**
+ * To read from the end of an object, up to this many bytes more than needed are read instead of asking for the size
+ * first.
+ */
 const SUFFIX_BYTES = 1024 ** 2;
 
 const CONFLICT = new Set([409, 412]);
 
-/** Gives the SHA-256 of the bytes (base64). Rejects with `exists` when the store says that the key is taken. */
+/**
+ * Puts an object and returns the SHA-256 of its bytes (base64). Rejects with `exists` when the store says that the key
+ * is taken.
+ */
 export async function sendObject(
   store: S3Store,
   key: string,
@@ -52,7 +57,7 @@ export async function sendObject(
       ? {}
       : { ServerSideEncryption: access.serverSideEncryption }),
     ...(access.kmsKeyId === undefined ? {} : { SSEKMSKeyId: access.kmsKeyId }),
-    // A bucket that protects what is stored wants a checksum of each object, and does not say so before.
+    // A bucket with Object Lock requires a checksum of each object, and does not say so in advance.
     ...(manner.checksum ? {} : { ContentMD5: createHash('md5').update(body).digest('base64') }),
     ...retention(store, manner),
   };
@@ -63,7 +68,7 @@ export async function sendObject(
       command.middlewareStack.add(
         (next) => async (step) => {
           const { headers } = step.request as { headers: Record<string, string> };
-          // Signed with the rest, so that the store compares it with what arrives.
+          // Signed with the other headers, so that the store compares it with the bytes that arrive.
           headers['x-amz-content-sha256'] = sha256.toString('hex');
           return await next(step);
         },
@@ -89,7 +94,7 @@ function retention(
   };
 }
 
-/** A store that takes no object with a time of protection hardly says why. */
+/** Adds a hint about Object Lock: a store that refuses an object with a time of protection rarely says why. */
 function lacksLock(error: unknown, { retainUntilMs }: PutManner): unknown {
   if (retainUntilMs === undefined || !(error instanceof DestinationError) || error.kind !== 'unsupported')
     return error;
@@ -99,7 +104,10 @@ function lacksLock(error: unknown, { retainUntilMs }: PutManner): unknown {
   return new DestinationError(kind, message, { op, hint, details, retry, cause });
 }
 
-/** Of two that create the same object, the store may tell the slower one of a conflict before there is an object. */
+/**
+ * The error for a refused creation. When two writers create the same object, the store may report a conflict to the
+ * slower one before the object exists.
+ */
 async function conflict(
   store: S3Store,
   key: string,
@@ -131,7 +139,7 @@ export async function getObject(
   const { offset, length } = range;
   const isOrdinary = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && length > 0;
   const fromEnd = offset < 0 && length <= -offset && -offset - length <= SUFFIX_BYTES;
-  // Whatever no request can say: the size tells whether it is there, and where.
+  // A range that no single request can express: the object's size is asked for first.
   if (!isOrdinary || (offset < 0 && !fromEnd)) {
     const { size } = await headObject(store, key, signal);
     const { start, length: exact } = extentOf(range, size, key);
@@ -144,7 +152,7 @@ export async function getObject(
     const { bytes, total } = await fetchBytes(store, key, { asked, range, mine }, signal);
     if (!fromEnd) return bytes;
     extentOf(range, total, key);
-    // Memory of the caller's own, and no more than was asked for.
+    // A copy of exactly the bytes that were asked for, in memory of its own.
     return bytes.length === length ? bytes : Buffer.from(new Uint8Array(bytes.subarray(0, length)).buffer);
   } catch (error) {
     if (!mine(error)) throw error;
@@ -154,7 +162,7 @@ export async function getObject(
   }
 }
 
-/** Asked for as a part, whose answer says twice how much there is: what lacks bytes on the way does not pass. */
+/** Reads a whole object as a range: the answer then states its length twice, so missing bytes are noticed. */
 async function getWhole(store: S3Store, key: string, signal: AbortSignal): Promise<Buffer> {
   const mine = (error: unknown): boolean => statusOf(error) === 416;
   try {
@@ -169,7 +177,7 @@ async function getWhole(store: S3Store, key: string, signal: AbortSignal): Promi
 
 interface Part {
   readonly asked: string;
-  /** Undefined for all of it. */
+  /** Undefined for the whole object. */
   readonly range: ByteRange | undefined;
   readonly mine: NonNullable<Question['mine']>;
 }
@@ -201,7 +209,7 @@ async function fetchBytes(
   });
 }
 
-/** How many bytes must come, by what the head of the answer says. */
+/** How many bytes must arrive, according to the headers of the answer. */
 function expectedLength(
   url: string,
   key: string,
@@ -215,14 +223,14 @@ function expectedLength(
   if (said.length === undefined || said.length > largestObject(key))
     throw senseless('read', url, key, 'the answer does not say how long it is, or is too long');
   const { length } = said;
-  // Some make no part of all there is.
+  // Some stores answer a range over the whole object with 200 and no range.
   if (range === undefined && said.status === 200) return { length, total: length };
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said.range ?? '') ?? [];
   if (said.status !== 206 || from === undefined || to === undefined || size === undefined)
     throw senseless('read', url, key, 'the whole object came instead of a part');
   const total = Number(size);
   const { start, end } = placeOf(range, total);
-  // Shorter than asked for: the object is.
+  // When the object is shorter than the range, this error says so.
   if (range !== undefined && range.offset >= 0) extentOf(range, total, key);
   if (Number(from) !== start || Number(to) !== end - 1 || length !== end - start)
     throw senseless('read', url, key, 'another part came than was asked for');
@@ -257,13 +265,13 @@ export async function deleteObject(
     });
   } catch (error) {
     if (isProtectedForNow(error)) store.seen.keepsDeleted ??= 'refused';
-    // Others than Amazon say that there is nothing to delete.
+    // Stores other than Amazon report that there is nothing to delete.
     if (!(error instanceof DestinationError) || error.kind !== 'not-found' || isBucketMissing(error))
       throw error;
   }
 }
 
-/** Nobody may remove the object before that time. Never shortened. */
+/** Protects the object from removal until that time. A later end that is already set is never shortened. */
 export async function retainObject(
   store: S3Store,
   key: string,
@@ -275,13 +283,13 @@ export async function retainObject(
   try {
     await protect(store, objectLock.mode, key, untilMs, signal);
   } catch (error) {
-    // Who would shorten the time is refused like one who may not change it.
+    // An attempt to shorten the time is refused like one without the right to change it.
     const refused = error instanceof DestinationError && error.kind === 'denied';
     if (!refused || !((await protectedUntil(store, key, signal)) >= untilMs)) throw error;
   }
 }
 
-/** 0 where the store does not say. */
+/** The end of the object's protection, milliseconds since 1970; 0 where the store does not say. */
 async function protectedUntil(store: S3Store, key: string, signal: AbortSignal): Promise<number> {
   const reply = await askHead(store, key, signal);
   return reply.ObjectLockRetainUntilDate?.getTime() ?? 0;

@@ -1,4 +1,7 @@
-/** What an S3 store can do, found out by trying, and kept in the store itself so that it is tried once. */
+/**
+ * Finds out by trying what an S3 store can do. The result is recorded in the store itself, so that it is tried only
+ * once.
+ */
 import { randomBytes } from 'node:crypto';
 import { DestinationError, isAbort } from '../../base/errors.ts';
 import type { S3Store } from './s3-client.ts';
@@ -8,37 +11,41 @@ import { deleteObject, getObject, sendObject } from './s3-objects.ts';
 
 export interface S3Abilities {
   /**
-   * What becomes of a put that is to create: exactly one of several succeeds; those succeed that come at the same
-   * moment; it replaces what is there; it is not understood.
+   * What the store does with a put that is to create only. `one`: exactly one of several writers succeeds. `some`:
+   * several succeed when they come at the same moment. `all`: the put replaces an existing object. `none`: the store
+   * refuses the condition.
    */
   readonly create: 'one' | 'some' | 'all' | 'none';
-  /** A checksum is kept beside each object. */
+  /** The store keeps a checksum with each object. */
   readonly checksum: boolean;
 }
 
-/** None is a key of a destination, so lists leave them out. */
+/** None of these names is a valid key, so lists leave them out. */
 const RECORD = 'HOLDFAST-STORE';
 const TRIAL = 'HOLDFAST-TRIAL';
 
-/** Version 1 did not say of which store it holds. */
+/** Version 1 did not record which store it applies to. */
 const RECORD_VERSION = 2;
-/** A store that gives away more than one win does so in the first rounds. */
+/** Rounds that must show a winner. A store that lets several writers win does so in the first rounds. */
 const ROUNDS = 3;
-/** With those that say nothing, since the answer of the winner was lost. */
+/** Most rounds in all, including those without a winner because its answer was lost. */
 const MOST_ROUNDS = 8;
 const RIVALS = 8;
 
-/** Of a store about which nothing is known: what is safe everywhere. */
+/** Assumed while nothing is known about the store; safe everywhere. */
 export const CAUTIOUS: S3Abilities = { create: 'all', checksum: false };
 
-/** What was found out before; undefined when nothing was. @throws {DestinationError} when the bucket is not there */
+/**
+ * The recorded abilities; undefined when there is no usable record. @throws {DestinationError} when the bucket does not
+ * exist
+ */
 export async function readAbilities(store: S3Store, signal: AbortSignal): Promise<S3Abilities | undefined> {
   let text;
   try {
     text = (await getObject(store, RECORD, undefined, signal)).toString();
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-    // Of the bucket, which everything else would find missing too.
+    // The bucket itself is missing, so that everything else would fail too.
     if (isBucketMissing(error)) throw error;
     return undefined;
   }
@@ -50,18 +57,18 @@ function parseRecord(text: string, here: string): S3Abilities | undefined {
   try {
     found = JSON.parse(text);
   } catch {
-    // Anybody may have written it: it is found out anew.
+    // Anybody may have written this record, so its content is not trusted: the abilities are found out anew.
     return undefined;
   }
   if (typeof found !== 'object' || found === null) return undefined;
   const { version, where, create, checksum } = found as Readonly<Record<string, unknown>>;
-  // Objects may have been copied here with the record of another store.
+  // The record may have been copied here together with the objects of another store.
   if (version !== RECORD_VERSION || where !== here || typeof checksum !== 'boolean') return undefined;
   if (create !== 'one' && create !== 'some' && create !== 'all' && create !== 'none') return undefined;
   return { create, checksum };
 }
 
-/** Tries it out, and writes it down where that is allowed. */
+/** Tries out what the store can do, and records the result where that is allowed. */
 export async function findAbilities(store: S3Store, signal: AbortSignal): Promise<S3Abilities> {
   const tried = new Set<string>();
   const trial = (): string => {
@@ -89,19 +96,19 @@ export async function findAbilities(store: S3Store, signal: AbortSignal): Promis
       error,
     );
   } finally {
-    // Whoever may not delete leaves them there: a few bytes, which no list shows.
+    // Without the right to delete they stay: a few bytes that no list shows.
     await Promise.allSettled([...tried].map(async (key) => await deleteObject(store, key, signal)));
   }
 }
 
-/** False when the store does not understand that a put is to create. */
+/** False when the store does not understand a put that is to create only. */
 async function creates(store: S3Store, key: string, body: Buffer, signal: AbortSignal): Promise<boolean> {
   try {
     await sendObject(store, key, body, { ifNoneMatch: true, checksum: false }, signal);
     return true;
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error;
-    // The name is of this moment: an earlier try, whose answer was lost, has taken it.
+    // The name is random, so only an earlier try whose answer was lost can have taken it.
     if (error.kind === 'exists') return true;
     if (error.kind === 'unsupported') return false;
     throw error;
@@ -119,7 +126,8 @@ async function howManyWin(
     const bodies = Array.from({ length: RIVALS }, (_, rival) => Buffer.from(`${rival} ${key}`));
     const wins = await Promise.all(bodies.map(async (body) => await succeeds(store, key, body, signal)));
     const winners = bodies.filter((_, rival) => wins[rival] === true);
-    // One that comes later is no race at all; of two one may come first, where what was taken was not kept.
+    // A later put is no race and must be refused. If nothing of the race was kept, the first late put may rightly
+    // succeed, so only two successes show that the store replaces objects.
     if (
       (await succeeds(store, key, Buffer.from('late'), signal)) &&
       (await succeeds(store, key, Buffer.from('later'), signal))
@@ -160,7 +168,7 @@ async function keepsChecksum(
     return sha256 !== undefined;
   } catch (error) {
     if (isAbort(error) || !(error instanceof DestinationError)) throw error;
-    // Written down for good: only what the store says of itself counts.
+    // The result is recorded for good, so only a refusal by the store itself decides.
     if (error.kind !== 'unsupported' && error.kind !== 'denied') throw error;
     return false;
   }
@@ -174,7 +182,8 @@ async function writeRecord(store: S3Store, abilities: S3Abilities, signal: Abort
     await sendObject(store, RECORD, body, manner, signal);
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'exists') throw error;
-    // An unreadable one is in its place; who may not replace it finds out anew each time.
+    // There is an unreadable record. With credentials that may not replace it, the abilities are found out anew each
+    // time.
     await sendObject(store, RECORD, body, { ...manner, ifNoneMatch: false }, signal).catch(
       (refused: unknown) => {
         if (!(refused instanceof DestinationError) || refused.kind !== 'denied') throw refused;
@@ -184,8 +193,8 @@ async function writeRecord(store: S3Store, abilities: S3Abilities, signal: Abort
 }
 
 /**
- * Whether these credentials may delete: asked for with an object that is not there, on a condition that holds for none,
- * so that nothing goes and no mark is left.
+ * Whether these credentials may delete. It is found out by deleting an object that does not exist, under a condition
+ * that never holds, so that nothing is removed and no delete marker is left.
  */
 export async function mayDelete(store: S3Store, signal: AbortSignal): Promise<boolean> {
   const key = `${TRIAL}-delete`;
@@ -195,7 +204,8 @@ export async function mayDelete(store: S3Store, signal: AbortSignal): Promise<bo
   } catch (error) {
     if (!(error instanceof DestinationError)) throw error;
     if (error.kind === 'denied') return false;
-    // The condition is not understood, or did not hold. Nobody is kept from deleting by a lack of space.
+    // Either the condition is not understood or it did not hold, so deleting is allowed. Lack of space does not prevent
+    // deleting either.
     if (error.kind === 'exists' || error.kind === 'full') return true;
     if (error.kind !== 'unsupported') throw error;
   }

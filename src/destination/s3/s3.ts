@@ -1,12 +1,12 @@
 /**
  * A bucket of an S3 store as a destination: the key, below a prefix, is the name of the object.
  *
- * A put is signed together with the hash of its bytes, which the store compares; its size, its time and, where the
- * store keeps one, its checksum are then asked for, and it counts only when they fit. Stores differ in whether a put
- * can be made to create only; that is tried once for each prefix (s3-probe.ts). Where it cannot, the key is looked at
- * before, which keeps one writer from replacing anything, though not several who come at the same moment.
- * Objects are put in one request each: those of a repository are 128 MiB at most, and a request that is whole or
- * nothing is worth more than parts that must be cleaned up.
+ * A put is signed together with the hash of its bytes, which the store compares. Then the object's size, time and,
+ * where the store keeps one, checksum are asked for; the put succeeds only when they fit. Stores differ in whether a
+ * put can be made to create only, which is tried out once for each prefix (s3-probe.ts). Where it cannot, the key is
+ * looked at beforehand: that keeps a single writer from replacing anything, but not several that come at the same
+ * moment. Each object is put in one request. Objects of a repository have 128 MiB at most, and a request that succeeds
+ * as a whole or not at all is better than parts that would have to be cleaned up.
  */
 import { DestinationError } from '../../base/errors.ts';
 import type { S3Access } from '../access.ts';
@@ -29,9 +29,9 @@ const DAY_MS = 86_400_000;
 const live = new AbortController().signal;
 
 /**
- * Two requests: what the store can do, and whether these credentials may delete. With `create`, what is not known yet is
- * tried out at once, else before the first put. Rejects with `not-found` when there is no such bucket, `denied` when
- * the credentials are not good for it.
+ * Opens the bucket with two requests: one for the recorded abilities of the store, one to see whether these credentials
+ * may delete. Unknown abilities are tried out at once with `create`, otherwise before the first put. Rejects with
+ * `not-found` when there is no such bucket, and with `denied` when the credentials are not sufficient.
  */
 export async function openS3Destination(
   place: S3Place,
@@ -43,7 +43,7 @@ export async function openS3Destination(
   const { patient } = store;
   try {
     const asking = mayDelete(patient, signal);
-    // What is wrong with the bucket itself is the better answer of two.
+    // When both requests fail, the failure that concerns the bucket itself says more.
     asking.catch(() => {});
     const known = await readAbilities(patient, signal);
     const canDelete = await asking;
@@ -55,7 +55,7 @@ export async function openS3Destination(
   }
 }
 
-/** In place of a sentence about an object that nobody knows of. */
+/** Rewords a failure of opening, which would otherwise mention an object that the user does not know. */
 function openFailure(error: unknown, { url }: S3Store): unknown {
   if (!(error instanceof DestinationError)) return error;
   const { kind, what, hint, retry, details } = error;
@@ -74,7 +74,7 @@ function s3Destination(store: S3Store, known: S3Abilities | undefined, canDelete
   let abilities = known;
   let finding: Promise<S3Abilities> | undefined;
 
-  /** Found out once, however many ask at the same time. */
+  /** Concurrent callers share one trial. */
   async function abilitiesForPut(signal: AbortSignal): Promise<S3Abilities> {
     if (abilities !== undefined) return abilities;
     finding ??= findOut();
@@ -173,13 +173,14 @@ interface Sent {
   readonly body: Uint8Array;
   /** Base64. */
   readonly sha256: string;
-  /** Of several writers the store lets one create the object. */
+  /** The store lets exactly one of several writers create an object. */
   readonly createdByOne: boolean;
 }
 
 /**
- * What the store says of the object that it has just taken. One that is damaged goes again. Other bytes may be those of
- * another writer, who was told that they are stored: they stay, and the put has failed with `exists`.
+ * Compares what the store says about a just stored object with what was sent. A damaged object is deleted and can be
+ * put again. Where several writers may have created the key, other bytes may be those of a writer who was told that
+ * they are stored: they stay, and the put fails with `exists`.
  */
 async function confirm(
   store: S3Store,
@@ -203,9 +204,11 @@ async function confirm(
   );
 }
 
-/** Until when nobody may remove what is put now; undefined where nothing is protected. */
+/**
+ * The time until which an object that is put now is protected, milliseconds since 1970; undefined without Object Lock.
+ */
 function retainUntil({ access: { objectLock }, client, clock }: S3Store): number | undefined {
   if (objectLock === undefined) return undefined;
-  // What the library found the store's clock to differ by.
+  // The library tracks how far the store's clock differs from this machine's.
   return clock.now() + client.config.systemClockOffset + objectLock.days * DAY_MS;
 }

@@ -1,33 +1,40 @@
-/** How a server can be made to create a file under its name without ever replacing another: asked, then tried out. */
+/**
+ * Finds out how a server can be made to create a file without ever replacing another: by its extensions, then by
+ * trying.
+ */
 import { DestinationError } from '../../base/errors.ts';
 import { temporaryName } from '../new-file.ts';
 import { isStatus, STATUS, statusOf } from './answers.ts';
 import type { Lane } from './lane.ts';
 
 /**
- * `link`: a hard link never replaces. `claim`: a file that only one of several can create guards the name. `look`:
- * nothing does, so that two writers of one name at the same moment may both succeed.
+ * How a file gets its final name. `link`: by a hard link, which never replaces. `claim`: guarded by a file that only
+ * one of several writers can create. `look`: after a mere look, so that two concurrent writers of one name may both
+ * succeed.
  */
 export type Publishing = 'link' | 'claim' | 'look';
 
 export interface Abilities {
   readonly publishing: Publishing;
-  /** Requests are worked off one after the other, so that some can be sent before the last is answered. */
+  /** The server handles requests in order, so that several can be sent before the last one is answered. */
   readonly inOrder: boolean;
   readonly syncs: boolean;
 }
 
-/** OpenSSH is believed, and shows at the first put whether its file system has links; of any other server files of the probe's own show it, and are removed again. */
+/**
+ * What OpenSSH offers is believed; whether its file system has links shows at the first put. Other servers are tried
+ * out with temporary files, which are removed again.
+ */
 export async function findAbilities(lane: Lane, root: string, appendOnly: boolean): Promise<Abilities> {
   const syncs = lane.offers('fsync@openssh.com');
   const links = lane.offers('hardlink@openssh.com');
   if (lane.isOpenSsh && links) return { publishing: 'link', inOrder: true, syncs };
-  // Without a trace nothing can be tried there.
+  // With append-only access nothing is tried, as the files could not be removed again.
   if (appendOnly) return { publishing: links ? 'link' : 'look', inOrder: false, syncs };
   return { publishing: await tryOut(lane, root, links), inOrder: false, syncs };
 }
 
-/** Whether there are hard links where the destination lies: OpenSSH offers them also on a file system without. */
+/** Whether the destination's file system has hard links: OpenSSH offers the request even where it does not. */
 export async function hasLinks(lane: Lane, root: string): Promise<boolean> {
   const [file, name] = [`${root}/${temporaryName()}`, `${root}/${temporaryName()}`] as const;
   try {
@@ -57,7 +64,7 @@ async function tryOut(lane: Lane, root: string, links: boolean): Promise<Publish
     const again = await succeeds(lane.open(rival, 'create').then(async (handle) => await lane.close(handle)));
     return won.length === 1 && !again ? 'claim' : 'look';
   } catch (error) {
-    // Where nothing may be written, how to is no question: reading works.
+    // Where nothing may be written the way of writing does not matter, and reading works.
     if (isStatus(error, STATUS.permissionDenied, STATUS.failure)) return 'look';
     throw error;
   } finally {

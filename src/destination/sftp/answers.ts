@@ -3,7 +3,7 @@ import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { saysFull } from '../http-failure.ts';
 
-/** The status codes of SFTP, version 3, and those of later ones that some servers send to all. */
+/** Status codes of SFTP version 3, and those of later versions that some servers send regardless. */
 export const STATUS = {
   endOfFile: 1,
   noSuchFile: 2,
@@ -16,7 +16,7 @@ export const STATUS = {
   quotaExceeded: 15,
 } as const;
 
-/** The code of a server's refusal; undefined for an error that is none. */
+/** The status code of a server's refusal; undefined for any other error. */
 export function statusOf(error: unknown): number | undefined {
   if (error instanceof DestinationError || !(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'number' ? error.code : undefined;
@@ -27,7 +27,7 @@ export function isStatus(error: unknown, ...codes: readonly number[]): boolean {
   return status !== undefined && codes.includes(status);
 }
 
-/** What was being done, for the message. */
+/** The call that failed, for the message. */
 export interface SftpAction {
   /** As a verb: "store", "read". */
   readonly op: string;
@@ -92,7 +92,7 @@ const otherwise: Meaning = {
   retry: 'later',
 };
 
-/** `error` as a DestinationError when it is a server's refusal; anything else is returned as it is. */
+/** Turns a server's refusal into a DestinationError; any other error is returned unchanged. */
 export function answerError(error: unknown, { op, url, key }: SftpAction): unknown {
   const status = statusOf(error);
   if (status === undefined) return error;
@@ -118,7 +118,10 @@ export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): Dest
   });
 }
 
-/** Servers that remember directories (rclone) may not see for a moment what was made there just now. */
+/**
+ * The error for a just created name that the server does not find: servers that cache directories (rclone) may not see
+ * it for a moment.
+ */
 export function lostFromSight({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
   return new DestinationError(
     'unreachable',
@@ -143,7 +146,7 @@ export function full({ op, url, key = '' }: SftpAction, cause: unknown): Destina
   });
 }
 
-/** The file can be made, and nothing can be written to it. */
+/** The error for a file that can be created but not written to. */
 export function takesNoMore({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
   const what = 'the server writes no more bytes, as when the quota of the account is used up';
   return new DestinationError('full', `Cannot ${op} ${key} in ${url}: ${what}`, {
@@ -164,13 +167,13 @@ export function incomplete(url: string, key: string, actual: number, expected: n
   });
 }
 
-/** By the name that the network gives it. */
+/** The code that the network gives the failure, as a detail. */
 function codeOf(cause: unknown): { readonly code?: string } {
   const code = errnoOf(cause);
   return code === undefined ? {} : { code };
 }
 
-/** The connection is gone, or was never there. */
+/** The error for a connection that is lost or could not be made. */
 export function disconnected(url: string, what: string, cause?: unknown, stalled = false): DestinationError {
   return new DestinationError('unreachable', `${url}: ${what}`, {
     op: 'connect',

@@ -1,4 +1,4 @@
-/** One connection to an SSH server that has proven who it is, with one SFTP session on it. */
+/** Opens a connection to an SSH server that has proven its identity, with one SFTP session on it. */
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
@@ -13,15 +13,15 @@ export interface Connection {
   readonly client: Client;
   readonly sftp: SFTPWrapper;
   readonly socket: Wire;
-  /** What the server calls itself: `OpenSSH_9.2p1 …`. */
+  /** The server's software as it announces itself, such as `OpenSSH_9.2p1 …`. */
   readonly software: string;
 }
 
-/** A server that has not let one in by then does not answer. */
+/** A server that has not completed the sign-in within this time counts as not answering. */
 const readyMs = 60_000;
 const keepaliveMs = 15_000;
 
-/** The fast ones first; the rest is what ssh2 takes, less what is long broken. */
+/** The fast ciphers first; the others are those that ssh2 supports and that are not broken. */
 const ciphers = [
   'aes128-gcm@openssh.com',
   'aes256-gcm@openssh.com',
@@ -41,8 +41,9 @@ const hostKeyTypes: readonly ServerHostKeyAlgorithm[] = [
 ];
 
 /**
- * Connects and signs in. Rejects with `denied` when the server is not the one that is known, or lets nobody in, with
- * `unsupported` when it has no SFTP, and with `unreachable` otherwise; with the signal's reason when that is aborted.
+ * Connects and signs in. Rejects with `denied` when the server's key is not the known one or the server accepts no key
+ * or password, with `unsupported` when it has no SFTP, and with `unreachable` otherwise; with the signal's reason when
+ * that is aborted.
  */
 export async function connect(target: Target, signal: AbortSignal): Promise<Connection> {
   const { client, wire } = await signIn(target, signal);
@@ -83,7 +84,7 @@ async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
   signal.throwIfAborted();
   const client = new ssh2.Client();
   let refusal: DestinationError | undefined;
-  // From then on who one is is in question, until it is settled.
+  // Set once the server has proven its identity. A failure after that concerns the sign-in.
   let isKnown = false;
   const outcome = Promise.withResolvers<undefined>();
   const fail = (error: unknown): void => outcome.reject(refusal ?? connectError(error, target, isKnown));
@@ -98,9 +99,9 @@ async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
     () => readyMs,
   );
   signal.addEventListener('abort', abort, { once: true });
-  // Kept for good: errors after the end are nobody's, and without a listener would end the process.
+  // Never removed: nobody handles errors after the end, and one without a listener would end the process.
   client.on('error', (error) => {
-    // An agent that is gone is no reason to stop: the next key is tried.
+    // When the ssh-agent is gone, sign-in goes on with the next key.
     if (error.level !== 'agent') fail(error);
   });
   client.once('handshake', () => (isKnown = true));
@@ -134,7 +135,7 @@ async function signIn(target: Target, signal: AbortSignal): Promise<SignedIn> {
   }
 }
 
-/** What the server calls itself, which ssh2 keeps and does not publish. */
+/** The server's software, which ssh2 stores but does not expose in its interface. */
 function softwareOf(client: Client): string {
   const { _remoteVer: software } = client as { readonly _remoteVer?: unknown };
   return typeof software === 'string' ? software : '';
@@ -146,7 +147,7 @@ function hostKeyOrder({ known, knownAs: { host, port } }: Target): ServerHostKey
   return [...hostKeyTypes.filter(isKnown), ...hostKeyTypes.filter((name) => !isKnown(name))];
 }
 
-/** Why the server is not talked to; undefined when it is the one that is known. */
+/** Why the connection is refused; undefined when the server's key is the known one. */
 function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
   const { known, url, knownFile, knownAs } = target;
   const { host, port } = knownAs;
@@ -187,7 +188,7 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
   });
 }
 
-/** @param isKnown the server has proven who it is, and has not let one in */
+/** @param isKnown the server has proven its identity, but has not completed the sign-in */
 function connectError(error: unknown, target: Target, isKnown: boolean): DestinationError {
   if (error instanceof DestinationError) return error;
   const { url, user, credentials } = target;
@@ -227,7 +228,7 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
   return disconnected(url, `cannot connect${by}${errno === undefined ? '' : ` (${errno})`}`, error);
 }
 
-/** Servers count each key that does not fit, and end the connection after a few. */
+/** The error for a connection closed during sign-in. Servers count each rejected key, and close after a few. */
 function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Target): DestinationError {
   const offered = methods.filter(({ type }) => type === 'publickey' || type === 'agent');
   const mayBeMany = offered.length > 2 || offered.some(({ type }) => type === 'agent');
@@ -246,13 +247,16 @@ function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Ta
   );
 }
 
-/** Another session on the same connection: each has a window of its own for what is under way. */
+/** Opens another session on the same connection. Each session has its own flow-control window. */
 export async function anotherSession(connection: Connection, url: string): Promise<Connection> {
   const sftp = await openSession(connection.client, url);
   return { ...connection, sftp };
 }
 
-/** A server that lets one in may still never speak: its program hangs, or what the account's home lies on. */
+/**
+ * Opens a session within a time limit. A server may sign a user in and never answer, when its SFTP program hangs or the
+ * account's home directory does.
+ */
 async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   const opened = Promise.withResolvers<SFTPWrapper>();
   const lost = (): void => opened.reject(disconnected(url, 'the server closed the connection'));

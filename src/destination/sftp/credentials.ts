@@ -1,4 +1,4 @@
-/** Who one is at the server: the keys and passwords that are offered to it, in order. */
+/** Determines the keys and passwords that are offered to the server, and their order. */
 import { readFile, stat } from 'node:fs/promises';
 import type {
   AnyAuthMethod,
@@ -17,11 +17,11 @@ import type { HostSettings } from './ssh-config.ts';
 
 export interface Credentials {
   readonly methods: readonly AnyAuthMethod[];
-  /** Why a key is not among them, for the message when none is accepted. */
+  /** Why some keys are not offered, for the message when none is accepted. */
   readonly passedOver: readonly string[];
 }
 
-/** What of ssh2 is needed here. */
+/** The parts of ssh2 that are needed here. */
 export interface KeyLibrary {
   readonly createAgent: (socket: string) => BaseAgent;
   readonly BaseAgent: typeof BaseAgent;
@@ -33,9 +33,10 @@ const ownKeys = ['id_ed25519', 'id_ecdsa', 'id_rsa'];
 type Named = Pick<HostSettings, 'identityFiles' | 'identitiesOnly' | 'identityAgent'>;
 
 /**
- * A key that is named must be usable: kind `denied` when it cannot be read, is open to others or lacks its passphrase.
- * One that is merely there is passed over instead. Those that the configuration names come first, those of the agent
- * after them: servers end the connection after a few that do not fit.
+ * Gathers what is offered to the server. A key that the settings name must be usable: otherwise rejects with kind
+ * `denied` (unreadable, open to others, or without its passphrase). Keys that are merely present are passed over
+ * instead. Keys named by ssh's configuration come before other keys of the agent, as servers end the connection after a
+ * few that do not fit.
  */
 export async function credentialsFor(
   username: string,
@@ -68,14 +69,14 @@ export async function credentialsFor(
     if (chosen.length > 0) inAgent(isChosen);
     await offer(identityFiles);
     if (!identitiesOnly) inAgent((key) => !isChosen(key));
-    // Where files are named, ssh does not look for others.
+    // With IdentitiesOnly and named files, ssh does not try the default ones.
     if (identityFiles.length === 0 || !identitiesOnly)
       await offer(ownKeyFiles(access.home).filter((file) => !identityFiles.includes(file)));
   }
   const { password } = access;
   if (password !== undefined) {
     methods.push({ type: 'password', username, password });
-    // Many servers ask for the password this way only.
+    // Many servers ask for the password in this way only.
     methods.push({
       type: 'keyboard-interactive',
       username,
@@ -85,7 +86,7 @@ export async function credentialsFor(
   return { methods, passedOver };
 }
 
-/** Of the keys of an agent those that are wanted. */
+/** An agent that offers only the wanted keys of another one. */
 function selectedAgent(
   { BaseAgent: Base, createAgent, utils }: KeyLibrary,
   socket: string,
@@ -122,7 +123,10 @@ function selectedAgent(
   return new Selected();
 }
 
-/** By which the agent's copy of a key is known: of the file beside it, or of the file itself. */
+/**
+ * The public key of a key file, by which the agent's copy is recognised: from the .pub file next to it, or from the
+ * file itself.
+ */
 async function publicHalves(file: string, parse: KeyParser): Promise<readonly Buffer[]> {
   for (const name of [`${file}.pub`, file]) {
     const text = await readFile(name).catch(() => undefined);
@@ -148,12 +152,12 @@ async function namedKey(file: string, access: SftpIdentity, parse: KeyParser): P
   });
 }
 
-/** An editor of Windows may have saved it: as text it is the same key. */
+/** Strips a byte order mark, as Windows editors write it. */
 function withoutMark(bytes: Buffer): Buffer {
   return hasMark(bytes) ? Buffer.from(looseText(bytes)) : bytes;
 }
 
-/** The key; undefined when there is no such file; else why it cannot be used. */
+/** The key; undefined when there is no such file; otherwise a text that says why it cannot be used. */
 async function readKey(
   file: string,
   access: SftpIdentity,

@@ -1,21 +1,21 @@
-/** OpenSSH's known_hosts: whether a server is the one that was met before. Pure; reads no file. */
+/** Reads OpenSSH's known_hosts format and judges whether a server's key is the known one. Pure; it opens no files. */
 import { createHash, createHmac } from 'node:crypto';
 
 export interface KnownKey {
   readonly marker: 'none' | 'revoked' | 'cert-authority';
-  /** As in the file; undefined for a lone public key, which stands for whichever host is asked about. */
+  /** As in the file; undefined for a lone public key, which applies to any host. */
   readonly hosts: string | undefined;
   /** `ssh-ed25519` and so on. */
   readonly type: string;
-  /** As in the SSH protocol. */
+  /** In the encoding of the SSH protocol. */
   readonly key: Buffer;
-  /** File and line, for people. */
+  /** File and line, for messages. */
   readonly at: string;
 }
 
 /**
- * `changed`: another key of the same type is known. `other-type`: only keys of other types are. `authority`: only a
- * certificate authority is known for the host, and its certificates are not understood here.
+ * `changed`: another key of the same type is known. `other-type`: only keys of other types are known. `authority`: only
+ * a certificate authority is known for the host, and certificates are not supported here.
  */
 export type Verdict =
   | { readonly kind: 'known' }
@@ -24,7 +24,10 @@ export type Verdict =
 
 const keyType = /^(?:ssh-|ecdsa-|sk-)[a-z0-9@.-]+$/;
 
-/** Lines that are none are left out, as ssh does. `file` is named in what is said about a key. */
+/**
+ * Lines that cannot be parsed are left out, as ssh does.
+ * @param file named in messages about a key
+ */
 export function parseKnownHosts(text: string, file: string): readonly KnownKey[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     const found = parseLine(line.trim(), `${file}:${index + 1}`);
@@ -44,14 +47,14 @@ function parseLine(line: string, at: string): KnownKey | undefined {
   return { marker, hosts, type, key, at };
 }
 
-/** The type that a key in the protocol's form begins with; empty when it is none. */
+/** The type at the beginning of a key in the protocol's encoding; empty when it is not a key. */
 export function typeOfKey(key: Buffer): string {
   if (key.byteLength < 4) return '';
   const length = key.readUInt32BE(0);
   return length > 100 || key.byteLength < 4 + length ? '' : key.toString('latin1', 4, 4 + length);
 }
 
-/** As `ssh-keygen -l` shows it. */
+/** The fingerprint as `ssh-keygen -l` shows it. */
 export function fingerprintOf(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
 }
@@ -69,13 +72,18 @@ export function judgeHostKey(known: readonly KnownKey[], host: string, port: num
   return { kind: about.some(({ marker }) => marker === 'cert-authority') ? 'authority' : 'unknown' };
 }
 
-/** The types to ask the server for first: one that presents another type of key cannot be told from an impostor. */
+/**
+ * Key types to ask the server for first: a server that presents a key of another type cannot be told from an impostor.
+ */
 export function knownTypes(known: readonly KnownKey[], host: string, port: number): readonly string[] {
   const plain = entriesFor(known, host, port).filter(({ marker }) => marker === 'none');
   return [...new Set(plain.map(({ type }) => type))];
 }
 
-/** A host on another port has entries of its own; as for ssh, those without a port do where there are none. */
+/**
+ * The entries for a host. A host on another port has entries of its own; as in ssh, those without a port apply where
+ * there are none. Revoked keys apply on any port.
+ */
 function entriesFor(known: readonly KnownKey[], host: string, port: number): readonly KnownKey[] {
   const name = host.toLowerCase();
   const bare = known.filter((entry) => isAbout(entry, name));
@@ -99,7 +107,10 @@ function isHashOf(hosts: string, name: string): boolean {
   return own.equals(Buffer.from(hash, 'base64'));
 }
 
-/** `*` is any text, `?` any character. Takes pattern length times name length steps at most, whatever the pattern. */
+/**
+ * Matches a pattern in which `*` is any text and `?` any character. Takes at most pattern length times name length
+ * steps, whatever the pattern.
+ */
 export function matches(pattern: string, name: string): boolean {
   let [at, index] = [0, 0];
   let star = -1;
@@ -115,7 +126,7 @@ export function matches(pattern: string, name: string): boolean {
     } else if (star === -1) {
       return false;
     } else {
-      // The way back is to the latest star: an earlier one can gain nothing that a later one cannot.
+      // It is enough to go back to the latest star: an earlier one cannot match more than a later one.
       starIndex += 1;
       [at, index] = [star + 1, starIndex];
     }

@@ -1,4 +1,4 @@
-/** One SFTP session and the calls on it: many at once, each answered, or all of them failed when it is lost. */
+/** One SFTP session and its concurrent calls. Each call is answered, or all of them fail when the session is lost. */
 import type { SFTPWrapper, Stats } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
 import type { DestinationError } from '../../base/errors.ts';
@@ -6,11 +6,11 @@ import { waitsForAnswer } from '../../base/waits.ts';
 import { disconnected, isStatus, STATUS } from './answers.ts';
 import type { Connection } from './connect.ts';
 
-/** What a name stands for. */
+/** The attributes of a file or directory. */
 export interface FileFacts {
   readonly type: 'file' | 'directory' | 'link' | 'other';
   readonly size: number;
-  /** The server's clock, milliseconds since 1970; SFTP knows whole seconds. */
+  /** By the server's clock, milliseconds since 1970; SFTP has whole seconds only. */
   readonly modifiedMs: number;
 }
 
@@ -28,7 +28,7 @@ const looks = 30;
 /** Bytes between two looks: a keepalive and its answer have a hundred or so. */
 const STIR_BYTES = 1_600;
 
-/** So many bytes of unanswered writes at most; they are held in memory until they are sent. */
+/** The most bytes of unanswered writes; they are held in memory until they are sent. */
 const mostUnanswered = 4 * 1024 * 1024;
 
 /** Of an answer that is whole for what it is; what comes in pieces counts by its bytes, of which fewer are no progress. */
@@ -40,11 +40,14 @@ const LARGEST_ANSWER = 512 * 1024;
 type Answer<T> = (error: Error | undefined | null, value?: T) => void;
 
 export class Lane {
-  /** OpenSSH's own server, which works off what it is asked for in order. */
+  /** OpenSSH's own server, which handles requests in order. */
   readonly isOpenSsh: boolean;
-  /** Can only append, and mixes up what it gets at once. */
+  /** The server can only append, and mixes up writes that are sent at once. */
   readonly onlyAppends: boolean;
-  /** Of one read or write: the standard's size, or what costs OpenSSH and this machine less. */
+  /**
+   * Bytes of one read or write: larger for OpenSSH, where that saves work on both sides, otherwise what the standard
+   * requires servers to support.
+   */
   readonly pieceBytes: number;
   readonly connection: Connection;
   readonly #url: string;
@@ -81,9 +84,9 @@ export class Lane {
     return this.#lost !== undefined;
   }
 
-  /** The server offers this extension. */
+  /** Whether the server offers this extension of the protocol. */
   offers(extension: string): boolean {
-    // ssh2 knows and does not publish it.
+    // ssh2 stores the extensions but does not expose them in its interface.
     const { _extensions: known } = this.connection.sftp as { readonly _extensions?: object };
     return known !== undefined && Object.hasOwn(known, extension);
   }
@@ -101,7 +104,7 @@ export class Lane {
     await this.#call((sftp, done) => sftp.close(handle, done));
   }
 
-  /** Room for so many bytes of writes: waits for earlier ones to be answered. */
+  /** Waits until enough earlier writes are answered to send this many bytes more. */
   async room(bytes: number): Promise<void> {
     while (this.#unansweredBytes > 0 && this.#unansweredBytes + bytes > mostUnanswered && !this.isLost)
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -117,7 +120,7 @@ export class Lane {
     }
   }
 
-  /** Into `body` at `offset`; gives how many bytes there were: none at the end of the file. */
+  /** Reads into `body` at `offset`. Resolves with the number of bytes read, 0 at the end of the file. */
   async read(
     handle: Buffer,
     body: Buffer,
@@ -139,7 +142,7 @@ export class Lane {
     return facts(await this.#call((sftp, done) => sftp.fstat(handle, done)));
   }
 
-  /** Of what a link leads to. */
+  /** The attributes of `path`; of the target if it is a symbolic link. */
   async stat(path: string): Promise<FileFacts> {
     return facts(await this.#call((sftp, done) => sftp.stat(path, done)));
   }
@@ -156,7 +159,7 @@ export class Lane {
     await this.#call((sftp, done) => sftp.unlink(path, done));
   }
 
-  /** Where the server has it, also in place of a file that is there. */
+  /** Some servers replace an existing file. */
   async rename(from: string, to: string): Promise<void> {
     await this.#call((sftp, done) => sftp.rename(from, to, done));
   }
@@ -165,7 +168,7 @@ export class Lane {
     await this.#call((sftp, done) => sftp.ext_openssh_hardlink(from, to, done));
   }
 
-  /** Bytes that are free for this account; undefined when the server does not tell. */
+  /** Bytes that this account may still use; undefined when the server does not say. */
   async freeBytes(path: string): Promise<number | undefined> {
     if (!this.offers('statvfs@openssh.com')) return undefined;
     const space = await this.#call<unknown>((sftp, done) => sftp.ext_openssh_statvfs(path, done));
@@ -229,7 +232,10 @@ export class Lane {
     this.#onLost(this);
   }
 
-  /** Counts looks at which something was awaited and nothing moved: time asleep does not count. */
+  /**
+   * Fails the session when calls are waiting and nothing has moved for as many checks as make up `stalledMs`. Checks
+   * are counted instead of time, so that time in which this machine sleeps is left out.
+   */
   #watch(stalledMs: number): void {
     const { socket } = this.connection;
     let still = 0;
@@ -278,7 +284,7 @@ function facts(stats: Stats): FileFacts {
   return { type: typeOf(mode ?? 0), size: size ?? -1, modifiedMs: (mtime ?? 0) * 1000 };
 }
 
-/** Bits of the file's mode, which servers on all systems send in this form. */
+/** The type bits of the file mode, which servers on all systems send in this form. */
 function typeOf(mode: number): FileFacts['type'] {
   switch (mode & 0o170_000) {
     case 0o100_000:

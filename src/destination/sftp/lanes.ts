@@ -1,29 +1,29 @@
-/** A few sessions to one server, opened as they are needed and again when they are lost. */
+/** A few sessions to one server, opened when needed and replaced when lost. */
 import { DestinationError } from '../../base/errors.ts';
 import { anotherSession, connect } from './connect.ts';
 import type { Connection } from './connect.ts';
 import { Lane } from './lane.ts';
 import type { Target } from './target.ts';
 
-/** With so many operations on each, the other sessions are opened too. */
+/** When each session has this many operations, more sessions are opened. */
 const busyLoad = 2;
 
 /**
- * Sessions on one connection: ssh2 and OpenSSH let two megabytes be under way on each, which at a distance of 80 ms is
- * 10 to 20 MB a second.
+ * Sessions per connection. ssh2 and OpenSSH allow two megabytes under way on each, which at a round trip of 80 ms is 10
+ * to 20 MB a second.
  */
 const sessionsEach = 3;
 
-/** Transfers on one session while others are being opened: the rest wait for those, and are spread over all. */
+/** Most transfers on one session while others are being opened: further ones wait, so that they are spread over all. */
 const mostTransfers = 3;
 
 export class Lanes {
   readonly #target: Target;
   readonly #wanted: number;
-  /** Falls when the server lets in no more, until everything begins anew. */
+  /** Reduced when the server accepts no more connections, and restored once all sessions are gone. */
   #most: number;
   readonly #lanes = new Set<Lane>();
-  /** With the number of their sessions, those being opened included. */
+  /** The number of sessions of each connection, including those being opened. */
   readonly #connections = new Map<Connection['client'], number>();
   readonly #opening = new Set<Promise<Lane>>();
   #connecting = 0;
@@ -36,7 +36,7 @@ export class Lanes {
     this.#most = most;
   }
 
-  /** Runs `work` on the session that has the least to do. A session that was lost before is replaced. */
+  /** Runs `work` on the session with the least to do. Lost sessions are replaced. */
   async run<T>(kind: 'transfer' | 'question', work: (lane: Lane) => Promise<T>): Promise<T> {
     const lane = await this.#take(kind);
     try {
@@ -52,12 +52,12 @@ export class Lanes {
     for (const lane of this.#lanes) lane.end();
   }
 
-  /** Counts the operation at once: whoever comes next must see it. */
+  /** Counts the operation at once, so that concurrent callers see it. */
   async #take(kind: 'transfer' | 'question'): Promise<Lane> {
     for (;;) {
       const idlest = this.#idlest();
       if (idlest === undefined) {
-        // The first alone: whether one is let in at all shows there.
+        // The first session is opened alone: it shows whether the server accepts this account at all.
         this.#most = this.#wanted;
         const [first] = this.#opening;
         await (first ?? this.#open());
@@ -89,7 +89,7 @@ export class Lanes {
     }
     while (this.#connections.size + this.#connecting < this.#most)
       this.#open().catch(() => {
-        // Some servers allow one or two: those there are do the work.
+        // Some servers allow one or two connections; those that exist do the work.
         this.#most = Math.max(1, this.#connections.size);
       });
   }
@@ -117,7 +117,7 @@ export class Lanes {
     return lane;
   }
 
-  /** Whoever waits looks again when it has come to an end. */
+  /** Wakes all waiting callers once the opening has ended, successfully or not. */
   async #track(opening: Promise<Lane>): Promise<Lane> {
     this.#opening.add(opening);
     try {

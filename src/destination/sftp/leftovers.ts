@@ -1,4 +1,4 @@
-/** Temporary files that killed runs have left on the server. */
+/** Removes temporary files that interrupted runs left on the server. */
 import { ListBound } from '../bounds.ts';
 import type { Leftovers } from '../destination.ts';
 import { isKeyPart } from '../key.ts';
@@ -8,7 +8,7 @@ import { isStatus, STATUS } from './answers.ts';
 import type { Lane } from './lane.ts';
 import { namesIn, type OnLane } from './walk.ts';
 
-/** Removes them once they are a day old by the server's clock. */
+/** Removes temporary files once they are a day old by the server's clock. */
 export async function removeLeftovers(onLane: OnLane, root: string, signal: AbortSignal): Promise<Leftovers> {
   const nowMs = await onLane(async (lane) => await timeAt(lane, root));
   const remove = async (path: string): Promise<boolean> =>
@@ -24,7 +24,7 @@ export async function removeLeftovers(onLane: OnLane, root: string, signal: Abor
   return await removeStale(temporariesBelow(onLane, root, signal), nowMs, remove, signal);
 }
 
-/** The server's present time, which only a file just made tells. */
+/** The server's current time, taken from a file that is created for that. */
 async function timeAt(lane: Lane, root: string): Promise<number> {
   const probe = `${root}/${temporaryName()}`;
   const handle = await lane.open(probe, 'create');

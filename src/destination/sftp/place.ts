@@ -1,4 +1,4 @@
-/** What it takes to reach a directory by SFTP beside the settings of a destination: the person's own ssh. */
+/** The user's own ssh environment, which an SFTP destination needs in addition to its settings. */
 import { join } from 'node:path';
 import type { SftpAccess } from '../access.ts';
 import type { UploadPace } from '../limited.ts';
@@ -7,23 +7,23 @@ export interface SftpOptions {
   /** Creates the directory, private to the user, when it is absent. */
   readonly create?: boolean | undefined;
   readonly pace?: UploadPace | undefined;
-  /** The person's home directory, whose `.ssh` has `known_hosts`, `config` and keys. */
+  /** The user's home directory, whose `.ssh` holds `known_hosts`, `config` and keys. */
   readonly home?: string | undefined;
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** Who one is, and how the server proves itself: all that is settled before connecting. */
+/** Everything about the user and the verification of the server that is settled before connecting. */
 export interface SftpIdentity extends SftpAccess {
-  /** Socket of the person's ssh-agent. */
+  /** Socket of the user's ssh-agent. */
   readonly agentSocket: string | undefined;
   readonly home: string | undefined;
-  /** The name of the person on this machine, who is asked for there too when no other is named. */
+  /** The user's name on this machine, used for the server too when no other is named. */
   readonly localUser: string | undefined;
-  /** Of what ssh's configuration has run. */
+  /** The environment of programs that ssh's configuration starts. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
-/** The settings of the destination; where they are silent, the environment. */
+/** Takes the settings of the destination and, where they are silent, the environment. */
 export function identityOf(access: SftpAccess, { environment = {}, home }: SftpOptions): SftpIdentity {
   const given = (name: string): string | undefined => environment[name] || undefined;
   return {
@@ -37,7 +37,7 @@ export function identityOf(access: SftpAccess, { environment = {}, home }: SftpO
   };
 }
 
-/** Passphrases are nobody else's. */
+/** Holdfast's variables may hold passphrases, which other programs must not see. */
 function forPrograms(
   environment: Readonly<Record<string, string | undefined>>,
   home: string | undefined,
@@ -46,7 +46,7 @@ function forPrograms(
   return { ...Object.fromEntries(shared), ...(home === undefined ? {} : { HOME: home }) };
 }
 
-/** A file of the person's own ssh. */
+/** A file in the user's `.ssh` directory. */
 export function sshFile(home: string, name: string): string {
   return join(home, '.ssh', name);
 }

@@ -1,11 +1,11 @@
-/** Private keys in the forms in which they are given away: OpenSSH's own, its old ones, and PKCS#8. */
+/** Parses private keys in the usual formats: OpenSSH's current and old ones, and PKCS#8. */
 import { createPrivateKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { ParsedKey } from 'ssh2';
 
-/** What turns the text of a key into a key: ssh2's own. */
+/** ssh2's own parser of keys. */
 export type KeyParser = (text: Buffer | string, passphrase?: string) => ParsedKey | Error;
 
-/** The key, or why it is none, as the end of a sentence about its file. */
+/** The key, or a text that says why it cannot be used and continues a sentence about its file. */
 export function parsePrivateKey(
   text: Buffer,
   passphrase: string | undefined,
@@ -28,13 +28,13 @@ function isPkcs8(text: Buffer): boolean {
   return /-----BEGIN (?:ENCRYPTED )?PRIVATE KEY-----/.test(text.toString('latin1'));
 }
 
-/** Node.js reads it, and writes what ssh2 reads. */
+/** Node.js parses it and exports it in a format that ssh2 reads. */
 function ofPkcs8(text: Buffer, passphrase: string | undefined, parse: KeyParser): ParsedKey | Error | string {
   let key: KeyObject;
   try {
     key = createPrivateKey({ key: text, format: 'pem', ...(passphrase === undefined ? {} : { passphrase }) });
   } catch {
-    // Whatever OpenSSL calls it.
+    // OpenSSL's errors are too various to tell apart.
     return text.includes('BEGIN ENCRYPTED') ? LOCKED : 'holds no private key that is understood';
   }
   switch (key.asymmetricKeyType) {
@@ -49,7 +49,7 @@ function ofPkcs8(text: Buffer, passphrase: string | undefined, parse: KeyParser)
   }
 }
 
-/** `PROTOCOL.key` of OpenSSH, without encryption: in memory only. */
+/** Encodes an Ed25519 key in OpenSSH's `PROTOCOL.key` format. It is not encrypted, as it stays in memory. */
 function openSshKey(key: KeyObject): string {
   const { d = '', x = '' } = key.export({ format: 'jwk' });
   const [secret, point] = [Buffer.from(d, 'base64url'), Buffer.from(x, 'base64url')];

@@ -1,13 +1,13 @@
-/** An object, or a part of it, from the server: many requests at once, so that a far server is as good as a near one. */
+/** Reads an object, or a part of it, with many concurrent requests, so that a far server is as fast as a near one. */
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange } from '../destination.ts';
 import { absent, incomplete } from './answers.ts';
 import type { Lane } from './lane.ts';
 
-/** Asked for at once: a third of a second at 100 Mbit/s. */
+/** The most bytes requested at once: a third of a second at 100 Mbit/s. */
 const mostAskedBytes = 4 * 1024 * 1024;
 
-/** Asked for before the size is known: most objects that are not packs are smaller. */
+/** Bytes requested before the size is known: most objects other than packs are smaller. */
 const firstBytes = 128 * 1024;
 
 export interface Reading {
@@ -17,7 +17,7 @@ export interface Reading {
   readonly url: string;
 }
 
-/** Rejects with `not-found` for what is no file, and with `corrupt-reply` for a range beyond its end. */
+/** Rejects with `not-found` for anything but a file, and with `corrupt-reply` for a range beyond the end. */
 export async function readObject(
   reading: Reading,
   range: ByteRange | undefined,
@@ -30,18 +30,21 @@ export async function readObject(
     const [facts, early] = await Promise.all([lane.factsOf(handle), ahead]);
     if (facts.type !== 'file') throw absent({ op: 'read', url, key });
     const { start, length } = extentOf(range, facts.size, key);
-    // Not from the shared pool: the bytes may be handed to another thread together with their memory.
+    // Not allocated from Node's shared pool: the bytes may be transferred to another thread together with their memory.
     const bytes = Buffer.allocUnsafeSlow(length);
     const have = early === undefined ? 0 : early.copy(bytes, 0, 0, length);
     await readPieces(reading, handle, { bytes, start, from: have, fileSize: facts.size }, signal);
     return bytes;
   } finally {
-    // Not waited for: the answer says nothing that matters to a reader.
+    // Not awaited, as the answer does not matter to a reader.
     lane.close(handle).catch(() => undefined);
   }
 }
 
-/** The beginning of what is wanted, asked for together with the size; undefined when where it lies needs the size. */
+/**
+ * Reads the beginning of the range while the size is asked for; undefined when the size is needed to know where the
+ * range lies.
+ */
 async function readAhead(
   lane: Lane,
   handle: Buffer,
@@ -56,7 +59,7 @@ async function readAhead(
   for (let from = 0; from < wanted; from += pieceBytes)
     reads.push(lane.read(handle, bytes, from, Math.min(pieceBytes, wanted - from), offset + from));
   const outcomes = await Promise.allSettled(reads);
-  // Only what came without a gap; whatever else happened shows itself again.
+  // Only bytes without a gap are used. The rest is read again, and any failure then shows.
   let have = 0;
   for (const [index, outcome] of outcomes.entries()) {
     const asked = Math.min(pieceBytes, wanted - index * pieceBytes);
@@ -69,9 +72,9 @@ async function readAhead(
 
 interface Wanted {
   readonly bytes: Buffer;
-  /** Of the first byte, in the file. */
+  /** Position of the first byte in the file. */
   readonly start: number;
-  /** Those before it are there. */
+  /** How many bytes at the beginning have already been read. */
   readonly from: number;
   readonly fileSize: number;
 }
@@ -99,7 +102,7 @@ async function readPieces(
   await Promise.all(asked);
   if (failure.error !== undefined) throw failure.error;
 
-  /** Servers may give less than was asked for. */
+  /** Servers may return fewer bytes than requested. */
   async function readPiece(offset: number, length: number): Promise<void> {
     for (let done = 0; done < length;) {
       const position = start + offset + done;

@@ -1,7 +1,7 @@
 /**
- * A directory on an SSH server as a destination: the key is the relative path, every object one file.
+ * A directory on an SSH server as a destination: the key is the relative path, and every object is one file.
  *
- * Contents are synced where the server offers it (fsync@openssh.com); directories cannot be synced over SFTP.
+ * Contents are synced where the server offers it (fsync@openssh.com). Directories cannot be synced over SFTP.
  */
 import { DestinationError } from '../../base/errors.ts';
 import type { SftpAccess } from '../access.ts';
@@ -25,13 +25,13 @@ import { walkObjects } from './walk.ts';
 
 const pageLength = 1000;
 
-/** With four sessions each has enough under way to fill a link of 100 ms. */
+/** Enough that each of four connections has sufficient data under way to fill a link of 100 ms. */
 const maxParallel = 16;
 const usualConnections = 4;
 
 /**
- * Connects. Rejects with `denied` when the server is not the one that is known or does not let one in, `not-found`
- * when the directory is absent (unless `create`), `unsupported` when it is a file, and `unreachable`.
+ * Connects. Rejects with `denied` when the server's key is not the known one or the server does not accept the user,
+ * `not-found` when the directory is absent (unless `create`), `unsupported` when it is a file, and `unreachable`.
  */
 export async function openSftpDestination(
   place: SftpPlace,
@@ -57,7 +57,7 @@ export async function openSftpDestination(
   }
 }
 
-/** The directory's absolute path on the server, without a slash at the end. */
+/** Finds or makes the directory. Resolves with its absolute path on the server, without a trailing slash. */
 async function openRoot(lane: Lane, directory: string, url: string, create: boolean): Promise<string> {
   const path = directory.startsWith('/') ? directory : `${await lane.absolute('.')}/${directory}`;
   const root = path.replace(/\/+$/, '');
@@ -65,7 +65,7 @@ async function openRoot(lane: Lane, directory: string, url: string, create: bool
     if (!create || !isStatus(error, STATUS.noSuchFile)) throw error;
     const parts = root.split('/').slice(1);
     for (const depth of parts.keys())
-      // What is there already is refused, and what cannot be made shows itself in the end.
+      // Existing directories are refused, which is fine; if one cannot be made, the final look at the root fails.
       await lane.makeDirectory(`/${parts.slice(0, depth + 1).join('/')}`).catch((refusal: unknown) => {
         if (refusal instanceof DestinationError) throw refusal;
       });
@@ -87,12 +87,15 @@ interface Opened {
 
 function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Opened): Destination {
   const inFlight = new Set<Promise<unknown>>();
-  /** Temporary files whose removal was lost with a connection. */
+  /** Temporary files that could not be removed because the connection was lost. */
   const leftovers = new Set<string>();
   const writing = { oneByOne: false };
   let { publishing } = abilities;
 
-  /** An abort rejects at once; the calls under way end by themselves and then clean up. `close` waits for that. */
+  /**
+   * Runs calls so that an abort rejects at once. The calls under way still end and clean up, and `close` waits for
+   * that.
+   */
   async function run<T>(
     op: string,
     key: string | undefined,
@@ -124,9 +127,9 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     });
   }
 
-  /** True for the refusal of a name that is not there, provided that the destination itself still is. */
+  /** Whether the refusal means that the name does not exist. Rejects when the destination itself is gone. */
   async function meansAbsent(lane: Lane, path: string, error: unknown): Promise<boolean> {
-    // Some servers answer "failure" or "bad message" for a directory, and for a name below a file.
+    // Some servers answer "failure" or "bad message" for a directory or for a name below a file.
     const isUnclear = isStatus(error, STATUS.failure, STATUS.badMessage, STATUS.permissionDenied);
     if (!isUnclear && !isStatus(error, STATUS.noSuchFile)) return false;
     if (isUnclear) {
@@ -144,7 +147,10 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     await Promise.allSettled(paths.map(async (path) => await lane.remove(path)));
   }
 
-  /** Once more and under a claim when it was refused for want of hard links. */
+  /**
+   * Stores by the current way of publishing, and once more under a claim when the failure was due to missing hard
+   * links.
+   */
   async function publishable<T>(lane: Lane, store: (way: Publishing) => Promise<T>): Promise<T> {
     const way = publishing;
     try {
@@ -154,7 +160,8 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
         way === 'link' &&
         !appendOnly &&
         isStatus(error, STATUS.permissionDenied, STATUS.failure, STATUS.unsupported);
-      // What another put has found out meanwhile counts; where nothing can be tried the refusal has another reason.
+      // Another put may have found out meanwhile that there are no links. If that cannot be tried, the failure has
+      // another cause.
       if (!mayLackLinks || (publishing === 'link' && (await hasLinks(lane, root).catch(() => true))))
         throw error;
       publishing = 'claim';
@@ -223,7 +230,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
         page = [];
       }
     }
-    // At the end, so that it holds for the whole of the list.
+    // Checked at the end, so that it holds for the whole list.
     await run('list', undefined, signal, expectRoot);
     if (page.length > 0) yield page;
   }

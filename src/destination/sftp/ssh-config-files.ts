@@ -1,19 +1,22 @@
-/** The files of ssh's configuration, with those that they include, as lines. */
+/** Reads the files of ssh's configuration as lines, with the files that they include. */
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { looseText } from '../../base/people-text.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { linesOf, wordsOf, type SshLine } from './ssh-config.ts';
 
-/** As many as ssh follows. */
+/** The depth to which ssh itself follows includes. */
 const DEEPEST = 16;
 const SYSTEM = '/etc/ssh/ssh_config';
 
-/** Those of the person come first, since the first value counts. @throws {DestinationError} denied */
+/**
+ * Reads the user's file and then the system's, since the first value of each setting applies. @throws
+ * {DestinationError} denied
+ */
 export async function readSshConfig(home: string): Promise<readonly SshLine[]> {
   const files = [join(home, '.ssh', 'config'), ...(process.platform === 'win32' ? [] : [SYSTEM])];
   const read = await Promise.all(files.map(async (file) => await fileLines(file, home, 0)));
-  // Each begins anew: a block at the end of the first does not reach into the second.
+  // As two included files: a Host block at the end of the first must not extend into the second.
   return [{ keyword: 'include', files: read }];
 }
 
@@ -44,7 +47,7 @@ async function filesOf(pattern: string, within: string, home: string): Promise<r
   return found.sort();
 }
 
-/** Undefined when there is no such file. */
+/** The text of the file; undefined when it does not exist. */
 export async function textOf(file: string): Promise<string | undefined> {
   try {
     return looseText(await readFile(file));

@@ -1,4 +1,6 @@
-/** What the person's own ssh configuration says about a host: the settings that decide who is reached, how, and as whom. */
+/**
+ * Evaluates ssh's configuration for a host: the settings that decide which server is reached, how, and as which user.
+ */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { DestinationError } from '../../base/errors.ts';
@@ -10,29 +12,29 @@ export interface HostSettings {
   readonly port?: number;
   /** In the order in which they are tried. */
   readonly identityFiles: readonly string[];
-  /** Of the agent's keys only those of `identityFiles`. */
+  /** Of the agent's keys, use only those that `identityFiles` names. */
   readonly identitiesOnly?: true;
-  /** Socket of an agent; null for none. */
+  /** Socket of an ssh-agent; null to use none. */
   readonly identityAgent?: string | null;
-  /** `[user@]host[:port]`, in the order in which they are passed. */
+  /** `[user@]host[:port]` each, in the order in which they are passed through. */
   readonly proxyJump?: readonly string[];
   readonly proxyCommand?: string;
-  /** By what name the server is known. */
+  /** The name under which the server's key is known. */
   readonly hostKeyAlias?: string;
   readonly userKnownHosts?: readonly string[];
   readonly globalKnownHosts?: readonly string[];
 }
 
-/** One line, or the files that stand for it. */
+/** One line, or an Include with the lines of its files. */
 export type SshLine =
   | { readonly keyword: string; readonly rest: string }
   | { readonly keyword: 'include'; readonly files: readonly (readonly SshLine[])[] };
 
-/** Who asks for what. */
+/** The host that is asked about, and the context for Match and `%` tokens. */
 export interface SshQuestion {
-  /** As it is written. */
+  /** As written in the URL. */
   readonly host: string;
-  /** Those that the URL names. */
+  /** User and port, where the URL names them. */
   readonly user?: string | undefined;
   readonly port?: number | undefined;
   readonly home: string;
@@ -49,14 +51,17 @@ export function linesOf(text: string): readonly { readonly keyword: string; read
   });
 }
 
-/** As ssh does, the first value that fits counts, and keys add up. @throws {DestinationError} unsupported */
+/**
+ * The settings for a host. As in ssh, the first value that applies is taken, while keys add up. @throws
+ * {DestinationError} unsupported
+ */
 export function settingsFor(lines: readonly SshLine[], question: SshQuestion): HostSettings {
   const reader = new Reader(question);
   reader.read(lines);
   return reader.settings();
 }
 
-/** Of one file without others in it. */
+/** The settings from the text of a single file without includes. */
 export function parseSshConfig(text: string, host: string, home: string): HostSettings {
   return settingsFor(linesOf(text), { host, home });
 }
@@ -70,7 +75,7 @@ class Reader {
     this.#question = question;
   }
 
-  /** What an included file begins anew ends with it. */
+  /** A Host or Match block that begins in an included file ends with that file. */
   read(lines: readonly SshLine[]): void {
     let applies = true;
     for (const line of lines) {
@@ -88,7 +93,7 @@ class Reader {
   #take(name: string, rest: string): void {
     const [first = ''] = wordsOf(rest);
     if (name === 'identityfile') this.#identityFiles.push(first);
-    // Whichever of the two comes first counts.
+    // Whichever of the two comes first applies.
     else if (name === 'proxyjump' || name === 'proxycommand') {
       if (!this.#found.has('proxyjump') && !this.#found.has('proxycommand'))
         this.#found.set(name, name === 'proxyjump' ? first : rest.trim());
@@ -110,7 +115,7 @@ class Reader {
       const holds = ((): boolean => {
         switch (criterion) {
           case 'all':
-          // There is one pass here: what ssh takes in its last one is taken in its place.
+          // Only one pass is made here, so what ssh evaluates in its final pass is evaluated in this one.
           case 'final':
             return true;
           case 'canonical':
@@ -168,7 +173,7 @@ class Reader {
     return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
   }
 
-  /** With what stands for host, port, user and home. */
+  /** Replaces the tokens for host, port, user and home directory, and environment variables. */
   expanded(text: string): string {
     const { host, home, user, port, localUser = '', environment = {} } = this.#question;
     const values: Readonly<Record<string, string>> = {
@@ -238,7 +243,7 @@ class Reader {
   }
 }
 
-/** Whose value is several words. */
+/** Settings whose value consists of several words. */
 const WHOLE: ReadonlySet<string> = new Set(['userknownhostsfile', 'globalknownhostsfile']);
 
 function isAmong(patterns: readonly string[], name: string): boolean {

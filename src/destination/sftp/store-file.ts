@@ -1,4 +1,4 @@
-/** A new file on the server: written under a temporary name, synced, and only then given its own name. */
+/** Stores a new file on the server: it is written under a temporary name, synced, and only then given its own name. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { DestinationError } from '../../base/errors.ts';
 import { ListBound } from '../bounds.ts';
@@ -16,22 +16,25 @@ import { namesIn } from './walk.ts';
 export interface Storing {
   readonly lane: Lane;
   readonly abilities: Abilities;
-  /** Absolute, on the server. */
+  /** Absolute path on the server. */
   readonly root: string;
   readonly key: string;
   readonly url: string;
   readonly pace: UploadPace | undefined;
   /** Files are made read-only, and nothing is removed. */
   readonly appendOnly: boolean;
-  /** Whether writes are sent one after the other: some servers can only append, and mix up what they get at once. */
+  /**
+   * Whether each write waits for the previous one: some servers can only append, and mix up writes that are sent at
+   * once.
+   */
   readonly writing: { oneByOne: boolean };
-  /** Told of a temporary file that could not be removed. */
+  /** Called with a temporary file that could not be removed. */
   readonly left: (path: string) => void;
 }
 
 /**
  * Stores `body`. Rejects with kind `exists` when there is such a file, `full` when the server has no space left, and
- * otherwise with what the server answered. An abort is noticed between two pieces.
+ * otherwise with the server's answer. An abort is noticed between two pieces.
  */
 export async function storeFile(
   storing: Storing,
@@ -56,7 +59,10 @@ export async function storeFile(
   }
 }
 
-/** Servers say "failure" to a write for a quota that is used up as for a disk that was busy for a moment. */
+/**
+ * The pause before a refused write is tried again: servers answer "failure" both for a used-up quota and for a disk
+ * that was busy for a moment.
+ */
 const REFUSED_PAUSE_MS = 1_000;
 
 async function storeOnce(
@@ -80,7 +86,7 @@ async function storeOnce(
     open = false;
     const facts = await publish(storing, handle, temporary, path);
     if (facts.size === bytes.byteLength) return { size: facts.size, modifiedMs: facts.modifiedMs };
-    // Whoever renames a file of the same name meanwhile is told that it is stored.
+    // A concurrent writer that renamed its own file to this name was told that it is stored, so its bytes must stay.
     if (storing.abilities.publishing === 'look' && !isNamedByBytes(key, body)) throw taken(path);
     await withdraw(storing, path);
     throw incomplete(url, key, facts.size, bytes.byteLength);
@@ -93,13 +99,13 @@ async function storeOnce(
   }
 }
 
-/** Makes directories only when one is missing: they are there nearly always. */
+/** Creates the file. Directories are made only when one is missing, as they nearly always exist. */
 async function create(lane: Lane, root: string, path: string, mode: number): Promise<Buffer> {
   try {
     return await lane.open(path, 'create', mode);
   } catch (error) {
     if (!isStatus(error, STATUS.noSuchFile)) throw error;
-    // Not the root: that one missing means that the destination is away.
+    // The root itself is never made: when it is missing, the destination is away.
     await lane.stat(root);
     const parts = path
       .slice(root.length + 1)
@@ -126,7 +132,7 @@ async function ensureDirectory(lane: Lane, path: string): Promise<void> {
   }
 }
 
-/** All is written, synced and of the right size after it. */
+/** Writes and syncs all bytes, and checks the size. */
 async function write(storing: Storing, handle: Buffer, body: Buffer, signal: AbortSignal): Promise<void> {
   const { lane, abilities, pace, key, url, writing } = storing;
   const pending: Promise<unknown>[] = [];
@@ -145,7 +151,7 @@ async function write(storing: Storing, handle: Buffer, body: Buffer, signal: Abo
     signal.throwIfAborted();
     const piece = lane.write(handle, body, offset, length);
     send(piece);
-    // Held back only once it has left: what waits in buffers would go out in one burst.
+    // The next piece waits until this one is acknowledged: pieces in buffers would be sent in one burst.
     if (pace?.limited === true || writing.oneByOne || lane.onlyAppends) await Promise.allSettled([piece]);
     offset += length;
   }
@@ -160,7 +166,7 @@ async function write(storing: Storing, handle: Buffer, body: Buffer, signal: Abo
   if (size !== body.byteLength) throw incomplete(url, key, size, body.byteLength);
 }
 
-/** Gives the file its name, unless that is taken, and tells what a later reader sees. */
+/** Gives the file its name unless that is taken. Resolves with the attributes that later readers see. */
 async function publish(
   storing: Storing,
   handle: Buffer,
@@ -169,7 +175,7 @@ async function publish(
 ): Promise<FileFacts> {
   const { lane, abilities } = storing;
   if (abilities.publishing === 'link' && abilities.inOrder) {
-    // One round trip instead of four.
+    // All four requests are sent at once, which takes one round trip instead of four.
     const [closed, linked, seen] = await Promise.allSettled([
       lane.close(handle),
       lane.link(temporary, path),
@@ -208,12 +214,15 @@ async function renameUnderClaim(storing: Storing, temporary: string, path: strin
   try {
     await renameIfFree(lane, temporary, path);
   } finally {
-    // Before the temporary file, by which others see that somebody stands behind it.
+    // The claim is removed before the temporary file, by which other writers see that the claim is in use.
     await letGo(lane, claim);
   }
 }
 
-/** Waits for another writer of the same name, who needs a moment. Rejects with `exists` when that one succeeds. */
+/**
+ * Takes the claim on a name. Another writer of the same name needs only a moment, so it is waited for. Rejects with
+ * `exists` when that writer succeeds.
+ */
 async function takeClaim(storing: Storing, claim: string, temporary: string, path: string): Promise<void> {
   const { lane } = storing;
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
@@ -225,7 +234,7 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
       [path, temporary, claim].map(async (name) => await lane.stat(name)),
     );
     if (object?.status === 'fulfilled') throw takenOr(object, path);
-    // The temporary file was written just now: its time is the server's clock.
+    // The temporary file was written just now, so its time is the server's current time.
     const isOld =
       own?.status === 'fulfilled' &&
       other?.status === 'fulfilled' &&
@@ -252,7 +261,7 @@ async function leastAgeThere(lane: Lane, claim: string, temporary: string): Prom
 async function tryClaim(lane: Lane, claim: string): Promise<boolean> {
   try {
     const handle = await lane.open(claim, 'create');
-    // It is there, and this writer's, whatever becomes of that.
+    // The claim exists and is this writer's, even if closing the file fails.
     await Promise.allSettled([lane.close(handle)]);
     return true;
   } catch (error) {
@@ -269,7 +278,7 @@ async function renameIfFree(lane: Lane, temporary: string, path: string): Promis
   await lane.rename(temporary, path);
 }
 
-/** What it means that a name could not be given: `exists` for an object, `unsupported` for a directory or device. */
+/** The error for a name that could not be given: `exists` for an object, `unsupported` for a directory or device. */
 function takenOr(seen: PromiseSettledResult<FileFacts>, path: string, cause?: unknown): unknown {
   if (seen.status === 'rejected') return cause;
   if (seen.value.type !== 'file') {
@@ -288,7 +297,7 @@ function taken(path: string, cause?: unknown): DestinationError {
   return new DestinationError('exists', `${path} already exists`, { op: 'store', hint, cause });
 }
 
-/** Removes a file if it can: the caller has a more telling error, or has stored its object already. */
+/** Removes a file if possible. The caller has a more telling error, or has already stored its object. */
 async function discard({ lane, appendOnly, left }: Storing, path: string): Promise<void> {
   if (appendOnly) return;
   try {
@@ -298,17 +307,22 @@ async function discard({ lane, appendOnly, left }: Storing, path: string): Promi
   }
 }
 
-/** One that cannot be removed now is not remembered: later it may be that of another. Whoever wants the name next sees. */
+/**
+ * Removes a claim. One that cannot be removed is not remembered for later, when it may belong to another writer. The
+ * next writer of the name finds it abandoned.
+ */
 async function letGo(lane: Lane, claim: string): Promise<void> {
   await Promise.allSettled([lane.remove(claim)]);
 }
 
-/** Removes an object that is not as it should be, at once or never: later the name may be that of a good one. */
+/**
+ * Removes a damaged object. If that fails it is not tried again later, when the name may belong to an intact object.
+ */
 async function withdraw({ lane, appendOnly }: Storing, path: string): Promise<void> {
   if (!appendOnly) await Promise.allSettled([lane.remove(path)]);
 }
 
-/** Servers say "failure" when the disk is full, as for much else. */
+/** Whether the disk is full, which servers report as "failure" like many other problems. */
 async function isFull(lane: Lane, root: string, wanted: number): Promise<boolean> {
   try {
     const free = await lane.freeBytes(root);

@@ -1,4 +1,7 @@
-/** Whom to connect to, how, as whom, and how it proves itself: settled before the first connection. */
+/**
+ * Determines which server to connect to, how, as which user, and how its identity is verified, before the first
+ * connection.
+ */
 import { DestinationError } from '../../base/errors.ts';
 import type { SftpPlace } from '../location.ts';
 import { canonicalHost } from '../url-parts.ts';
@@ -8,7 +11,7 @@ import { sshFile, type SftpIdentity } from './place.ts';
 import { readSshConfig, textOf } from './ssh-config-files.ts';
 import { settingsFor, type HostSettings, type SshLine } from './ssh-config.ts';
 
-/** All that is needed to connect, again and again. */
+/** All that is needed to connect, any number of times. */
 export interface Target {
   /** For people. */
   readonly url: string;
@@ -17,23 +20,23 @@ export interface Target {
   readonly user: string;
   readonly credentials: Credentials;
   readonly known: readonly KnownKey[];
-  /** By what name its key is looked for. */
+  /** The name under which its key is looked up. */
   readonly knownAs: { readonly host: string; readonly port: number };
-  /** Where a new server is to be made known. */
+  /** The file to which a new server's key is to be added. */
   readonly knownFile: string;
-  /** The server that leads to it. */
+  /** The server to connect through. */
   readonly via?: Target;
-  /** The program that leads to it. */
+  /** The program to connect through. */
   readonly command?: { readonly text: string; readonly environment: Environment };
   readonly ssh2: typeof import('ssh2');
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A way through more servers is a circle. */
+/** The most jumps through other servers; more mean that the configuration leads in a circle. */
 const MOST_BETWEEN = 8;
 
-/** Reads keys, `known_hosts` and the person's ssh configuration. Rejects with kind `denied` when they do not do. */
+/** Reads keys, `known_hosts` and the user's ssh configuration. Rejects with kind `denied` when they cannot be used. */
 export async function prepareTarget(place: SftpPlace, url: string, access: SftpIdentity): Promise<Target> {
   const { home } = access;
   const lines = home === undefined ? [] : await readSshConfig(home);
@@ -86,8 +89,8 @@ async function targetAt(
 }
 
 /**
- * The last server before the goal, which knows those before itself. What the settings name is for the goal alone: those in
- * between are signed in to, and known, as by ssh itself.
+ * The last server before the final one; it refers to those before itself. Keys, passwords and host keys in the settings
+ * are for the final server only: those in between are signed in to and verified as by ssh itself.
  */
 async function serversBetween(
   jumps: HostSettings['proxyJump'],

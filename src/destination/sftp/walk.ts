@@ -5,7 +5,7 @@ import { isKeyPart } from '../key.ts';
 import { isStatus, STATUS } from './answers.ts';
 import type { Lane, NamedFacts } from './lane.ts';
 
-/** Directories that are read at once. */
+/** The most directories read at once. */
 const mostAtOnce = 48;
 
 /** Runs work on a session. */
@@ -17,7 +17,7 @@ export interface Walk {
   readonly root: string;
   /** For people. */
   readonly url: string;
-  /** Of the prefix: the directory to begin in, below the root, and how names in it begin. */
+  /** The prefix, split into the directory to begin in (relative to the root) and the beginning of the names in it. */
   readonly start: string;
   readonly firstPart: string;
 }
@@ -28,7 +28,7 @@ interface Found {
 }
 
 /**
- * Yields the objects of one directory after the other. A directory that goes away meanwhile has no objects; any other
+ * Yields the objects of one directory after another. A directory that vanishes meanwhile has no objects; any other
  * failure rejects, so that a walk that ends is complete.
  */
 export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
@@ -77,8 +77,8 @@ async function look(walk: Walk, directory: string, bound: ListBound): Promise<Fo
 }
 
 /**
- * What is in a directory; nothing where there is none.
- * @param count called with each name, and for each answer
+ * The names in a directory; none when it does not exist.
+ * @param count called for each name and for each answer
  */
 export async function namesIn(
   lane: Lane,
@@ -90,7 +90,7 @@ export async function namesIn(
   try {
     handle = await lane.openDirectory(path);
   } catch (error) {
-    // A prefix may be longer than any name: "bad message" is what servers make of it.
+    // A prefix may be longer than any valid name, which servers answer with "bad message".
     const isAbsent = isStatus(error, STATUS.noSuchFile) || (isFirst && isStatus(error, STATUS.badMessage));
     if (isAbsent || (await isNoDirectory(lane, path, error))) return [];
     throw error;
@@ -98,7 +98,7 @@ export async function namesIn(
   try {
     const names: NamedFacts[] = [];
     for (;;) {
-      // The second is nearly always the end, which then costs no round trip of its own.
+      // The second answer is nearly always the end, which then costs no round trip of its own.
       const [some, more] = await Promise.all([lane.readDirectory(handle), lane.readDirectory(handle)]);
       count();
       for (const name of [...(some ?? []), ...(more ?? [])]) {
@@ -113,7 +113,7 @@ export async function namesIn(
   }
 }
 
-/** A file where the prefix has a directory holds no objects. */
+/** Whether the path is a file or does not exist, so that there are no objects below it. */
 async function isNoDirectory(lane: Lane, path: string, error: unknown): Promise<boolean> {
   if (!isStatus(error, STATUS.failure)) return false;
   const [seen] = await Promise.allSettled([lane.stat(path)]);
@@ -121,7 +121,10 @@ async function isNoDirectory(lane: Lane, path: string, error: unknown): Promise<
   return isStatus(seen.reason, STATUS.noSuchFile);
 }
 
-/** What a symbolic link leads to: nothing that is wanted when it leads nowhere. */
+/**
+ * The attributes of a symbolic link's target; those of the link itself, which is neither file nor directory, when it
+ * leads nowhere.
+ */
 async function followed(
   lane: Lane,
   path: string,

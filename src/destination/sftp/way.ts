@@ -1,4 +1,6 @@
-/** How bytes reach an SSH server: straight, through other servers (`ProxyJump`), or through a program (`ProxyCommand`). */
+/**
+ * How bytes reach an SSH server: directly, through other servers (`ProxyJump`), or through a program (`ProxyCommand`).
+ */
 import { spawn } from 'node:child_process';
 import { connect as connectSocket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -7,7 +9,7 @@ import { systemClock } from '../../base/clock.ts';
 import { DestinationError } from '../../base/errors.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
 
-/** Of the first stretch of the way, on which everything moves. */
+/** The connection of the first hop, which all bytes pass. */
 export interface Wire {
   readonly bytesRead: number;
   readonly bytesWritten: number;
@@ -65,7 +67,7 @@ export async function through(
   }
 }
 
-/** Run by the shell, as ssh does. What it says to its standard error is nobody's. */
+/** Runs the command in a shell, as ssh does. Its error output is discarded. */
 export function byCommand(command: string, environment: Readonly<Record<string, string | undefined>>): Way {
   const child = spawn(command, { shell: true, stdio: ['pipe', 'pipe', 'ignore'], env: { ...environment } });
   const { stdin, stdout } = child;
@@ -93,7 +95,7 @@ export function byCommand(command: string, environment: Readonly<Record<string, 
   };
 }
 
-/** The pipes of a child are sockets, which is not said of them. */
+/** Byte counts of a child's pipe. These are sockets, although their declared type does not say so. */
 function countOf(stream: object, name: 'bytesRead' | 'bytesWritten'): number {
   const count: unknown = Reflect.get(stream, name);
   return typeof count === 'number' ? count : 0;

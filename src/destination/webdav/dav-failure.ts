@@ -1,4 +1,4 @@
-/** What a WebDAV server refuses, or leaves unsaid, as failures of a destination. */
+/** Errors for what a WebDAV server refuses or leaves out. */
 import { DestinationError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
 import { failure, meaningOfStatus, storesWords } from '../http-failure.ts';
@@ -30,7 +30,7 @@ export function refused(url: string, name: string): DestinationError {
   });
 }
 
-/** `whole`: the answer has come as it was sent. */
+/** @param whole the answer arrived completely */
 export function senseless(url: string, op: string, what: string, whole = true): DestinationError {
   return new DestinationError('corrupt-reply', `${url}: ${what}`, {
     op,
@@ -40,7 +40,7 @@ export function senseless(url: string, op: string, what: string, whole = true): 
   });
 }
 
-/** In a list that has come, the server refuses to tell about one name that counts. */
+/** The error for a name in a list, about which the server refuses to tell although it matters. */
 export function withheld(
   url: string,
   op: string,
@@ -52,7 +52,7 @@ export function withheld(
   return failure(meaningOfStatus(status), action, undefined, told);
 }
 
-/** What is needed of each object, and the server does not tell of this one. */
+/** The error for an object whose size or time the server does not tell. */
 export function untold(url: string, name: string, { size, modifiedMs }: DavEntry): DestinationError {
   const lacks = [
     ...(size === undefined ? ['how large it is (getcontentlength)'] : []),
@@ -69,7 +69,7 @@ export function untold(url: string, name: string, { size, modifiedMs }: DavEntry
   );
 }
 
-/** It is not there, or not any more. */
+/** Whether the name does not exist, or no longer does. */
 export function isAbsence(refusal: DavRefusal | undefined): boolean {
   return refusal?.status === 404 || refusal?.status === 410;
 }

@@ -1,4 +1,4 @@
-/** The requests of WebDAV to one folder of a server, by key. */
+/** The WebDAV requests to one folder of a server and what is below it, by name. */
 import { collectBody } from '../body.ts';
 import { LARGEST_FOLDER, LARGEST_PAGE, LONGEST_KEY, type FolderBound } from '../bounds.ts';
 import { NOT_THE_STORE, failure, meaningOfStatus } from '../http-failure.ts';
@@ -28,36 +28,41 @@ export interface Folder {
     pace: PutPace | undefined,
     signal: AbortSignal,
   ): Promise<'stored' | 'no-folder'>;
-  /** Rejects with `denied` and so on; `exists` is an answer. */
+  /** Rejects with `denied` and the like; a folder that exists is a result, not an error. */
   makeFolder(name: string, signal: AbortSignal): Promise<'made' | 'exists' | 'no-folder'>;
-  /** Never in place of what is there, as far as the server keeps to the standard. */
+  /** Never replaces what is there, as far as the server follows the standard. */
   move(from: string, to: string, signal: AbortSignal): Promise<'moved' | 'exists'>;
-  /** Of a file, or of a folder with all that is in it when the name ends in a slash. */
+  /** Removes a file, or a folder with everything in it when the name ends in a slash. */
   remove(name: string, signal: AbortSignal): Promise<'removed' | 'absent'>;
-  /** The bytes from `start` to `end`, both included, or all. */
+  /** The bytes from `start` to `end`, both included, or the whole object. */
   read(name: string, range: ReadRange | undefined, signal: AbortSignal): Promise<ReadResult>;
   close(): void;
 }
 
 export interface PutPace {
   readonly pace: UploadPace | undefined;
-  /** What the object is called in the end, for messages too. */
+  /** The object's final key, for the pace and for messages. */
   readonly key: string;
 }
 
-/** `last` bytes, or those from `start` to `end`, both included. */
+/** The last `last` bytes, or those from `start` to `end`, both included. */
 export type ReadRange = { readonly last: number } | { readonly start: number; readonly end: number };
 
 export interface ReadResult {
-  /** `beyond`: there is no such part. `page`, `refusal`: what came is about the name, perhaps of a folder. */
+  /**
+   * `beyond`: the object has no such part. `page`, `refusal`: the answer is not the content of an object; the name may
+   * be a folder.
+   */
   readonly kind: 'bytes' | 'absent' | 'beyond' | 'page' | 'refusal';
-  /** Of the whole object. */
+  /** Size of the whole object. */
   readonly size: number;
   readonly start: number;
   readonly bytes: Buffer;
 }
 
-/** Some servers lock a name for the time of a request: six seconds in all. */
+/**
+ * Tries while a name is locked. Some servers lock names during a request; with the pauses below, six seconds in all.
+ */
 const lockTries = 15;
 const lockPauseMs = 50;
 
@@ -70,14 +75,17 @@ const question =
 
 /**
  * @param origin of the server: `https://host:port`
- * @param path of the folder on the server, encoded, without a slash at its end
+ * @param path of the folder on the server, encoded, without a trailing slash
  */
 export function folderAt(site: HttpSite, origin: string, path: string, url: string): Folder {
-  /** The server takes a path where others want a whole URL. */
+  /** The server wants a path in the Destination header, not a whole URL. */
   let nameless = false;
   const pathOf = (name: string): string => (name === '' ? `${path}/` : `${path}/${encodePath(name)}`);
 
-  /** Of the redirects only that to the name with a slash is an answer: there is a folder. Others lead to a sign-in page. */
+  /**
+   * Sends a request. The only redirect that is accepted is the one to the same name with a slash, which says that there
+   * is a folder. Others may lead to a sign-in page.
+   */
   async function ask<T>(request: HttpRequest, signal: AbortSignal, take: TakeReply<T>): Promise<T> {
     const accepts = [...request.accepts, ...redirects];
     return await site.ask({ ...request, accepts }, signal, async (reply, moving) => {
@@ -115,11 +123,11 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
           return isWhole ? entries : [];
         }
         await drain(reply, moving);
-        // Whoever is sent to the name with a slash has asked about a folder: an object it is not.
+        // A redirect to the name with a slash means that it is a folder, so there is no object of that name.
         return reply.status === 400 ? 'refused' : undefined;
       });
       if (answer === undefined || answer === 'refused' || answer.length > 0) return answer;
-      // Some servers break off when a name goes away while they look.
+      // Some servers end the answer early when a name vanishes while they list it.
       if (tries >= answerTries)
         throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none', false);
     }
@@ -130,12 +138,12 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     if (entries === 'refused') return await belowFile(name, signal);
     const [entry] = entries ?? [];
     if (entry?.refused === undefined) return entry;
-    // Told in the list in place of the answer.
+    // Some servers report that inside of the list instead of by the status of the answer.
     if (isAbsence(entry.refused)) return undefined;
     throw withheld(url, 'look at', name, entry.refused);
   }
 
-  /** Apache takes a name below a file for nonsense: there is nothing of that name. */
+  /** Apache answers 400 for a name below a file: nothing of that name exists. */
   async function belowFile(name: string, signal: AbortSignal): Promise<undefined> {
     const parent = name.replace(/\/+$/, '').replace(/\/?[^/]*$/, '');
     const entry = name.endsWith('/') ? await look(name.slice(0, -1), signal) : undefined;
@@ -152,7 +160,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     const entries = await properties(name === '' ? '' : `${name}/`, bound, signal);
     if (entries === 'refused') return await belowFile(`${name}/`, signal);
     if (entries === undefined) return undefined;
-    // Behind a proxy the server may know itself by another path: its own folder has the shortest one.
+    // Behind a proxy the server may use another path for itself; its own folder is the entry with the shortest path.
     const own = entries.reduce((shortest, entry) =>
       entry.path.length < shortest.path.length ? entry : shortest,
     );
@@ -162,7 +170,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     if (!own.isFolder) return undefined;
     const found = new Map<string, DavEntry>();
     for (const entry of entries) {
-      // One that went while the server looked.
+      // An entry that vanished while the server made the list.
       if (entry === own || isAbsence(entry.refused)) continue;
       const child = entry.path.slice(own.path.length + 1);
       if (!entry.path.startsWith(`${own.path}/`) || child === '' || child.includes('/') || found.has(child))
@@ -172,7 +180,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     return found;
   }
 
-  /** For requests whose reply says nothing beside its status. What another request has locked is asked for again. */
+  /** For requests of whose reply only the status matters. A name that another request has locked is tried again. */
   async function status(request: HttpRequest, signal: AbortSignal): Promise<number> {
     const accepts = [...request.accepts, 423];
     for (let tries = 1; ; tries += 1) {
@@ -218,7 +226,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       const answer = await status(request, signal);
       if (answer === 405) return 'exists';
       if (answer !== 403) return answer === 404 || answer === 409 ? 'no-folder' : 'made';
-      // What Apache says to whoever comes second at that very moment. The folder of the first may be gone again by now.
+      // Apache may answer this to the second of two simultaneous requests. The folder of the first may be gone by now.
       if ((await look(`${name}/`, signal))?.isFolder === true) return 'exists';
       if (tries >= answerTries) throw refused(url, name);
     }
@@ -233,11 +241,11 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       );
     };
     const good = [200, 201, 204, 412];
-    // Behind a proxy a server may not know the name by which it is called from outside.
+    // Behind a proxy a server may not recognise its own external address in the Destination header.
     const first = nameless ? 400 : await attempt(`${origin}${pathOf(to)}`, [...good, 400, 502]);
     if (first !== 400 && first !== 502) return first === 412 ? 'exists' : 'moved';
     const second = await attempt(pathOf(to), good).catch((error: unknown) => {
-      // A proxy said that the first came to nothing it knows of: that holds, unless the second tells more.
+      // The proxy's 502 for the first request remains the error, unless the second answer says more.
       const isLess = isKind(error, 'not-found') || isKind(error, 'unsupported');
       throw first === 502 && isLess
         ? failure(meaningOfStatus(502), { op: 'store', url, key: to }, error, {
@@ -341,7 +349,10 @@ function decodeName(name: string): string {
   return name.startsWith('~.') ? name.slice(1) : name;
 }
 
-/** Where a redirect leads: to the folder of the same name, to the same path at another address, or elsewhere. */
+/**
+ * Where a redirect leads: `folder` the same name with a slash, `address` the same path at another address, or
+ * elsewhere.
+ */
 function targetOf(asked: string, location: string | undefined): 'folder' | 'address' | 'elsewhere' {
   const from = new URL(asked);
   if (location === undefined || !URL.canParse(location, from)) return 'elsewhere';
@@ -375,7 +386,10 @@ function extentOf(header: string | undefined, length: number): { start: number; 
   return first !== undefined && end - start + 1 === length && end < size ? { start, size } : undefined;
 }
 
-/** A server that knows no ranges sends all, of which the caller takes its part. */
+/**
+ * Whether the reply fits the range. A server without support for ranges sends everything, and the caller takes its
+ * part.
+ */
 function isAsked(
   range: ReadRange | undefined,
   status: number,

@@ -1,25 +1,25 @@
 /**
- * What a WebDAV server says about a folder and what is in it. Read strictly: an answer that is cut short, or that is
- * another document, must not pass for a list that is merely short. The webdav package reads both, and of what is said
- * about a name only the first part, which is why it is not used here.
+ * Parses the answer of a WebDAV server about a folder and its contents. Parsing is strict: an answer that is cut short,
+ * or another document, must not pass for a short list. The webdav package accepts both, and reads only the first of
+ * several parts about a name, so it is not used.
  */
 import { EndlessAnswer, HollowAnswer } from '../bounds.ts';
 
-/** What a server says in a list of a name that it does not tell about. */
+/** An error that a list reports for one name instead of its properties. */
 export interface DavRefusal {
   readonly status: number;
-  /** Its sentence about it. */
+  /** The server's sentence about it. */
   readonly words: string | undefined;
 }
 
 export interface DavEntry {
-  /** Path as the server writes it, decoded, without a slash at its end. */
+  /** Path as the server writes it, decoded, without a trailing slash. */
   readonly path: string;
   readonly isFolder: boolean;
-  /** Undefined when the server does not say. */
+  /** Undefined when the server does not say, as is the time. */
   readonly size: number | undefined;
   readonly modifiedMs: number | undefined;
-  /** The other fields say nothing then. */
+  /** When set, the other fields except the path are meaningless. */
   readonly refused?: DavRefusal;
 }
 
@@ -44,7 +44,7 @@ function entryOf(response: Element): DavEntry | undefined {
   };
 }
 
-/** A status in place of properties, or of all of them, is a failure for that name. */
+/** The error for a name: a status instead of properties, or one that is not a success for all of them. */
 function refusalIn(response: Element, parts: readonly Element[]): DavRefusal | undefined {
   const [status] = [response, ...parts].map(statusIn).filter((found) => found !== undefined);
   if (status === undefined || isSuccess(status)) return undefined;
@@ -62,13 +62,16 @@ function statusIn(element: Element): number | undefined {
   return status === undefined ? undefined : Number(status);
 }
 
-/** A path, or a whole URL. */
+/** The decoded path of an href, which may be a path or a whole URL. */
 function pathOf(href: string): string {
   const path = href.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '');
   return path.split('/').map(decoded).join('/').replace(/\/+$/, '');
 }
 
-/** As it is written where it is no name of ours: one that is not encoded, or has a slash in it. */
+/**
+ * A name decoded. One that is not encoded properly, or contains an encoded slash, stays as written: it cannot be one of
+ * ours.
+ */
 function decoded(name: string): string {
   try {
     const text = decodeURIComponent(name);
@@ -79,7 +82,7 @@ function decoded(name: string): string {
 }
 
 interface Element {
-  /** Without the prefix of its namespace. */
+  /** Without its namespace prefix. */
   readonly name: string;
   readonly children: Element[];
   text: string;
@@ -89,7 +92,7 @@ function child({ children }: Element, name: string): Element | undefined {
   return children.find((element) => element.name === name);
 }
 
-/** What is in a document, one after the other. Of a document type nothing is used: neither its entities nor other files. */
+/** The next token of a document. Document types are skipped: neither their entities nor external files are used. */
 const token = new RegExp(
   [
     String.raw`<\?[\s\S]*?\?>`,
@@ -102,7 +105,7 @@ const token = new RegExp(
   'y',
 );
 
-/** Of what says something of a file there are six in one another, and a dozen. */
+/** Limits far above normal: the properties of a file take six nested levels and a dozen elements. */
 const DEEPEST = 64;
 const MOST_ELEMENTS = 2 ** 21;
 const MOST_OF_ONE = 4_096;

@@ -1,7 +1,8 @@
 /**
- * A new object on a WebDAV server: stored under a temporary name, its length compared, and then moved to its own name
- * while a claim on that is held: a folder that only one of several writers can make. What servers do with
- * `If-None-Match` and `Overwrite: F` in a race differs; making a folder is one call of the file system nearly everywhere.
+ * Stores a new object on a WebDAV server: it is stored under a temporary name, its length is compared, and then it is
+ * moved to its own name under a claim, a folder that only one of several writers can make. Servers differ in how they
+ * treat `If-None-Match` and `Overwrite: F` in a race, but making a folder is a single file system call nearly
+ * everywhere.
  */
 import { DestinationError } from '../../base/errors.ts';
 import { ListBound } from '../bounds.ts';
@@ -15,15 +16,15 @@ import type { Folder, PutPace } from './folder.ts';
 import type { DavEntry } from './multistatus.ts';
 
 export interface Abilities {
-  /** Of several who make the same folder one succeeds. */
+  /** Exactly one of several concurrent requests to make the same folder succeeds. */
   readonly claims: boolean;
-  /** A move does not replace what is there. */
+  /** A move does not replace an existing object. */
   readonly keeps: boolean;
 }
 
 const rivals = 6;
 
-/** Tries out what the server does, in a few names of its own that are removed again. */
+/** Tries out what the server does, with a few temporary names that are removed again. */
 export async function findAbilities(folder: Folder, signal: AbortSignal): Promise<Abilities> {
   const [first, second] = [temporaryName(), temporaryName()];
   try {
@@ -37,7 +38,7 @@ export async function findAbilities(folder: Folder, signal: AbortSignal): Promis
     const kept = moved === 'exists' && (await folder.look(second, signal))?.size === 2;
     return { claims, keeps: kept };
   } catch (error) {
-    // Where nothing may be written, how to is no question: reading works.
+    // Where nothing may be written the way of writing does not matter, and reading works.
     const isRefused =
       error instanceof DestinationError && (error.kind === 'denied' || error.kind === 'unsupported');
     if (isRefused) return { claims: false, keeps: false };
@@ -47,14 +48,17 @@ export async function findAbilities(folder: Folder, signal: AbortSignal): Promis
   }
 }
 
-/** Where nobody seems to have made it, the answer of who did may have been lost with a connection: once more, then. */
+/**
+ * If no request seems to have made the folder, the answer to the successful one may have been lost, so the race is
+ * repeated.
+ */
 async function findClaims(folder: Folder, signal: AbortSignal): Promise<boolean> {
   const first = await race(folder, signal);
   const outcomes = first.every((outcome) => outcome === 'exists') ? await race(folder, signal) : first;
   return outcomes.filter((outcome) => outcome === 'made').length === 1 && !outcomes.includes('no-folder');
 }
 
-/** What each of several is told who make the same folder at once. */
+/** The results of several concurrent requests to make the same folder. */
 async function race(
   folder: Folder,
   signal: AbortSignal,
@@ -74,13 +78,13 @@ export interface Storing {
   readonly abilities: Abilities;
   readonly key: string;
   readonly paced: PutPace | undefined;
-  /** Folders that are there; each name ends in a slash. */
+  /** Folders known to exist; each name ends in a slash. */
   readonly known: Set<string>;
-  /** Told of a name that could not be removed. */
+  /** Called with a name that could not be removed. */
   readonly left: (name: string) => void;
 }
 
-/** Stores `body`. Rejects with kind `exists` when there is such an object. */
+/** Stores `body` under the key. Rejects with kind `exists` when there is such an object. */
 export async function storeObject(
   storing: Storing,
   body: Uint8Array,
@@ -93,7 +97,7 @@ export async function storeObject(
   let claimed = false;
   try {
     await upload(storing, temporary, parent, body, signal);
-    // Both are waited for: a claim that comes when the other has failed goes again, too.
+    // Both are awaited, as a claim that succeeds after the look has failed must be removed as well.
     const [stored, claiming] = await Promise.allSettled([
       folder.look(temporary, signal),
       abilities.claims ? takeClaim(storing, claim, temporary, signal) : undefined,
@@ -106,8 +110,8 @@ export async function storeObject(
       throw await taken(folder, key, signal);
     await giveName(storing, temporary, body.byteLength, signal);
   } catch (error) {
-    // Without the caller's signal: what was begun is cleaned up, too, when the caller has gone. The claim first: that
-    // somebody stands behind it shows by the temporary object.
+    // Not with the caller's signal: leftovers are removed after an abort as well. The claim goes before the temporary
+    // object, by which other writers see that the claim is in use.
     if (claimed) await letGo(folder, claim);
     await discard(storing, temporary);
     throw error;
@@ -116,13 +120,17 @@ export async function storeObject(
   try {
     return expectLength(folder, key, seen, body.byteLength);
   } catch (error) {
-    // At once or never: later the name may be that of a good object; and without a claim it may be now.
+    // If removing fails it is not tried again later, when the name may belong to an intact object. Without a claim it
+    // may already.
     if (claimed) await folder.remove(key, AbortSignal.timeout(60_000)).catch(() => undefined);
     throw error;
   }
 }
 
-/** The answer to a move may be lost, or be about its repetition: what counts is where the object is now. */
+/**
+ * Moves the object to its name. The answer may be lost, or refer to a repeated request, so in doubt the place of the
+ * object decides.
+ */
 async function giveName(
   { folder, key }: Storing,
   temporary: string,
@@ -141,7 +149,10 @@ async function giveName(
   throw failed ?? (await taken(folder, key, signal));
 }
 
-/** Folders are made before anything is sent to them: what is wrong shows to some servers only after all was sent. */
+/**
+ * Uploads to the temporary name. Missing folders are made beforehand, as some servers report a problem only after
+ * everything was sent.
+ */
 async function upload(
   { folder, paced, known }: Storing,
   temporary: string,
@@ -156,11 +167,11 @@ async function upload(
       return;
     }
   } catch (error) {
-    // nginx has no better answer for a missing folder than that it failed.
+    // nginx answers 500 for a missing folder.
     const isUnclear = error instanceof DestinationError && error.details['status'] === 500;
     if (!isUnclear || !known.has(parent)) throw error;
   }
-  // It was removed by somebody else since it was known.
+  // The folder was known and has been removed by somebody else.
   known.delete(parent);
   await ensureFolder(folder, parent, signal);
   if ((await folder.put(temporary, body, paced, signal)) === 'stored') return;
@@ -171,13 +182,16 @@ async function upload(
 }
 
 async function ensureFolder(folder: Folder, name: string, signal: AbortSignal): Promise<void> {
-  // The destination's own is never made anew: that one missing means that it is away.
+  // The destination's own folder is never made here: when it is missing, the destination is away.
   if (name === '' || (await folder.look(name, signal))?.isFolder === true) return;
   const parts = name.split('/').slice(0, -1);
   for (const depth of parts.keys()) await folder.makeFolder(parts.slice(0, depth + 1).join('/'), signal);
 }
 
-/** Waits for another writer of the same name, who needs a moment. Rejects with `exists` when that one succeeds. */
+/**
+ * Takes the claim on a name. Another writer of the same name needs only a moment, so it is waited for. Rejects with
+ * `exists` when that writer succeeds.
+ */
 async function takeClaim(
   storing: Storing,
   claim: string,
@@ -196,7 +210,7 @@ async function takeClaim(
       folder.look(`${claim}/`, signal),
     ]);
     if (object !== undefined) throw await taken(folder, key, signal);
-    // The temporary object was stored just now: its time is the server's clock.
+    // The temporary object was stored just now, so its time is the server's current time.
     const ageMs = (own?.modifiedMs ?? 0) - (other?.modifiedMs ?? Number.POSITIVE_INFINITY);
     if (ageMs >= leastMs) await letGo(folder, claim);
     else await sleepFor(claimPauseMs(tries), signal);
@@ -242,7 +256,7 @@ function expectLength(
   );
 }
 
-/** Undefined for a folder, and for an object about which the server says too little. */
+/** Undefined for a folder, and for an object whose size or time the server does not tell. */
 export function statOf({ isFolder, size, modifiedMs }: DavEntry): ObjectStat | undefined {
   return isFolder || size === undefined || modifiedMs === undefined ? undefined : { size, modifiedMs };
 }
@@ -266,7 +280,7 @@ async function taken(folder: Folder, key: string, signal: AbortSignal): Promise<
   return new DestinationError('exists', `${where} already exists`, { op: 'store', hint, details: { key } });
 }
 
-/** Removes if it can: the caller has a more telling error, or has stored its object already. */
+/** Removes an object if possible. The caller has a more telling error, or has already stored its object. */
 async function discard({ folder, left }: Storing, name: string): Promise<void> {
   try {
     await folder.remove(name, AbortSignal.timeout(60_000));
@@ -275,7 +289,10 @@ async function discard({ folder, left }: Storing, name: string): Promise<void> {
   }
 }
 
-/** One that cannot be removed now is not remembered: later it may be that of another. Whoever wants the name next sees. */
+/**
+ * Removes a claim. One that cannot be removed is not remembered for later, when it may belong to another writer. The
+ * next writer of the name finds it abandoned.
+ */
 async function letGo(folder: Folder, claim: string): Promise<void> {
   await folder.remove(`${claim}/`, AbortSignal.timeout(60_000)).catch(() => undefined);
 }

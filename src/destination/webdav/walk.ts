@@ -6,7 +6,7 @@ import { untold, withheld } from './dav-failure.ts';
 import type { Folder } from './folder.ts';
 import { statOf } from './store.ts';
 
-/** Folders that are asked about at once. */
+/** The most folders read at once. */
 const mostAtOnce = 24;
 
 interface Found {
@@ -15,8 +15,8 @@ interface Found {
 }
 
 /**
- * Yields the objects of one folder after the other, of those whose key begins with `prefix`. A folder that goes away
- * meanwhile has no objects; any other failure rejects, so that a walk that ends is complete.
+ * Yields the objects whose key begins with `prefix`, one folder after another. A folder that vanishes meanwhile has no
+ * objects; any other failure rejects, so that a walk that ends is complete.
  */
 export async function* walkObjects(
   folder: Folder,
@@ -69,7 +69,10 @@ async function look(
   return { objects, folders };
 }
 
-/** Longer than any name on the file systems of servers, which answer in odd ways. */
+/**
+ * The longest name on the file systems of servers. Servers answer longer ones in various odd ways, so they are not
+ * asked.
+ */
 const longestName = 255;
 
 async function childrenOf(folder: Folder, name: string, bound: FolderBound, signal: AbortSignal) {

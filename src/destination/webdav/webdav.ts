@@ -27,17 +27,17 @@ export interface WebdavOptions {
 
 const pageLength = 1000;
 const maxParallel = 16;
-/** An object has a few requests under way at once. */
+/** Each object may have a few requests under way at once. */
 const maxSockets = 32;
 
-/** A part that is counted from the end is asked for as such when little more than it comes with it. */
+/** A range that is counted from the end is requested as such, if no more than this many extra bytes come with it. */
 const mostBesides = 256 * 1024;
 
 const live = new AbortController().signal;
 
 /**
- * Asks about the folder. Rejects with `not-found` when it is absent (unless `create`), `denied` when the server does
- * not let one in or its certificate is no good, `unsupported` when it is no folder, and `unreachable`.
+ * Opens the folder. Rejects with `not-found` when it is absent (unless `create`), `denied` when the server refuses the
+ * sign-in or its certificate is not trusted, `unsupported` when it is not a folder, and `unreachable`.
  */
 export async function openWebdavDestination(
   place: WebdavPlace,
@@ -91,7 +91,7 @@ async function makeFolders(root: Folder, path: string, signal: AbortSignal): Pro
   const parts = path.split('/').slice(1).map(decodeURIComponent);
   for (const depth of parts.keys()) {
     const name = parts.slice(0, depth + 1).join('/');
-    // What lies above the folder may be closed to this account, and is there all the same.
+    // Folders above may be inaccessible to this account although they exist.
     const isLast = depth === parts.length - 1;
     const outcome = await root.makeFolder(name, signal).catch((error: unknown) => {
       if (isLast || !(error instanceof DestinationError) || error.kind === 'unreachable') throw error;
@@ -104,11 +104,13 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   const inFlight = new Set<Promise<unknown>>();
   let abilities: Abilities | undefined;
   let finding: Promise<Abilities> | undefined;
-  /** Names whose removal was lost with a connection. */
+  /** Names that could not be removed because the connection was lost. */
   const leftovers = new Set<string>();
   const known = new Set<string>();
 
-  /** An abort rejects at once; what is under way cleans up after itself, and `close` waits for that. */
+  /**
+   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that.
+   */
   async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
     const running = work();
@@ -117,7 +119,10 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     return await untilAborted(running, signal);
   }
 
-  /** Tried out at the first put, for all that come at the same time: a server that is full can still be read. */
+  /**
+   * Finds out what the server can do, at the first put and once for all concurrent puts. Not when the folder is opened,
+   * as a full server must still be readable.
+   */
   async function abilitiesForPut(): Promise<Abilities> {
     finding ??= findAbilities(folder, live);
     try {
@@ -140,7 +145,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     );
   }
 
-  /** Asked before it counts that an object is not there: the folder itself may be away. */
+  /** Called before an object is reported as absent: the folder itself may be gone. */
   async function expectFolder(op: string, signal: AbortSignal): Promise<void> {
     if ((await folder.look('', signal))?.isFolder === true) return;
     throw new DestinationError('unreachable', `${folder.url} is no longer there`, {
@@ -173,7 +178,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
         await expectFolder('read', signal);
         throw absent('read', key);
       }
-      // What came is about a folder, or about a part that is not there: the object itself decides which.
+      // The answer is about a folder or about a part that does not exist; the properties of the name tell which.
       if (kind !== 'bytes') return await explain(key, range, kind, signal);
       const extent = extentOf(range, size, key);
       const from = extent.start - start;
@@ -237,7 +242,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
         page = [];
       }
     }
-    // At the end, so that it holds for the whole of the list.
+    // Checked at the end, so that it holds for the whole list.
     await expectFolder('list', signal);
     if (page.length > 0) yield page;
   }
@@ -245,7 +250,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   async function remove(key: string, signal: AbortSignal): Promise<void> {
     checkKey(key);
     await run(signal, async () => {
-      // Asked first: a folder would go with all that is in it.
+      // Looked at first, as deleting a folder would remove everything in it.
       const entry = await folder.look(key, signal);
       if (entry?.isFolder === true) return;
       const isGone = entry === undefined || (await folder.remove(key, signal)) === 'absent';
@@ -281,14 +286,14 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   };
 }
 
-/** Removes those that the server shows, once they are a day old by its clock. */
+/** Removes temporary objects once they are a day old by the server's clock. */
 async function removeLeftovers(folder: Folder, signal: AbortSignal): Promise<Leftovers> {
   const nowMs = await timeAt(folder, signal);
   const remove = async (name: string): Promise<boolean> => (await folder.remove(name, signal)) === 'removed';
   return await removeStale(temporariesIn(folder, signal), nowMs, remove, signal);
 }
 
-/** The server's present time, which only an object just stored tells; 0 when it does not say. */
+/** The server's current time, taken from an object that is stored for that; 0 when the server does not say. */
 async function timeAt(folder: Folder, signal: AbortSignal): Promise<number> {
   const probe = temporaryName();
   await folder.put(probe, Buffer.from('1'), undefined, signal);
