@@ -28,7 +28,7 @@ export interface FilterOptions {
   readonly host?: readonly string[];
   readonly tag?: readonly string[];
   readonly path?: readonly string[];
-  /** As `isStoreChoice` lets it pass. */
+  /** Values that `isStoreChoice` accepts. */
   readonly storedBy?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ export function addFilterOptions(command: Command, title: string): Command {
     );
 }
 
-/** For repeatable options: the values in order. */
+/** Collects the values of a repeatable option in order. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
@@ -90,26 +90,29 @@ function collectStores(value: string, previous?: readonly string[]): readonly st
   );
 }
 
-/** A name, a label: what it seems to say, in one line. @throws {RequestError} */
+/** Accepts a name or label that is one line of visible text. @throws {RequestError} USAGE */
 export function oneLine(value: string): string {
   if (isOneLine(value) && !hasNothingToSee(value)) return value;
   throw usage(`"${printable(value)}" cannot be a name`, 'Write something that people can read, in one line.');
 }
 
-/** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */
+/**
+ * Collects lists of tags. A list without a tag is refused, as it would be a filter that everything passes.
+ * @throws {RequestError} USAGE
+ */
 export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
   if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Give words, in one line.');
   if (commaList([value]).length > 0) return collect(value, previous);
   throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
 }
 
-/** Several values in one, separated by commas. */
+/** The words of comma-separated values, without the empty ones. */
 export function commaList(values: readonly string[] = []): readonly string[] {
   return values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');
 }
 
 /**
- * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or so long ago: `3d`, `12h`.
+ * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or an age: `3d`, `12h`.
  * Milliseconds since 1970.
  * @throws {RequestError}
  */
@@ -124,7 +127,7 @@ export function parseWhen(text: string, nowMs: number): number {
   );
 }
 
-/** A size as an option that limits something. @throws {RequestError} also for 0, which would leave nothing */
+/** The size, in bytes, of an option that limits something. @throws {RequestError} also for 0, which would allow nothing */
 export function parseLimit(text: string): number {
   const bytes = parseSize(text);
   if (bytes > 0) return bytes;
