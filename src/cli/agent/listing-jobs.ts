@@ -5,7 +5,7 @@ import { renderTable, type Cell } from '../terminal/table.ts';
 import { printable, type Styles } from '../terminal/terminal.ts';
 import { count, localTime } from '../terminal/wording.ts';
 
-/** What a destination is called where people read. */
+/** Gives the name of a destination as shown to people. */
 export type ShownName = (destination: string) => string;
 
 export function jobsTable(

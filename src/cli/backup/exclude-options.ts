@@ -1,4 +1,4 @@
-/** The options that say what a backup leaves out: the same for `backup`, `start` and `explain`. */
+/** The options that say what a backup leaves out: the same for `backup` and `explain`. */
 import type { Command } from 'commander';
 import { parsePatternFile, type PatternSetting } from '../../exclude/patterns.ts';
 import { parseMarker } from '../../exclude/tags.ts';
