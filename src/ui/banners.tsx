@@ -10,7 +10,7 @@ import { formatTime } from './language/format.ts';
 import { t } from './language/language.ts';
 import { hrefOf } from './parts/route.ts';
 
-/** `page`: where they are shown; a banner does not lead to where one is already. */
+/** `page`: the page that is shown. No banner leads to the page that the user is on. */
 export function Banners({ page }: { readonly page: string }): JSX.Element {
   const { alarms, pause, recovery_kit: kit, sources } = useOverview();
   return (
