@@ -113,7 +113,7 @@ export class Catalog {
   }
 
   /**
-   * Some of the entries of a directory, from any place of their order on.
+   * Some entries of a directory, from any place of their order on.
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
    * @throws {RepositoryError} CORRUPT_DATA as `files`
    */
@@ -156,7 +156,7 @@ export class Catalog {
     return (await this.#ask({ kind: 'diff', request })) as ChangePage;
   }
 
-  /** In order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */
+  /** Snapshots in order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */
   async snapshots(request: SnapshotRequest): Promise<readonly CatalogSnapshot[]> {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
   }

@@ -71,7 +71,7 @@ export type Question =
   | { readonly kind: 'snapshot_of_backup'; readonly backupId: string }
   | { readonly kind: 'holdings' }
   | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
-  /** Whether there is a catalog that can be asked. */
+  /** Asks only whether the catalog can be opened. */
   | { readonly kind: 'open' };
 
 export type ToQuery = { readonly number: number; readonly question: Question } | 'end';

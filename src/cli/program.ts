@@ -72,7 +72,7 @@ function isCommand(word: string | undefined): boolean {
   return word === 'help' || (word !== undefined && findCommand(word) !== undefined);
 }
 
-/** The options follow the command's own words, but not behind a `--`. */
+/** Puts options after the command's own words, but before a `--`. */
 function withOptions(words: readonly string[], options: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   return end === -1 ? [...words, ...options] : [...words.slice(0, end), ...options, ...words.slice(end)];

@@ -1,4 +1,4 @@
-/** What must not be overlooked, above every page. */
+/** Shows above every page what must not be overlooked. */
 import type { JSX } from 'preact';
 import { ask } from './agent/ask.ts';
 import { useOverview, useOverviewAgain } from './agent/overview.ts';

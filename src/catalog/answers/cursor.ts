@@ -7,13 +7,13 @@ import { RequestError } from '../../base/errors.ts';
 export interface Cursor {
   /** The epoch of the catalog: a catalog that was built anew has other numbers. */
   readonly epoch: string;
-  /** What kind of list, in what order. */
+  /** The kind of the list and its order. */
   readonly list: string;
   /** Ordinals of the snapshots listed. */
   readonly ordinals: readonly number[];
-  /** Of the last item: bytes of its path or name as Latin-1, or its size or time. */
+  /** The key of the last item: bytes of its path or name as Latin-1, or its size or time. */
   readonly key: string | number;
-  /** Of the last item: its node, or which of the snapshots it is of. */
+  /** The tie of the last item: its node, or which of the snapshots it belongs to. */
   readonly tie: number;
 }
 

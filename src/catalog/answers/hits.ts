@@ -55,7 +55,7 @@ export function prepareHits(database: CatalogDatabase) {
      WHERE n.directory = :directory AND n.name > :after AND marked(n.id) ORDER BY n.name LIMIT :limit`,
   );
   return {
-    /** (ordinal twice, node) */
+    /** The entry of one node: (ordinal twice, node) */
     one: database.prepare<[number, number, number], Hit>(
       `SELECT ${HIT} FROM node n CROSS JOIN version v ON ${AT} WHERE n.id = ?`,
     ),

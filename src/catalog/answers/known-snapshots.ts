@@ -11,7 +11,7 @@ export interface Holdings {
   readonly snapshots: number;
   /** Bytes of the files of all snapshots, each snapshot counted separately. */
   readonly bytes: number;
-  /** Snapshots of which something could not be read. */
+  /** Snapshots that could not be read completely. */
   readonly incomplete: number;
 }
 
@@ -49,7 +49,7 @@ export interface KnownSnapshot {
   readonly partial: boolean;
   /** What the backup could not read: the first path, and how many; the number is null when it is unknown. */
   readonly unread: SnapshotSummary['unread'];
-  /** Made by a request with exclude rules of its own. */
+  /** Whether it was made by a request with exclude rules of its own. */
   readonly isNarrowed: boolean;
   readonly files: number;
   readonly bytes: number;

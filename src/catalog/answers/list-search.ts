@@ -13,7 +13,7 @@ import type { Places } from './places.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 import type { UnreadDirectories } from './unread-directories.ts';
 
-/** What lists are made from. */
+/** The parts of a catalog from which lists are made. */
 export interface ListSource {
   readonly epoch: string;
   readonly queries: HitQueries;

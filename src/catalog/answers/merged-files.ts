@@ -18,7 +18,7 @@ export interface CatalogPage {
 /** Where the list of one catalog continues. */
 export interface CatalogCursor {
   readonly repositoryId: string;
-  /** For `FileQuery.after`. */
+  /** The value for `FileQuery.after`. */
   readonly after: string;
 }
 

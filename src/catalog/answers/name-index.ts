@@ -150,7 +150,7 @@ export class NameIndex {
       (sum, { loaded }) => sum + (loaded === undefined ? 0 : bytesOf(loaded)),
       0,
     );
-    // Types change without new names.
+    // All results are dropped, since types change without new names.
     this.#results.clear();
     this.#ways = new WeakMap();
     this.#stale = false;

@@ -17,7 +17,7 @@ export interface OrderRequest {
   readonly key: Buffer | number;
   readonly node: number;
   readonly limit: number;
-  /** The directory. */
+  /** The node of the directory. */
   readonly top: number;
   /** A JSON list of nodes. */
   readonly nodes: string;

@@ -42,7 +42,7 @@ export interface TreeSource {
   readonly root: number;
 }
 
-/** Takes in all of a snapshot. May be called again after it was interrupted at any point. */
+/** Takes in a whole snapshot. May be called again after an interruption at any point. */
 export async function ingestTree(
   source: TreeSource,
   writer: VersionWriter,
@@ -68,7 +68,7 @@ interface DirectoryOutcome {
   /** Whether all of it could be read. */
   readonly whole: boolean;
   readonly children: number;
-  /** At all depths. */
+  /** Entries below it at all depths. */
   readonly entries: number;
   readonly bytes: number;
 }

@@ -26,7 +26,7 @@ export interface UnreadableDirectory {
 
 /** What this run could not read. */
 interface Unreadable {
-  /** The first 1,000. */
+  /** The first 1,000 directories that could not be read. */
   readonly unreadable: readonly UnreadableDirectory[];
   readonly unreadableCount: number;
 }

@@ -28,7 +28,7 @@ interface Lacking {
   readonly lineage: number;
   /** How often the snapshot was taken in again. */
   readonly again: number;
-  /** When that was last, in milliseconds since 1970. */
+  /** When that last happened, in milliseconds since 1970. */
   readonly begun: number;
 }
 
@@ -92,7 +92,7 @@ function isDue({ again, begun }: Lacking, nowMs: number): boolean {
   return nowMs - begun >= Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (again - 1));
 }
 
-/** Ordinals of the snapshots of which something can be read again. */
+/** The ordinals of snapshots of which something has become readable, and where the next look continues. */
 async function lookAgain(
   database: CatalogDatabase,
   trees: Pick<SnapshotTrees, 'reader'>,

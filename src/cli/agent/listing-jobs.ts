@@ -68,7 +68,7 @@ function subjectOf({ spec }: Job, shown: ShownName): string {
   return shown(spec.destination);
 }
 
-/** One job with all that is known of it. */
+/** One job with all that is known about it. */
 export function jobText(job: Job, styles: Styles, shown: ShownName): string {
   const lines = [
     `${styles.bold(job.id)}  ${job.type}, ${stateStyle(job, styles)(stateWords(job))}`,

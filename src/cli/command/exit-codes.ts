@@ -40,8 +40,8 @@ const DEFECT_HINT =
   'This is a defect in Holdfast. Run it again with HOLDFAST_DEBUG=1 and report what it shows.';
 
 /**
- * What happened, why where that adds something, and what to do, each on its own line. Everything is printable. The
- * stack follows only when HOLDFAST_DEBUG is set (to anything but 0).
+ * Describes an error: what happened, why (if that adds something), and what to do, each on its own line. Everything is
+ * printable. The stack follows only when HOLDFAST_DEBUG is set (to anything but 0).
  */
 export function describeError(error: unknown, env: Environment = process.env): string {
   const debug = !['', '0'].includes(env['HOLDFAST_DEBUG'] ?? '');

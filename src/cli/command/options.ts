@@ -59,9 +59,9 @@ export function fromOptions({
   };
 }
 
-/** For commands about many snapshots. */
+/** Title of the filter options of commands about many snapshots. */
 export const ALL_SNAPSHOTS = 'Which snapshots:';
-/** For commands about one, which may be called `latest`. */
+/** Title of the filter options of commands about one snapshot, which may be called `latest`. */
 export const ONE_SNAPSHOT = 'Which one "latest" is:';
 
 export function addFilterOptions(command: Command, title: string): Command {
@@ -134,7 +134,7 @@ export function parseLimit(text: string): number {
   throw usage(`"${text}" is no size that anything has`, 'Leave the option out where there is no limit.');
 }
 
-/** One or two examples below the options, each with what it does. */
+/** Adds one or two examples below the options, each with what it does. */
 export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, what: string])[],

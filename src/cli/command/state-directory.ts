@@ -24,7 +24,7 @@ export interface StatePaths {
   readonly recoveryCode: string;
   /** The id of the embedded repository. The file is written once that repository is complete. */
   readonly repositoryId: string;
-  /** Where the running agent says how it is reached. */
+  /** The directory in which the running agent says how to reach it. */
   readonly run: string;
 }
 

@@ -30,9 +30,9 @@ export async function checkKeyDrill(context: DrillContext): Promise<Finding> {
 }
 
 export interface Drilled {
-  /** Of the destination; undefined where no running agent says which one it is. */
+  /** The name of the destination; undefined if no running agent tells it. */
   readonly name: string | undefined;
-  /** Milliseconds since 1970. */
+  /** The last drill, in milliseconds since 1970; undefined if there was none. */
   readonly last: number | undefined;
 }
 

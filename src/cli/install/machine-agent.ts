@@ -84,7 +84,7 @@ export async function actForService(words: readonly string[], env: NodeJS.Proces
 async function serviceMeant(words: readonly string[], env: Environment): Promise<MachineService | undefined> {
   const service = await serviceOfMachine(env);
   if (service === undefined || !isAbout(service, words, env)) return undefined;
-  // Root may have an agent of its own.
+  // Root may have an agent of its own. Commands are about that one, unless the environment names the service's state.
   return namesState(env) || !(await hasSettings(env)) ? service : undefined;
 }
 

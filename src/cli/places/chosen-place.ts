@@ -1,4 +1,4 @@
-/** Which place the options, the environment and the configuration name: a path, a URL, or a destination. */
+/** Finds the place that the options, the environment and the configuration name: a path, a URL, or a destination. */
 import { stat } from 'node:fs/promises';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';

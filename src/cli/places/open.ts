@@ -1,4 +1,4 @@
-/** Which repository a command works on, and how it is opened. */
+/** Opens the repository that a command works on. */
 import type { NeverPath } from '../../exclude/excluder.ts';
 import { DestinationError, RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -155,8 +155,8 @@ export async function openAt(place: ChosenPlace, secret: Secret, context: Contex
 }
 
 /**
- * Opens a second repository: with what is given for it; else with what the settings name for it, or this machine's key
- * when it is the one in the state directory; else with the passphrase that the first one had, or one that is asked for.
+ * Opens a second repository: with the secret that is given for it; else with what the settings name for it, or the
+ * machine key for the embedded repository; else with the passphrase of the first repository, or one that is asked for.
  * @param named a path, a URL, or a destination's name
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */

@@ -1,4 +1,4 @@
-/** Where the passphrase comes from: options, environment, a file, a command, or the person at the terminal. */
+/** Gets the passphrase from options, the environment, a file, a command, or the person at the terminal. */
 import { spawn } from 'node:child_process';
 import { outputUntilExit } from '../../base/child-output.ts';
 import {

@@ -101,7 +101,7 @@ export function define(command: Command, context: Context): void {
   ]);
 }
 
-/** A destination with all that is known of it. */
+/** A destination with all that is known about it. */
 interface Row extends Look {
   readonly settings: DestinationSettings;
   readonly known: DestinationView | undefined;

@@ -1,4 +1,4 @@
-/** A setting that would send backups to another directory of this machine is tried out before it is written. */
+/** Tries out a setting that would send backups to another directory of this machine before it is written. */
 import { applyChanges, type ConfigChange } from '../../config/config-edit.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';

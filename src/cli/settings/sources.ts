@@ -239,12 +239,12 @@ interface Holders {
   readonly holders: readonly {
     readonly index: number;
     readonly source: SourceSettings;
-    /** The path, as it is called in that source. */
+    /** The path as it is called in that source: by way of a link it may have another name. */
     readonly wanted: string;
   }[];
 }
 
-/** Every source that has the path in it. */
+/** Every source that contains the path. */
 async function holdersOf(path: string, options: SourcesOptions, context: Context): Promise<Holders> {
   const loaded = await readSettings(options.config, context);
   const typed = resolveTyped(path);

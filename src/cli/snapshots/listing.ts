@@ -88,7 +88,7 @@ export function sizeText(entry: EntrySummary, exact = false): string {
   return exact ? String(size) : formatBytes(size);
 }
 
-/** The largest time that a Date can tell, in milliseconds. */
+/** The largest time that a Date can hold, in milliseconds. */
 const LATEST_MS = 8.64e15;
 
 /** Local time to the second: `2026-11-21 13:05:09`. Times that no calendar reaches stay seconds since 1970. */

@@ -24,7 +24,7 @@ export interface Reading {
   readonly repository: Repository;
   /** Loaded on first use: cached trees do not need it. */
   readonly index: () => Promise<ChunkIndex>;
-  /** Live ones, oldest first. */
+  /** Live snapshots, oldest first. */
   readonly snapshots: readonly Snapshot[];
   readonly trees: SnapshotTrees;
 }

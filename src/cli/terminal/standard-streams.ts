@@ -34,7 +34,7 @@ function isConversation(stats: Stats): boolean {
 /** Standard input of a process. The substitute in a test has no descriptor. */
 export type StandardInput = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** @throws {RequestError} where it gives nothing that could be saved */
+/** Refuses a standard input that has nothing to save. @throws {RequestError} */
 export function requireContent(stdin: StandardInput, example: string): void {
   if (stdin.isTTY === true)
     throw unusable('Standard input is a terminal', `Send something into it: ${example}`);

@@ -14,7 +14,7 @@ export function HistoryStrip({
   runs,
   label,
 }: {
-  /** The oldest first. */
+  /** Runs, the oldest first. */
   readonly runs: readonly Run[];
   readonly label: string;
 }): JSX.Element {

@@ -77,7 +77,7 @@ function Standard({ path, standard }: { readonly path: KeyPath; readonly standar
 
 type TextKind = Pick<TextFieldFacts, 'type' | 'placeholder' | 'inputmode'>;
 
-/** An empty field is null. */
+/** A text field. With `emptyIsNull`, an empty field stands for null. */
 export function TextSetting(
   facts: SettingFacts & TextKind & { readonly emptyIsNull?: boolean },
 ): JSX.Element {
@@ -142,7 +142,7 @@ export function ChoiceSetting(facts: SettingFacts & { readonly choices: readonly
   );
 }
 
-/** One entry on each line. */
+/** A list, with one entry on each line. */
 export function LinesSetting(facts: SettingFacts & { readonly rows?: number }): JSX.Element {
   const setting = useSetting(facts);
   const lines = Array.isArray(setting.value) ? setting.value.map(String) : [];
