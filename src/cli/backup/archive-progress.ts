@@ -19,7 +19,7 @@ const LOOK_MS = 200;
 
 export interface WatchParts {
   readonly progress: Progress;
-  /** The sources. One that does not exist is told as a mistake of the user, not as a file that vanished meanwhile. */
+  /** The sources. One that does not exist is reported as a mistake of the user, not as a file that vanished meanwhile. */
   readonly sources: readonly ByteString[];
   /** Undefined until known; asked again at each update. */
   readonly totals: () => ExpectedTotals | undefined;

@@ -160,7 +160,7 @@ interface NamedSource {
   readonly real: string;
 }
 
-/** The path as the backup sees it, and the innermost source that it lies in, whose rules apply. */
+/** The path as the backup sees it, and the innermost source that contains it, whose rules apply. */
 function askedOf(
   written: string,
   sources: readonly NamedSource[],

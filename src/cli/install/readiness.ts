@@ -12,7 +12,7 @@ export interface RunningAgent {
   readonly addresses: readonly string[];
 }
 
-/** The facts that the agent wrote about itself; undefined when there is no such file. */
+/** The facts that the agent wrote about itself; undefined when there is no such file. @throws {StateError} STATE_DAMAGED */
 export async function announced(stateDirectory: string): Promise<RunningAgent | undefined> {
   const bytes = await readFileIfPresent(join(stateDirectory, 'run', 'holdfast.json'));
   if (bytes === undefined) return undefined;
