@@ -1,4 +1,4 @@
-/** Entry file of the thread that brings the catalog up to date: one run, then it ends. */
+/** Entry file of the thread that brings the catalog up to date. It ends after one run. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { BugError, RepositoryError } from '../base/errors.ts';
@@ -46,7 +46,7 @@ async function run(setup: SyncSetup, signal: AbortSignal): Promise<SyncReport> {
   }
 }
 
-/** Reads only: nothing is remembered of it but copies, and nobody waits for a lock. */
+/** Opens the repository for reading only. It takes no lock, and leaves nothing in the state directory but copies of metadata. */
 async function openAs(
   { access: { url, access, person, secret }, repositoryId, stateDirectory, allowWeakCost }: SyncSetup,
   signal: AbortSignal,

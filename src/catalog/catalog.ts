@@ -1,9 +1,9 @@
 /**
- * The index of all files of all snapshots of a repository: what the agent lists, searches and compares with. A cache: it
- * may be deleted at any time and is built again from the repository.
+ * The index of all files of all snapshots of a repository, which the agent uses for lists, searches and comparisons. It
+ * is a cache that may be deleted at any time, and is built again from the repository.
  *
  * Two threads do the work. One answers questions, until the catalog is told to rest. The other brings the catalog up to
- * date; it lives for one run, opens the repository itself, and gives up the keys with its end.
+ * date; it lives for one run, opens the repository itself, and its keys are gone from memory when it ends.
  */
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../base/end-workers.ts';
@@ -39,14 +39,14 @@ export interface CatalogOptions {
   readonly stateDirectory: string;
   /** 32 hex digits. */
   readonly repositoryId: string;
-  /** Repositories with a weak passphrase cost are opened, which only tests make. */
+  /** Opens repositories with a weak passphrase cost, which only tests make. */
   readonly allowWeakCost?: boolean;
-  /** The file turned out to be damaged. It is set aside; the catalog is empty from now on, until the next `sync`. */
+  /** Called when the file turns out to be damaged. It is set aside, and the catalog is empty until the next `sync`. */
   readonly onDamaged?: () => void;
 }
 
 /**
- * Opens the catalog of a repository, which is empty at first. One at a time may be open.
+ * Opens the catalog of a repository, which is empty at first. It may be opened only once at a time.
  * @throws {StateError} READ_ERROR
  */
 export function openCatalog(options: CatalogOptions): Catalog {
@@ -56,9 +56,9 @@ export function openCatalog(options: CatalogOptions): Catalog {
 export class Catalog {
   readonly #options: CatalogOptions;
   readonly #path: string;
-  /** None while it rests. */
+  /** Undefined while the catalog rests. */
   #queries: QueryThread | undefined;
-  /** The end of the last run that was asked for. */
+  /** Settles when the last requested run ends. */
   #turn: Promise<unknown> = Promise.resolve();
   #damaged = false;
   readonly #closing = new AbortController();
@@ -71,8 +71,8 @@ export class Catalog {
   }
 
   /**
-   * Takes in what is new in the repository and drops what is gone. One run at a time; others wait for their turn. Where
-   * an interrupted one stopped, the next one goes on.
+   * Takes in what is new in the repository and drops what is gone. One run at a time; others wait for their turn. A run
+   * continues where an interrupted one stopped.
    * @throws {RepositoryError} {DestinationError} {StateError}
    */
   async sync(
@@ -86,9 +86,10 @@ export class Catalog {
   }
 
   /**
-   * @param chosen ids of the snapshots to list, whatever the query says of that
-   * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
-   * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
+   * @param chosen ids of the snapshots to list, whatever snapshots the query means
+   * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR,
+   * SERVICE_UNAVAILABLE
+   * @throws {RepositoryError} CORRUPT_DATA when the directory, or one above it, could not be read
    */
   async files(query: FileQuery, chosen?: readonly string[]): Promise<ListedFiles> {
     return (await this.#ask({ kind: 'files', query, chosen })) as ListedFiles;
@@ -112,7 +113,7 @@ export class Catalog {
   }
 
   /**
-   * Some of the entries of a directory, from any place of their order on.
+   * Some entries of a directory, from any place of their order on.
    * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
    * @throws {RepositoryError} CORRUPT_DATA as `files`
    */
@@ -121,7 +122,7 @@ export class Catalog {
   }
 
   /**
-   * Every path of any snapshot whose name matches, as it was last.
+   * Every path of any snapshot whose name matches, in its newest version.
    * @throws {RequestError} INVALID_CURSOR, SERVICE_UNAVAILABLE
    */
   async search(request: SearchRequest): Promise<FoundFiles> {
@@ -129,7 +130,7 @@ export class Catalog {
   }
 
   /**
-   * What a search says of these paths, where it would find them.
+   * What a search says about these paths, if it would find them.
    * @param paths bytes as Latin-1
    * @throws {RequestError} SERVICE_UNAVAILABLE
    */
@@ -138,7 +139,7 @@ export class Catalog {
   }
 
   /**
-   * What every snapshot says of a path, the oldest first: what `versionsOf` makes versions of.
+   * What every snapshot says about a path, the oldest first: the input of `versionsOf`.
    * @param path bytes as Latin-1
    * @throws {RequestError} INVALID_REQUEST, SERVICE_UNAVAILABLE
    */
@@ -155,12 +156,16 @@ export class Catalog {
     return (await this.#ask({ kind: 'diff', request })) as ChangePage;
   }
 
-  /** In order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */
+  /** Snapshots in order of their times, the newest first. @throws {RequestError} SERVICE_UNAVAILABLE */
   async snapshots(request: SnapshotRequest): Promise<readonly CatalogSnapshot[]> {
     return (await this.#ask({ kind: 'snapshots', request })) as readonly CatalogSnapshot[];
   }
 
-  /** The one that was made last, whatever its clock said; until a time that with the latest. @throws {RequestError} SERVICE_UNAVAILABLE */
+  /**
+   * For each key that stored snapshots, the one that was made last, whatever its clock said; with `until`, the one with
+   * the latest time up to then.
+   * @throws {RequestError} SERVICE_UNAVAILABLE
+   */
   async newest(request: NewestRequest): Promise<readonly CatalogSnapshot[]> {
     return (await this.#ask({ kind: 'newest', request })) as readonly CatalogSnapshot[];
   }
@@ -180,19 +185,22 @@ export class Catalog {
     return (await this.#ask({ kind: 'snapshot_of_backup', backupId })) as CatalogSnapshot;
   }
 
-  /** What a prune by these rules would forget. @throws {RequestError} for rules that cannot be understood; SERVICE_UNAVAILABLE */
+  /**
+   * The snapshots that a prune by these rules would forget.
+   * @throws {RequestError} for rules that cannot be understood; SERVICE_UNAVAILABLE
+   */
   async forgetting(request: ForgettingRequest): Promise<ForgettingPreview> {
     return (await this.#ask({ kind: 'forgetting', request })) as ForgettingPreview;
   }
 
-  /** Ends the thread that answers questions, and gives up its memory, until somebody asks again. */
+  /** Ends the thread that answers questions and frees its memory. The next question starts it again. */
   async rest(): Promise<void> {
     const queries = this.#queries;
     this.#queries = undefined;
     await queries?.close();
   }
 
-  /** Interrupts a run that is on its way. */
+  /** Interrupts a running sync and closes the catalog. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#turn;
@@ -256,7 +264,7 @@ export class Catalog {
   }
 
   async #rebuild(): Promise<void> {
-    // Nobody may ask, which would open the file.
+    // While the flag is set no question is answered, as that would open the file.
     this.#damaged = true;
     await this.rest();
     setCatalogAside(this.#path);
@@ -271,7 +279,7 @@ export class Catalog {
       this.#damaged = true;
       this.#options.onDamaged?.();
     });
-    // Whoever asks next is told of the same error.
+    // The next question gets the same error.
     thread.ask({ kind: 'open' }).catch(() => undefined);
     return thread;
   }

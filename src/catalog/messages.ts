@@ -1,4 +1,4 @@
-/** What crosses between the daemon's thread and the catalog's. Plain data. */
+/** The messages between the daemon's thread and the catalog's threads, as plain data. */
 import type { EntryRequest } from './answers/file-list.ts';
 import type { StatesRequest } from './answers/path-versions.ts';
 import {
@@ -24,7 +24,7 @@ import type { ForgettingRequest } from './answers/forgetting-preview.ts';
 import type { SnapshotChoice } from './answers/known-snapshots.ts';
 import type { SyncProgress, SyncReport } from './ingest/sync.ts';
 
-/** How a thread opens the repository. What an engine is told of its destination is one. */
+/** How a thread opens the repository. The access that an engine gets to its destination can be used as well. */
 export interface RepositoryAccess {
   readonly url: string;
   readonly access?: DestinationAccess | undefined;
@@ -36,9 +36,9 @@ export interface RepositoryAccess {
 }
 
 export interface SyncSetup {
-  /** Of the catalog's file. */
+  /** The path of the catalog's file. */
   readonly path: string;
-  /** Where this machine's copies of a far repository's metadata are. */
+  /** The directory with this machine's copies of a remote repository's metadata. */
   readonly stateDirectory: string;
   readonly repositoryId: string;
   readonly access: RepositoryAccess;
@@ -71,7 +71,7 @@ export type Question =
   | { readonly kind: 'snapshot_of_backup'; readonly backupId: string }
   | { readonly kind: 'holdings' }
   | { readonly kind: 'forgetting'; readonly request: ForgettingRequest }
-  /** Whether there is a catalog that can be asked. */
+  /** Asks only whether the catalog can be opened. */
   | { readonly kind: 'open' };
 
 export type ToQuery = { readonly number: number; readonly question: Question } | 'end';
@@ -80,17 +80,17 @@ export type FromQuery =
   | { readonly number: number; readonly answer: unknown }
   | { readonly number: number; readonly failure: Failure };
 
-/** An error as plain data: on its way between threads it would lose its class and its code. */
+/** An error as plain data, since an Error that is sent between threads loses its class and its code. */
 export interface Failure {
   readonly side: HoldfastError['side'];
   readonly code: string;
-  /** Of a destination's error. */
+  /** The kind of a DestinationError. */
   readonly kind: string | undefined;
   readonly message: string;
   readonly facts: Omit<ErrorFacts, 'cause'>;
   readonly stack: string | undefined;
   readonly aborted: boolean;
-  /** The catalog's file is to blame: built anew it will do. */
+  /** The fault lies in the catalog's file: building it anew mends it. */
   readonly damaged: boolean;
 }
 

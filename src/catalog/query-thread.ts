@@ -32,7 +32,7 @@ export class QueryThread {
       this.#fail(new BugError('The thread of the catalog ended unexpectedly', { cause }));
     });
     this.#worker.on('exit', () => this.#fail(new StateError('CATALOG_CLOSED', 'The catalog is closed')));
-    // An answer that nobody waits for any more is no reason for the process to go on.
+    // The thread must not keep the process running.
     this.#worker.unref();
   }
 

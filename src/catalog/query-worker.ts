@@ -1,4 +1,4 @@
-/** Entry file of the thread that answers questions to the catalog. */
+/** Entry file of the thread that answers questions about the catalog. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { BugError } from '../base/errors.ts';
 import { CatalogReader } from './answers/catalog-reader.ts';

@@ -1,8 +1,8 @@
-/** Every command with its one-line purpose, and where it is defined: loaded only when it is asked for. */
+/** Every command with its one-line purpose and its module, which is loaded only when it is needed. */
 import type { Command } from 'commander';
 import type { Context } from './command/context.ts';
 
-/** What the file of a command exports. */
+/** What the module of a command exports. */
 export interface CommandModule {
   /** Adds arguments, options, texts and the action. */
   define(command: Command, context: Context): void;
@@ -12,7 +12,7 @@ export interface CommandEntry {
   readonly name: string;
   /** One line, without full stop. */
   readonly purpose: string;
-  /** Other names under which it is known. */
+  /** Other names of the same command. */
   readonly aliases?: readonly string[];
   load(): Promise<CommandModule>;
 }

@@ -5,7 +5,7 @@ import { TOPICS } from './commands.ts';
 import type { Context } from './command/context.ts';
 import { addExamples, usage } from './command/options.ts';
 
-/** A command as shells need it. */
+/** A command as shell completion needs it. */
 export interface Completed {
   readonly name: string;
   readonly purpose: string;

@@ -39,7 +39,7 @@ interface InitOptions extends PlaceOptions {
   readonly passwordCommand?: string;
 }
 
-/** Whoever has a shell on the machine of the service. */
+/** The actor for commands that are typed on the machine of the service. */
 const OPERATOR: Actor = { name: 'operator', keyId: null, ip: null };
 
 const STATUS_CHANGES = [
@@ -113,7 +113,7 @@ interface Place {
   readonly keys: PartnerKeys;
 }
 
-/** Reads the settings and opens the keys; at the first start they are made. */
+/** Reads the settings and opens the keys, which the first start creates. */
 async function openPlace(config: string | undefined, context: Context): Promise<Place> {
   const { env, clock, signal } = context;
   forbidCoreFiles();
@@ -214,7 +214,7 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
   );
 }
 
-/** While the service runs, too: it counts from the next request on. */
+/** Works while the service runs, too: the new status applies from the next request on. */
 async function setStatus(
   email: string,
   status: 'active' | 'suspended',

@@ -1,4 +1,4 @@
-/** From the words of a command line to the command that runs. */
+/** Finds the command that the words of a command line ask for, and runs it. */
 import { Command, CommanderError } from 'commander';
 import { RequestError } from '../base/errors.ts';
 import { nearestName } from '../config/nearest-name.ts';
@@ -11,7 +11,7 @@ import { refuseEmptyWords } from './command/empty-words.ts';
 import { EXIT } from './command/exit-codes.ts';
 import { createStyles, terminalWidth, wantsColor } from './terminal/terminal.ts';
 
-/** Lines of help are easier to read when they are not longer. */
+/** Columns. Longer lines of help are hard to read. */
 const WIDEST_HELP = 100;
 
 export async function runProgram(words: readonly string[], context: Context): Promise<void> {
@@ -23,7 +23,7 @@ export async function runProgram(words: readonly string[], context: Context): Pr
   }
   if (name === 'help') {
     const [asked] = after;
-    // Without --help for what is no command: the option would hide the mistake.
+    // A word that is no command is run without --help, which would hide the mistake.
     await runProgram(isCommand(asked) ? [...after, '--help'] : after.slice(0, 1), context);
     return;
   }
@@ -53,7 +53,7 @@ export async function runProgram(words: readonly string[], context: Context): Pr
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed') return;
     if (error.code === 'commander.help') {
-      // A command of commands was given none: its help was shown.
+      // A command with subcommands was given none, so its help was shown.
       context.exitCode = EXIT.usage;
       return;
     }
@@ -61,7 +61,7 @@ export async function runProgram(words: readonly string[], context: Context): Pr
   }
 }
 
-/** What runs, for who looks into a fault. */
+/** The versions in use, for whoever investigates a fault. */
 async function versionObject(): Promise<object> {
   const { zstdFacts } = await import('../codec/zstd-choice.ts');
   const { version: node, platform, arch } = process;
@@ -72,7 +72,7 @@ function isCommand(word: string | undefined): boolean {
   return word === 'help' || (word !== undefined && findCommand(word) !== undefined);
 }
 
-/** The options follow the command's own words, but not behind a `--`. */
+/** Puts options after the command's own words, but before a `--`. */
 function withOptions(words: readonly string[], options: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   return end === -1 ? [...words, ...options] : [...words.slice(0, end), ...options, ...words.slice(end)];
@@ -85,7 +85,7 @@ function createProgram(context: Context): Command {
   const width = Math.min(terminalWidth(stream) ?? WIDEST_HELP, WIDEST_HELP);
   return (
     new Command(programName())
-      // What stands behind the name of a command is for that command, also where it has commands of its own.
+      // Options after the name of a command belong to that command, even if it has subcommands.
       .enablePositionalOptions()
       .exitOverride()
       .helpCommand(false)
@@ -110,7 +110,7 @@ function addCommand(program: Command, { name, purpose, aliases = [] }: CommandEn
     .helpOption('-h, --help', 'Show this help');
 }
 
-/** `npm start` gives its words to "start": the first may be a command with a typing mistake, or a directory. */
+/** `npm start` passes its words to "start": the first one may be a mistyped command, or a directory. */
 function startedWrong({ code }: CommanderError, [word = '']: readonly string[]): RequestError | undefined {
   if (code !== 'commander.excessArguments' || word.startsWith('-')) return undefined;
   const isPlace = /[/\\~.]/.test(word);

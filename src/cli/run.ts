@@ -1,4 +1,4 @@
-/** One run of the program: a command, how it ended, and what is said about it. */
+/** One run of the program: runs a command, reports how it ended, and sets the exit code. */
 import { HoldfastError, RequestError, isAbort } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
@@ -62,7 +62,11 @@ export async function run(words: readonly string[]): Promise<void> {
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
 }
 
-/** A path in other bytes would be another one, and a new state directory would be made at it. @throws {RequestError} */
+/**
+ * Refuses paths that are not UTF-8: once decoded they name another place, and a new state directory would be made
+ * there.
+ * @throws {RequestError}
+ */
 function requireReadable(env: NodeJS.ProcessEnv): void {
   const name = OF_PATHS.find((one) => env[one]?.includes('\uFFFD') === true);
   if (name === undefined) return;
@@ -90,7 +94,7 @@ async function report(
   else context.stderr.write(`${red('Error:')} ${describeError(error, context.env)}\n`);
 }
 
-/** Before the options are understood, and when they cannot be. */
+/** Looks at the raw words: it is also needed before the options are parsed, and when parsing fails. */
 function wantsJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return words.slice(0, end === -1 ? undefined : end).includes('--json');

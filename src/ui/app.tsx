@@ -1,4 +1,4 @@
-/** The frame around all pages, and which of them is shown. */
+/** The frame around all pages, and the choice of the page that is shown. */
 import type { ComponentType, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ask, AskError } from './agent/ask.ts';
@@ -18,7 +18,7 @@ import { hrefOf, leaveBy, type Route, useRoute } from './parts/route.ts';
 
 type Page = ComponentType<{ readonly route: Route }>;
 
-/** By the first part of the path. */
+/** Pages by the first part of the path. */
 const PAGES: Readonly<Record<string, Page>> = {
   '': OverviewPage,
   start: FirstRunPage,
@@ -44,7 +44,7 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
   useEffect(() => {
     if (shownBefore.current === address) return;
     shownBefore.current = address;
-    // A new page begins at its title, for the eye and for the screen reader.
+    // A new page starts at its title, for sighted users and for screen readers.
     scrollTo(0, 0);
     main.current?.querySelector('h1')?.focus({ preventScroll: true });
   }, [address]);
@@ -102,7 +102,7 @@ export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
   );
 }
 
-/** Who was signed out already has what they asked for; any other no leaves the session as it is, and is said. */
+/** Ends the session. A session that has already ended is no error; any other refusal leaves it as it is and is shown. */
 async function endSession(): Promise<void> {
   try {
     await ask('DELETE', '/session');

@@ -1,4 +1,4 @@
-/** What must not be overlooked, above every page. */
+/** Shows above every page what must not be overlooked. */
 import type { JSX } from 'preact';
 import { ask } from './agent/ask.ts';
 import { useOverview, useOverviewAgain } from './agent/overview.ts';
@@ -10,7 +10,7 @@ import { formatTime } from './language/format.ts';
 import { t } from './language/language.ts';
 import { hrefOf } from './parts/route.ts';
 
-/** `page`: where they are shown; a banner does not lead to where one is already. */
+/** `page`: the page that is shown. No banner leads to the page that the user is on. */
 export function Banners({ page }: { readonly page: string }): JSX.Element {
   const { alarms, pause, recovery_kit: kit, sources } = useOverview();
   return (

@@ -18,7 +18,7 @@ export function later<Props extends object>(
           known = page;
           setPage(() => page);
         } catch {
-          // The agent is away, or a newer one has other files.
+          // The agent is away, or a newer version with other files runs.
           setLost(true);
         }
       };

@@ -9,7 +9,7 @@ import { Logo } from './components/logo.tsx';
 import { Own } from './components/own-text.tsx';
 import { Notice } from './components/tag.tsx';
 
-/** The code leaves the address and the history before anything else is done. */
+/** Takes the sign-in code out of the address and the history before anything else is done. */
 function takeCode(): string | null {
   const match = /^#code=([\w-]+)$/.exec(location.hash);
   if (match !== null) history.replaceState(null, '', location.pathname);
@@ -36,7 +36,7 @@ async function show(): Promise<void> {
   ]);
   const closed = (why?: string): void => render(<Closed problem={why} />, root);
   const app = (): void => {
-    // Texts are read as they are drawn, so what is drawn again is in the language of now, and keeps what was typed.
+    // Texts are read when they are rendered, so rendering again switches the language and keeps what was typed.
     render(<App onLanguage={(wanted) => void change(wanted)} onSignOut={closed} />, root);
   };
   const change = async (wanted: Language): Promise<void> => {
@@ -51,7 +51,7 @@ async function show(): Promise<void> {
 
 await show();
 
-/** Shown to whoever is not signed in. */
+/** Shown to users who are not signed in. */
 function Closed({ problem }: { readonly problem?: string | undefined }): JSX.Element {
   return (
     <main class="small">

@@ -1,4 +1,4 @@
-/** The tab of the browser says what the headline says: its title, and its icon by shape and colour. */
+/** Makes the browser's tab say what the headline says: by its title, and by the shape and colour of its icon. */
 import { useEffect } from 'preact/hooks';
 import type { Overview } from '../api/schemas/page/overview.ts';
 import { visible } from './components/own-text.tsx';
@@ -12,7 +12,7 @@ const ICONS: Readonly<Record<Level, string>> = {
   bad: new URL('./bad-icon.svg', import.meta.url).href,
 };
 
-/** Where there is no room for the icon. */
+/** Marks in the title, for where the icon is not shown. */
 const MARKS: Readonly<Record<Level, string>> = { good: '', warning: '! ', bad: '✖ ' };
 
 export function titleOf({ headline, checks }: Pick<Overview, 'headline' | 'checks'>): string {

@@ -1,4 +1,4 @@
-/** Answers questions from a connection of its own; each answer is of one moment. */
+/** Answers questions over a database connection of its own. Each answer reflects one moment. */
 import type { ByteString } from '../../base/byte-path.ts';
 import { isFull, isStoredByAny } from '../../base/stored-by.ts';
 import {
@@ -190,7 +190,7 @@ export class CatalogReader {
     })();
   }
 
-  /** Reads the snapshots again when something was written. */
+  /** Reads the snapshots again if something was written to the database. */
   #look(): void {
     const seen: unknown = this.#database.pragma('data_version', { simple: true });
     if (seen === this.#seen) return;
@@ -201,7 +201,7 @@ export class CatalogReader {
   }
 }
 
-/** What a write-only key says of its sizes is not added to what full keys stored. */
+/** Sums up the sizes. What snapshots of write-only keys claim is not added to what full keys stored. */
 function bytesOf(snapshots: readonly KnownSnapshot[]): number {
   const full = snapshots.filter(({ storedBy }) => isFull(storedBy));
   return (full.length > 0 ? full : snapshots).reduce((sum, { bytes }) => sum + bytes, 0);

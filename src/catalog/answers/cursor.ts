@@ -1,16 +1,19 @@
-/** The place in a list where the next page begins. It names the catalog and the snapshots, so that all pages are of one list. */
+/**
+ * The place in a list where the next page begins. It names the catalog and the snapshots, so that all pages belong to
+ * the same list.
+ */
 import { RequestError } from '../../base/errors.ts';
 
 export interface Cursor {
-  /** Of the catalog: one that was built anew numbers things otherwise. */
+  /** The epoch of the catalog: a catalog that was built anew has other numbers. */
   readonly epoch: string;
-  /** What kind of list, in what order. */
+  /** The kind of the list and its order. */
   readonly list: string;
   /** Ordinals of the snapshots listed. */
   readonly ordinals: readonly number[];
-  /** Of the last item: bytes of its path or name as Latin-1, or its size or time. */
+  /** The key of the last item: bytes of its path or name as Latin-1, or its size or time. */
   readonly key: string | number;
-  /** Of the last item: its node, or which of the snapshots it is of. */
+  /** The tie of the last item: its node, or which of the snapshots it belongs to. */
   readonly tie: number;
 }
 
@@ -24,7 +27,7 @@ export function encodeCursor({
   return Buffer.from(JSON.stringify([epoch, list, ordinals, key, tie])).toString('base64url');
 }
 
-/** @throws {RequestError} INVALID_CURSOR when it is none, or of another list or another catalog */
+/** @throws {RequestError} INVALID_CURSOR when it is not a cursor, or one of another list or another catalog */
 export function decodeCursor(text: string, epoch: string, list: string): Cursor {
   const parts = parsed(Buffer.from(text, 'base64url').toString('utf8'));
   if (!Array.isArray(parts)) throw invalid('it is not what a page ended with');

@@ -1,6 +1,6 @@
 /**
- * The entries of a directory of one snapshot from any place of their order on: whoever scrolls far down need not ask for all
- * that comes before. The order of the directory that was asked for last is remembered, as four bytes for each entry.
+ * Lists the entries of a directory of one snapshot from any place of their order on, so that scrolling far down need
+ * not fetch all that comes before. The order of the last directory is remembered, at four bytes for each entry.
  */
 import { joinBytes } from '../../base/byte-path.ts';
 import { pathOf } from '../../base/path-names.ts';
@@ -19,14 +19,14 @@ export interface EntriesRequest {
   /** Bytes as Latin-1. */
   readonly path: string;
   readonly sort: DatabaseSort;
-  /** Entries that come before. */
+  /** How many entries to skip. */
   readonly offset: number;
   readonly limit: number;
 }
 
 export interface EntriesPage {
   readonly items: readonly FileItem[];
-  /** Of all that the directory has. */
+  /** How many entries the directory has. */
   readonly total: number;
 }
 
@@ -40,7 +40,7 @@ export class DirectoryOrder {
   #key = '';
   #nodes = new Uint32Array();
 
-  /** Something was written. */
+  /** Called when something was written to the database. */
   outdate(): void {
     this.#key = '';
     this.#nodes = new Uint32Array();
@@ -57,7 +57,7 @@ export class DirectoryOrder {
 
 /**
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
- * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
+ * @throws {RepositoryError} CORRUPT_DATA when the directory, or one above it, could not be read
  */
 export function directoryEntries(
   source: ListSource,
@@ -73,12 +73,12 @@ export function directoryEntries(
   const hit = node === undefined ? undefined : queries.one.get(ordinal, ordinal, node);
   source.unread.requireRead(snapshot, directory, hit !== undefined);
   if (node === undefined || hit === undefined) throw notThere(directory);
-  // What is no directory is listed as itself.
+  // Anything but a directory is listed as itself.
   if (hit.type !== NODE_TYPE.directory)
     return { items: offset === 0 ? [fileItem(directory, hit, snapshot)] : [], total: 1 };
   const itemOf = (one: Hit): FileItem => fileItem(joinBytes(directory, nameOf(one)), one, snapshot);
   if (offset === 0 && sort === 'name' && hit.children !== null) {
-    // What is shown first does not wait for the order of all.
+    // The first page in order of the names is fetched without sorting all entries.
     const first = { ordinal, directory: node, after: Buffer.alloc(0), limit };
     return { items: queries.children.all(first, undefined).map(itemOf), total: hit.children };
   }

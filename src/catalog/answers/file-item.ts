@@ -1,4 +1,4 @@
-/** Entries as the agent shows them. */
+/** Makes entries in the form in which the agent shows them. */
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import type { FileItem } from '../../jobs/agent.ts';
 import type { Hit } from './hits.ts';

@@ -1,12 +1,12 @@
 /**
- * Lists and searches of files. A list is made in the way that is cheapest for it:
+ * Makes lists of files and searches in them, each in the way that is cheapest for it:
  *
- * - in order of the paths: by walking the tree from where the page begins, and into no directory without a match;
- * - few names match, or few entries lie below the directory: by sorting all of them;
- * - else in the order of an index, passing over what does not match, which then is not much.
+ * - in order of the paths: by walking the tree from where the page begins, and entering no directory without a match;
+ * - few names match, or few entries are below the directory: by sorting all of them;
+ * - else in the order of an index, passing over what does not match, which is little then.
  *
- * What matches is found in the blocks of names first, in a time that does not depend on how many do. So the worst that can
- * happen is a pass over one index.
+ * Matches are found in the blocks of names first, in a time that does not depend on their number. So the worst case is
+ * one pass over an index.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -41,19 +41,20 @@ interface Placed extends PathHit, InOrder {
   readonly scope: number;
 }
 
-/** A page of one catalog, with what it takes to merge it with those of others. */
+/** A page of one catalog, with what is needed to merge it with pages of others. */
 export interface ListedFiles extends FilePage {
   readonly epoch: string;
-  /** Of the snapshots listed; none when the path is no directory, but an entry. */
+  /** The ordinals of the listed snapshots; empty when the path is an entry other than a directory. */
   readonly ordinals: readonly number[];
-  /** Where each of the items stands. */
+  /** The place of each item. */
   readonly positions: readonly Pick<Cursor, 'key' | 'tie'>[];
 }
 
 /**
  * @param ids of the snapshots to list, instead of those that the query means
- * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR, SERVICE_UNAVAILABLE
- * @throws {RepositoryError} CORRUPT_DATA when the directory, or one that it lies in, could not be read
+ * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, INVALID_CURSOR,
+ * SERVICE_UNAVAILABLE
+ * @throws {RepositoryError} CORRUPT_DATA when the directory, or one above it, could not be read
  */
 export function listFiles(source: ListSource, query: FileQuery, ids?: readonly string[]): ListedFiles {
   const { epoch } = source;
@@ -106,7 +107,7 @@ export function listFiles(source: ListSource, query: FileQuery, ids?: readonly s
   };
 }
 
-/** What cursors are told apart by. */
+/** The name by which the cursors of different lists are told apart. */
 export function listName({ view, sort }: FileQuery): string {
   return `files ${view} ${sort}`;
 }
@@ -121,7 +122,7 @@ function chosenOf(
 }
 
 export interface EntryRequest extends AskedPaths {
-  /** Its id. */
+  /** The id of the snapshot. */
   readonly snapshot: string;
   /** Bytes as Latin-1. */
   readonly path: string;
@@ -129,7 +130,7 @@ export interface EntryRequest extends AskedPaths {
 
 /**
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT, SERVICE_UNAVAILABLE
- * @throws {RepositoryError} CORRUPT_DATA when a directory that it lies in could not be read
+ * @throws {RepositoryError} CORRUPT_DATA when a directory above it could not be read
  */
 export function findEntry(
   { places, queries, snapshots, unread }: ListSource,
@@ -152,7 +153,7 @@ function pinned(snapshots: readonly KnownSnapshot[], { ordinals }: Cursor): read
   });
 }
 
-/** The directory `path` of a snapshot; the entry itself when it is no directory. */
+/** The directory `path` of a snapshot; the entry itself when it is not a directory. */
 function enterScope(
   { places, queries }: ListSource,
   snapshot: KnownSnapshot,
@@ -213,7 +214,7 @@ function* placedHits(
   return undefined;
 }
 
-/** Several ordered lists as one. */
+/** Merges several ordered lists into one. */
 function* merged(
   lists: readonly Generator<Placed, undefined, undefined>[],
   sort: FileQuery['sort'],

@@ -1,6 +1,6 @@
 /**
- * Searches all snapshots together: every path that any of them has or had, once, as it was last. They come in the order
- * in which they were taken in, which for those of one backup is that of the tree.
+ * Searches all snapshots together. Every path that any of them has or had is listed once, in its newest version. Paths
+ * come in the order in which they were taken in, which within one backup is that of the tree.
  */
 import { joinBytes } from '../../base/byte-path.ts';
 import type { ByteString } from '../../base/byte-path.ts';
@@ -29,12 +29,12 @@ export interface FoundFile {
   readonly host: string;
   readonly path: ByteString;
   readonly item: FileItem;
-  /** Of its catalog. */
+  /** The number of its node in its catalog. */
   readonly node: number;
 }
 
 export interface FoundFiles {
-  /** Of the catalog. */
+  /** The epoch of the catalog. */
   readonly epoch: string;
   readonly items: readonly FoundFile[];
   /** Directories that could not be read, each counted in every snapshot that is searched. */
@@ -82,12 +82,12 @@ export function searchFiles(
   return { epoch, items, unreadable, next: null };
 }
 
-/** Where a search goes on that was broken off there. */
+/** The cursor with which a search continues after this file. */
 export function cursorBehind({ epoch }: Pick<FoundFiles, 'epoch'>, { node }: FoundFile): string {
   return encodeCursor({ epoch, list: LIST, ordinals: [], key: '', tie: node });
 }
 
-/** What a search says of these paths: of each as many as there are sources that had it. */
+/** What a search says about these paths: as many entries for each as there are sources that had it. */
 export function newestOf(
   source: ListSource,
   versions: ReturnType<typeof prepareVersions>,
@@ -117,7 +117,7 @@ interface Searched {
 interface Lineage {
   /** In the order in which they were made. */
   readonly snapshots: readonly KnownSnapshot[];
-  /** They were taken in in that order. */
+  /** Whether they were taken in in that order. */
   readonly cameInOrder: boolean;
 }
 
@@ -143,7 +143,7 @@ function foundFile(path: ByteString, node: number, { hit, snapshot }: LastVersio
   return { host: snapshot.host, path, item: fileItem(path, hit, snapshot), node };
 }
 
-/** Without what is of other sources and hosts alone. */
+/** Drops marked nodes that belong only to other sources and hosts. */
 function within({ snapshots, names }: ListSource, searched: readonly KnownSnapshot[], marks: Marks): Marks {
   const roots = new Set(searched.map(({ root }) => root));
   if (snapshots.every(({ root }) => roots.has(root))) return marks;
@@ -152,8 +152,8 @@ function within({ snapshots, names }: ListSource, searched: readonly KnownSnapsh
 }
 
 /**
- * The snapshot made last that has it, and what it was there. The order in which snapshots came is not that in which they were
- * made: a copy can bring old ones.
+ * The newest version, with the last snapshot that has it. Snapshots are not always taken in in the order in which they
+ * were made: a copy can bring old ones.
  */
 function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']): LastVersion | undefined {
   let found: LastVersion | undefined;

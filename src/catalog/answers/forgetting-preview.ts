@@ -1,4 +1,4 @@
-/** What a prune would forget of the snapshots that the catalog knows. */
+/** Previews which of the catalog's snapshots a prune would forget. */
 import { planForgetting, type RetentionRules } from '../../repository/retention/forgetting.ts';
 import { sourceText, type KnownSnapshot } from './known-snapshots.ts';
 
@@ -6,7 +6,7 @@ export interface ForgettingRequest {
   readonly rules: RetentionRules;
   /** Milliseconds since 1970. */
   readonly nowMs: number;
-  /** At most so many snapshots are told one by one. */
+  /** The most snapshots that are listed one by one. */
   readonly limit: number;
 }
 
@@ -26,7 +26,7 @@ export interface ForgettingPreview {
   }[];
 }
 
-/** @param snapshots all of the repository, sorted by their times, oldest first */
+/** @param snapshots all snapshots of the repository, sorted by their times, oldest first */
 export function previewForgetting(
   snapshots: readonly KnownSnapshot[],
   { rules, nowMs, limit }: ForgettingRequest,

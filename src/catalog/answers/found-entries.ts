@@ -1,4 +1,4 @@
-/** The entries that may be in a list, in its order. */
+/** Yields the entries that may be in a list, in its order. */
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { pathNames } from '../../base/path-names.ts';
 import type { FileQuery } from '../../jobs/agent.ts';
@@ -10,7 +10,10 @@ import type { Places } from './places.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 import { nameOf, walkOrder, walkTree, type PathHit, type WalkGuide } from './tree-walk.ts';
 
-/** Nodes passed over for each that matches, until looking in order is given up: it has cost half as much as sorting them. */
+/**
+ * How many nodes are passed over for each match before looking in order is given up. By then it has cost half as much
+ * as sorting the matches.
+ */
 const PASSED_OVER = 10;
 
 export function walk(
@@ -33,7 +36,7 @@ export function inOrderOfWalk(path: ByteString, hit: Hit, sort: FileQuery['sort'
   return { key: path, tie: number, order: walkOrder(path) };
 }
 
-/** What may be in the list from behind the cursor on. */
+/** Yields what may be in the list after the cursor. */
 export function* inOrderOf(
   source: ListSource,
   search: Search,
@@ -44,7 +47,7 @@ export function* inOrderOf(
   const { ordinal } = scope.snapshot;
   for (const nodes of nodeBatches(source, search, scope, sort)) {
     for (const hit of queries.nodes(ordinal, nodes)) {
-      // The root itself lies in no directory.
+      // The root is in no directory, and so in no list.
       if (hit.directory !== 0) yield hit;
     }
   }
@@ -61,7 +64,7 @@ function* nodeBatches(
   const selection = selectNodes(source, search, scope);
   const first = startOf(search, sort);
   if (sort === 'name' && selection.nodes !== undefined) {
-    // To ask for names alone is half the work. Many may not be there at the moment.
+    // Asking for the names alone is half the work: many of these nodes may not be in this snapshot.
     const nodes = source.orders.named(selection.nodes, first);
     for (let at = 0, count = wanted + 1; at < nodes.length; at += count, count *= 2) {
       yield nodes.slice(at, at + count);
@@ -79,7 +82,7 @@ function* nodeBatches(
   return undefined;
 }
 
-/** The cheapest way to what is selected. */
+/** Prepares the cheapest way to fetch what is selected. */
 function prepareFetch(
   { orders, limits }: ListSource,
   sort: DatabaseSort,
@@ -93,7 +96,7 @@ function prepareFetch(
   let isInOrder = nodes.length >= limits.soon;
   return (request) => {
     const rows = isInOrder ? all.upTo(nodes.length * PASSED_OVER, request, marks) : undefined;
-    // What matches may be all at the end.
+    // All matches may be at the end of the order, so looking in order may have to be given up.
     isInOrder = rows !== undefined;
     return rows ?? listed.all({ ...request, nodes: list }, marks);
   };

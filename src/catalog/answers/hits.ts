@@ -1,18 +1,18 @@
-/** Entries of a snapshot as the catalog has them, and the questions to the database that lists are made of. */
+/** Entries of a snapshot as the catalog has them, and the database queries that lists are made with. */
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { isMarked, type Marks } from '../tables/marks.ts';
 
-/** An entry at a moment. */
+/** An entry in one snapshot. */
 export interface Hit {
   readonly node: number;
   readonly directory: number;
   readonly name: Buffer;
-  /** Ordinal with which this version begins. */
+  /** The ordinal with which this version begins. */
   readonly since: number;
   /** A number of `NODE_TYPE`. */
   readonly type: number;
   readonly size: number;
-  /** Of a file its size, otherwise 0: what lists are sorted by. */
+  /** The size of a file, otherwise 0: lists are sorted by this. */
   readonly own: number;
   readonly modified: number;
   readonly finer: number;
@@ -36,15 +36,15 @@ export interface ChildrenRequest {
   readonly limit: number;
 }
 
-/** A question that passes over nodes that are not marked. */
+/** A query that passes over nodes that are not marked. */
 export interface MarkedQuery<Request, Row> {
   /** @param marks undefined: all nodes */
   all(request: Request, marks: Marks | undefined): Row[];
-  /** Undefined when it has looked at so many nodes and is not done. */
+  /** Undefined when it has looked at `nodes` nodes without finishing. */
   upTo(nodes: number, request: Request, marks: Marks): Row[] | undefined;
 }
 
-/** The questions that every list asks; see `prepareOrders` for the others. */
+/** The queries that every list needs; see `prepareOrders` for the others. */
 export function prepareHits(database: CatalogDatabase) {
   const marked = prepareMarked(database);
   const nodes = database.prepare<[string, number, number], Hit>(
@@ -55,7 +55,7 @@ export function prepareHits(database: CatalogDatabase) {
      WHERE n.directory = :directory AND n.name > :after AND marked(n.id) ORDER BY n.name LIMIT :limit`,
   );
   return {
-    /** (ordinal twice, node) */
+    /** The entry of one node: (ordinal twice, node) */
     one: database.prepare<[number, number, number], Hit>(
       `SELECT ${HIT} FROM node n CROSS JOIN version v ON ${AT} WHERE n.id = ?`,
     ),
@@ -64,17 +64,20 @@ export function prepareHits(database: CatalogDatabase) {
       .prepare<[number, Buffer], number>('SELECT id FROM node WHERE directory = ? AND name = ?')
       .pluck(),
     /**
-     * In a directory, in order of the names, but for those whose version another ordinal has too: (ordinal twice, the
-     * other twice, directory, after the name, limit)
+     * The entries of a directory in order of their names, except those whose version another ordinal has, too: (ordinal
+     * twice, the other twice, directory, after this name, limit)
      */
     changedChildren: database.prepare<[number, number, number, number, number, Buffer, number], Hit>(
       `SELECT ${HIT} FROM node n CROSS JOIN version v ON ${AT} AND NOT (v.since <= ? AND v.until >= ?)
        WHERE n.directory = ? AND n.name > ? ORDER BY n.name LIMIT ?`,
     ),
-    /** Of the nodes those that are there, in their order. One question for many is ten times as fast as one for each. */
+    /**
+     * Those of the given nodes that the snapshot has, in the given order. One query for many nodes is ten times as fast
+     * as one for each.
+     */
     nodes: (ordinal: number, ids: readonly number[]): Hit[] =>
       nodes.all(JSON.stringify(ids), ordinal, ordinal),
-    /** In a directory, in order of the names. */
+    /** The entries of a directory in order of their names. */
     children: marked(children),
     marked,
   };
@@ -86,7 +89,7 @@ interface AllRows<Request, Row> {
   all(request: Request): Row[];
 }
 
-/** Makes the function `marked` known to the database, and then queries of statements that use it. */
+/** Defines the SQL function `marked`, and returns a function that makes queries of statements that use it. */
 function prepareMarked(database: CatalogDatabase) {
   const enough = new Error('enough nodes looked at');
   let current: Marks | undefined;
@@ -119,11 +122,11 @@ function prepareMarked(database: CatalogDatabase) {
   };
 }
 
-/** Rows fetched at first, and at most: a page needs few, a scan many. */
+/** Rows fetched by the first query, and at most: a page needs few, a scan many. */
 const FIRST = 64;
 const MOST = 1_024;
 
-/** One query after the other, each from where the last one ended. */
+/** Yields the rows of consecutive queries, each of which starts after the last row of the previous one. */
 export function* inBatches<Row>(
   fetch: (last: Row | undefined, limit: number) => Row[],
   first = FIRST,
@@ -132,7 +135,7 @@ export function* inBatches<Row>(
   return undefined;
 }
 
-/** The same as lists. */
+/** The same, as one list for each query. */
 export function* batches<Row>(
   fetch: (last: Row | undefined, limit: number) => Row[],
   first: number,

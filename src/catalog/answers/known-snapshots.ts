@@ -1,4 +1,4 @@
-/** The snapshots that the catalog knows, and which of them a question is about. */
+/** The snapshots that the catalog knows, and the choice of those that a question is about. */
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { isDoubtfulStart, isStoredByAny, storeKey, type StoredBy } from '../../base/stored-by.ts';
@@ -6,12 +6,12 @@ import { pathNames, pathOf } from '../../base/path-names.ts';
 import { pathIn, type SourceName } from '../../base/source-names.ts';
 import type { AskedPaths, NewestRequest, SnapshotSummary } from '../../jobs/agent.ts';
 
-/** What a catalog has in all. */
+/** Totals of a catalog. */
 export interface Holdings {
   readonly snapshots: number;
-  /** Of the files of the snapshots, each counted by itself. */
+  /** Bytes of the files of all snapshots, each snapshot counted separately. */
   readonly bytes: number;
-  /** Snapshots of which something could not be read. */
+  /** Snapshots that could not be read completely. */
   readonly incomplete: number;
 }
 
@@ -26,35 +26,38 @@ export interface KnownSnapshot {
   readonly unreadable: number;
   readonly host: string;
   readonly paths: readonly ByteString[];
-  /** How those of them were called that were asked for by another path. */
+  /** The names by which sources were given that lie at another path. */
   readonly named: readonly SourceName[];
-  /** Names of what it holds are shared with other snapshots of the same `plain`, unless it is salted. */
+  /** Chunk ids are comparable with those of other snapshots of the same `plain`, unless one of them is salted. */
   readonly plain: boolean;
   readonly salted: boolean;
-  /** When it counts as made: its start, or when the storage got it from a write-only key. Milliseconds since 1970. */
+  /**
+   * When the snapshot is taken to have been made: its start, or for a write-only key the time when the storage got it.
+   * Milliseconds since 1970.
+   */
   readonly started: number;
   readonly storedBy: StoredBy;
-  /** The start that it gives itself, where a write-only key stored it. */
+  /** The start that the snapshot itself claims, if a write-only key stored it. */
   readonly saidMs: number | undefined;
-  /** When the storage got it, where a write-only key stored it. */
+  /** When the storage got it, if a write-only key stored it. */
   readonly storedMs: number | undefined;
-  /** Rises with each one of the repository that was made later, whatever its clock said. */
+  /** Its place in the order in which the snapshots of the repository were made, whatever their clocks said. */
   readonly rank: number;
   readonly tags: readonly string[];
   readonly jobId: string | null;
   readonly pinned: boolean;
   readonly partial: boolean;
-  /** What the backup could not read: the first path, and how many; null when nobody knows. */
+  /** What the backup could not read: the first path, and how many; the number is null when it is unknown. */
   readonly unread: SnapshotSummary['unread'];
-  /** Made by a request with exclude rules of its own. */
+  /** Whether it was made by a request with exclude rules of its own. */
   readonly isNarrowed: boolean;
   readonly files: number;
   readonly bytes: number;
 }
 
-/** A snapshot as the catalog tells of it. Where the repository lies it does not know. */
+/** A snapshot as the catalog describes it. The catalog does not know where the repository is. */
 export interface CatalogSnapshot extends Omit<SnapshotSummary, 'destination' | 'last_drill'> {
-  /** False until all of it is in: then it can be listed and searched. */
+  /** False until all of it has been taken in: only then can it be listed and searched. */
   readonly complete: boolean;
 }
 
@@ -81,17 +84,17 @@ export function summaryOf(snapshot: KnownSnapshot): CatalogSnapshot {
   };
 }
 
-/** The start that a write-only key gave, where it cannot be; null where nothing speaks against it. */
+/** The start that a write-only key claims, if it cannot be true; null if nothing speaks against it. */
 function saidAt({ storedBy, saidMs, storedMs }: KnownSnapshot): number | null {
   return saidMs !== undefined && isDoubtfulStart(storedBy, { startedMs: saidMs, storedMs }) ? saidMs : null;
 }
 
-/** Lossy where it is not UTF-8. */
+/** The sources as text; lossy where a path is not UTF-8. */
 export function sourceText({ paths }: KnownSnapshot): string {
   return paths.map(textOfBytes).join(', ');
 }
 
-/** @param source as text or as bytes; by where it lay, or by the name that it was asked for */
+/** @param source as text or as bytes: the path where it was, or the name by which it was given */
 export function hasSource(
   { paths, named }: KnownSnapshot,
   source: string | undefined,
@@ -104,7 +107,7 @@ export function hasSource(
   );
 }
 
-/** The names on the way to where a snapshot has what somebody asks for. */
+/** The names on the path at which a snapshot has what was asked for. */
 export function namesIn(
   snapshot: KnownSnapshot,
   asked: string,
@@ -125,7 +128,7 @@ export function requireSnapshot(snapshots: readonly KnownSnapshot[], id: string)
   });
 }
 
-/** @throws {RequestError} SERVICE_UNAVAILABLE while it is still being taken in */
+/** @throws {RequestError} SERVICE_UNAVAILABLE while the snapshot is still being taken in */
 export function requireComplete(snapshot: KnownSnapshot): KnownSnapshot {
   if (snapshot.complete) return snapshot;
   throw new RequestError(
@@ -138,7 +141,7 @@ export function requireComplete(snapshot: KnownSnapshot): KnownSnapshot {
   );
 }
 
-/** The snapshot that a job made, under whatever id it is now. @throws {RequestError} BACKUP_NOT_FOUND */
+/** The snapshot that a job made, whatever its id has become. @throws {RequestError} BACKUP_NOT_FOUND */
 export function requireMadeBy(snapshots: readonly KnownSnapshot[], backupId: string): KnownSnapshot {
   const made = snapshots.findLast(({ jobId }) => jobId === backupId);
   if (made !== undefined) return made;
@@ -153,13 +156,14 @@ export interface SnapshotChoice extends AskedPaths {
   readonly snapshot: string;
   readonly backupId?: string | undefined;
   readonly source?: string | undefined;
-  /** As `isStoredByAny` takes them. */
+  /** Values for `isStoredByAny`. */
   readonly storedBy?: readonly string[] | undefined;
 }
 
 /**
- * The snapshots that a choice means. `latest` means one of each source on each host by each who stored it, the one that was made last; a time
- * means the newest of those that bear no later one. Together they are what was backed up. None when nothing has been backed up.
+ * The snapshots that a choice means. `latest` means, for each source of each host and each key that stored it, the
+ * snapshot that was made last. A time means the newest of those snapshots that are not later. Together they are what
+ * was backed up. Empty when nothing has been backed up.
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, BACKUP_NOT_FOUND, SERVICE_UNAVAILABLE
  */
 export function chooseSnapshots(
@@ -186,8 +190,8 @@ export function chooseSnapshots(
 }
 
 /**
- * Of each who stored some the one that was made last, whatever its clock said; of those until a time the one with the
- * latest.
+ * For each key that stored snapshots, the one that was made last, whatever its clock said; with `until`, the one with
+ * the latest time up to then.
  */
 export function newestSnapshots(
   snapshots: readonly KnownSnapshot[],
@@ -204,7 +208,7 @@ export function newestSnapshots(
   return groups.flatMap((group) => (until === undefined ? lastMade(group) : group.at(-1)) ?? []);
 }
 
-/** The snapshot of the same host and sources that was made before. */
+/** The previous complete snapshot of the same host and sources that the same keys stored. */
 export function snapshotBefore(
   snapshots: readonly KnownSnapshot[],
   behind: KnownSnapshot,
@@ -227,7 +231,7 @@ export function isMoment(snapshot: string): boolean {
   return snapshot === 'latest' || /^@-?\d{1,16}$/.test(snapshot);
 }
 
-/** The same for snapshots of the same paths of the same host that the same keys stored, and for no others. */
+/** A key that is equal for snapshots of the same paths of the same host that the same keys stored, and for no others. */
 export function originOf(one: Pick<SnapshotSummary, 'host' | 'paths' | 'stored_by'>): string {
   return JSON.stringify([storeKey(one.stored_by), one.host, ...[...one.paths].sort()]);
 }
@@ -236,7 +240,7 @@ function originIn({ host, paths, storedBy }: KnownSnapshot): string {
   return originOf({ host, paths, stored_by: storedBy });
 }
 
-/** Text for people, and the bytes when the text does not tell them. */
+/** A path as text for people, and in base64 if the text does not stand for its exact bytes. */
 export function shownPath(path: ByteString): { readonly path: string; readonly path_b64: string | null } {
   return {
     path: textOfBytes(path),

@@ -1,4 +1,4 @@
-/** What a list of files is made from and asked for, and which nodes can be in it. */
+/** What a list of files is made from and asked for, and which nodes may be in it. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { FileQuery } from '../../jobs/agent.ts';
 import type { Cursor } from './cursor.ts';
@@ -13,7 +13,7 @@ import type { Places } from './places.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 import type { UnreadDirectories } from './unread-directories.ts';
 
-/** What lists are made from. */
+/** The parts of a catalog from which lists are made. */
 export interface ListSource {
   readonly epoch: string;
   readonly queries: HitQueries;
@@ -25,25 +25,25 @@ export interface ListSource {
   readonly limits: ListLimits;
 }
 
-/** How many entries are looked at one by one rather than chosen with the index of names. */
+/** Limits up to which entries are looked at one by one instead of being chosen with the index of names. */
 export interface ListLimits {
-  /** Below a directory, for a part of a name. */
+  /** Entries below a directory that are searched for a part of a name. */
   readonly filtered: number;
-  /** Below a directory, for an order. */
+  /** Entries below a directory that are sorted. */
   readonly below: number;
-  /** Nodes that match, for an order. When there are more, all others are passed over in order instead. */
+  /** Matching nodes that are sorted. If there are more, the list goes in order and passes over all others. */
   readonly listed: number;
-  /** So many that match are looked for in order of size or time first, which may soon fill a page. */
+  /** From this number of matches on, the order of size or time is tried first, which may soon fill a page. */
   readonly soon: number;
 }
 
 export const LIMITS: ListLimits = { filtered: 1_000, below: 10_000, listed: 20_000, soon: 4_000 };
 
-/** A directory of a snapshot, in which to look. */
+/** A directory of a snapshot to look in. */
 export interface Scope {
   readonly snapshot: KnownSnapshot;
   readonly top: { readonly node: number; readonly path: ByteString };
-  /** Entries to look at; infinite when it is not known. */
+  /** Entries below the directory; infinite when that is unknown. */
   readonly entries: number;
 }
 
@@ -61,18 +61,18 @@ export function prepareSearch(query: FileQuery, cursor: Cursor | undefined): Sea
   };
 }
 
-/** Whether a list comes in its order by walking the tree. */
+/** Whether walking the tree gives a list in its order. */
 export function isWalk({ sort, view }: FileQuery): boolean {
   return sort === 'path' || (sort === 'name' && view === 'tree');
 }
 
 /** Which nodes of a scope to look at. */
 export interface Selection {
-  /** The others are not in the list; undefined when there is nothing to choose by. */
+  /** Nodes that may be in the list, and no others; undefined when there is nothing to choose by. */
   readonly marks: Marks | undefined;
-  /** Those that are marked, if they are few; not for walks. */
+  /** The marked nodes, if they are few; undefined for walks. */
   readonly nodes: readonly number[] | undefined;
-  /** So little lies in the scope that all of it is looked at. */
+  /** The scope is so small that all of it is looked at. */
   readonly isSmall: boolean;
 }
 
@@ -93,10 +93,10 @@ function marksOf(
 ): Marks | undefined {
   const conditions: Marks[] = [];
   if (pattern !== undefined) conditions.push(names.matching(pattern));
-  // Nearly everything is a file.
+  // Nearly all entries are files, so marking them would not help.
   if (query.type !== undefined && query.type !== 'file') conditions.push(names.ofType(NODE_TYPE[query.type]));
   if (!isWalk(query)) {
-    // Other roots are those of other hosts and sources.
+    // Nodes below other roots belong to other hosts and sources.
     const isAll = top.node === root && snapshots.every((one) => one.root === root);
     if (query.view === 'tree') conditions.push(names.inside(top.node));
     else if (!isAll) conditions.push(names.below(top.node));

@@ -1,7 +1,7 @@
 /**
- * Lists of files of several catalogs as one. Each catalog gives a page, in the order that all of them have; the least of
- * them are the page of all. The cursor names the catalogs that are not at their end, and where the last item stood: from
- * there each of them goes on, whichever it was of.
+ * Merges lists of files from several catalogs. Each catalog gives a page in the common order, and the first entries of
+ * all of them make the merged page. The cursor names the catalogs that are not at their end and the place of the last
+ * item, after which each of them continues.
  */
 import { RequestError } from '../../base/errors.ts';
 import type { FileItem, FilePage, FileQuery } from '../../jobs/agent.ts';
@@ -9,16 +9,16 @@ import { encodeCursor, invalid, parsed } from './cursor.ts';
 import { listName, type ListedFiles } from './file-list.ts';
 import { compare, placeOf, TIES } from './list-order.ts';
 
-/** What a catalog listed. */
+/** The page of one catalog. */
 export interface CatalogPage {
   readonly repositoryId: string;
   readonly page: ListedFiles;
 }
 
-/** Where the list of one catalog goes on. */
+/** Where the list of one catalog continues. */
 export interface CatalogCursor {
   readonly repositoryId: string;
-  /** For `FileQuery.after`. */
+  /** The value for `FileQuery.after`. */
   readonly after: string;
 }
 
@@ -28,13 +28,16 @@ interface Head {
   taken: number;
 }
 
-/** @param pages one of each catalog, each of the query's limit; of what stands in the same place the first comes first */
+/**
+ * @param pages one of each catalog, with the limit of the query. Of entries in the same place, that of the first
+ * catalog comes first
+ */
 export function mergePages(pages: readonly CatalogPage[], query: FileQuery): FilePage {
   const heads = pages
     .filter(({ page }) => page.ordinals.length > 0)
     .map((from): Head => ({ from, taken: 0 }));
   const unreadable = pages.reduce((sum, { page }) => sum + page.unreadable, 0);
-  // The path is nowhere a directory, but an entry.
+  // In no catalog is the path a directory, so the page has the entry itself.
   if (heads.length === 0) return { items: pages.flatMap(({ page }) => page.items), unreadable, next: null };
   const items: FileItem[] = [];
   let last: Head | undefined;
@@ -58,13 +61,13 @@ export function openCursor(text: string, query: FileQuery): readonly CatalogCurs
   return parts.map((part: unknown) => {
     const [repositoryId, epoch, ordinals, tie]: readonly unknown[] = Array.isArray(part) ? part : [];
     if (typeof repositoryId !== 'string') throw invalid('it is not what a page ended with');
-    // The catalog looks at all of it.
+    // The catalog checks all of it.
     const after = encodeCursor({ epoch, list, ordinals, key, tie });
     return { repositoryId, after };
   });
 }
 
-/** The catalog of a list is not there any more. */
+/** The error for a cursor whose catalog is gone. */
 export function catalogGone(): RequestError {
   return invalid('a repository in it is not known any more');
 }
@@ -80,13 +83,13 @@ function leastOf(heads: readonly Head[], sort: FileQuery['sort']): Head | undefi
   return least;
 }
 
-/** Of the next item; without the tie, which means something in its own catalog only. */
+/** The place of the next item, without its tie, which has a meaning only in its own catalog. */
 function placeOfNext({ from: { page }, taken }: Head, sort: FileQuery['sort']) {
   const position = page.positions[taken];
   return position === undefined ? undefined : placeOf({ key: position.key, tie: 0 }, sort);
 }
 
-/** Null when all catalogs are at their end. */
+/** The cursor after the last item; null when all catalogs are at their end. */
 function cursorBehind(last: Head, heads: readonly Head[], query: FileQuery): string | null {
   const at = last.from.page.positions[last.taken - 1];
   if (at === undefined) return null;
@@ -94,7 +97,7 @@ function cursorBehind(last: Head, heads: readonly Head[], query: FileQuery): str
   const parts = heads.flatMap((head, i) => {
     const { page, repositoryId } = head.from;
     if (page.next === null && head.taken === page.items.length) return [];
-    // Of what has the same key as the last item, the catalogs before it are done, and those behind it not begun.
+    // Among entries with the same key as the last item, earlier catalogs are done, and later ones have not begun.
     const tie = head === last ? at.tie : i < heads.indexOf(last) ? ties.last : ties.first;
     return [[repositoryId, page.epoch, page.ordinals, tie]];
   });

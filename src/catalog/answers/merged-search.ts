@@ -1,6 +1,6 @@
 /**
- * A search in several catalogs as one: the first is searched to its end, then the next. A path that several of them have
- * comes with the first one, as it was last in any of them.
+ * Searches several catalogs as one: the first is searched to its end, then the next. A path that several catalogs have
+ * is listed with the first of them, in the newest version that any of them has.
  */
 import { storeKey } from '../../base/stored-by.ts';
 import type { FileItem, FilePage } from '../../jobs/agent.ts';
@@ -8,7 +8,7 @@ import { invalid, parsed } from './cursor.ts';
 import { cursorBehind, type FoundFile, type FoundFiles, type SearchRequest } from './file-search.ts';
 import { catalogGone } from './merged-files.ts';
 
-/** What is asked of each catalog. */
+/** The questions to one catalog. */
 export interface SearchedCatalog {
   readonly repositoryId: string;
   readonly search: (request: SearchRequest) => Promise<FoundFiles>;
@@ -16,11 +16,11 @@ export interface SearchedCatalog {
 }
 
 /**
- * How often the catalogs are asked for one page. Where nearly all that is found was found before, in the copy that another
- * repository has, the page is short then, or empty, and has a cursor.
+ * How often the catalogs are asked for one page. If nearly all that is found was found before, as in a second
+ * repository with copies, the page is then short or empty, and has a cursor.
  */
 const ROUNDS = 10;
-/** In any catalog but the first, much may have to be passed over. */
+/** How many entries are fetched at once from any catalog but the first, as much may have to be passed over there. */
 const AT_ONCE = 1_000;
 
 /** @throws {RequestError} INVALID_CURSOR, SERVICE_UNAVAILABLE */
@@ -57,7 +57,7 @@ export async function searchAll(
 }
 
 interface SearchPlace {
-  /** Index of the catalog in which to go on. */
+  /** Index of the catalog in which the search continues. */
   readonly at: number;
   readonly after: string | undefined;
 }
@@ -73,7 +73,7 @@ function openCursor(catalogs: readonly SearchedCatalog[], cursor: string | undef
   return { at, after: after ?? undefined };
 }
 
-/** Of what a catalog found that which none before it has, each as it was last in any of them. */
+/** The entries that a catalog found and that no earlier catalog has, each in the newest version of all catalogs. */
 async function withoutKnown(
   catalogs: readonly SearchedCatalog[],
   at: number,
@@ -101,7 +101,7 @@ async function withoutKnown(
     });
 }
 
-/** The same for a path of one source of one host that one stored. */
+/** A key for a path, its source, its host, and who stored it. */
 function keyOf({ host, path, item }: FoundFile): string {
   return JSON.stringify([storeKey(item.stored_by), host, item.source, path]);
 }

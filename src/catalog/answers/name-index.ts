@@ -1,4 +1,4 @@
-/** Searches the blocks of names. What comes out are nodes, whether or not a snapshot has them. */
+/** Searches the blocks of names. The results are nodes, whether or not a snapshot has them. */
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { isMarked, mark, noMarks, type Marks } from '../tables/marks.ts';
 import { bytesOf, decodeNames, type NameBlock } from '../tables/name-block.ts';
@@ -7,7 +7,7 @@ import { findNames, prepareNameSearch } from './name-search.ts';
 
 /** Bytes of blocks that stay in memory between two searches; others are read each time. Enough for two million names. */
 const KEPT = 67_108_864;
-/** Results remembered, for the next page of a list. */
+/** How many results are remembered, for the next page of a list. */
 const REMEMBERED = 8;
 
 interface Stored {
@@ -41,7 +41,7 @@ export class NameIndex {
       .pluck();
   }
 
-  /** Something was written. */
+  /** Called when something was written to the database. */
   outdate(): void {
     this.#stale = true;
   }
@@ -80,7 +80,7 @@ export class NameIndex {
     });
   }
 
-  /** The directories that marked nodes lie in, up to the root. */
+  /** The directories that contain marked nodes, up to the root. */
   waysTo(marks: Marks): Marks {
     this.#refresh();
     const known = this.#ways.get(marks);
@@ -90,7 +90,7 @@ export class NameIndex {
       const block = this.#blocks[at];
       if (block === undefined) break;
       const { nodes, directories } = this.#load(block);
-      // What lies in a directory has a higher number than the directory.
+      // An entry has a higher number than its directory, so going backwards meets entries first.
       for (let i = nodes.length - 1; i >= 0; i -= 1) {
         const node = nodes[i] ?? 0;
         if (isMarked(marks, node) || isMarked(ways, node)) mark(ways, directories[i] ?? 0);
@@ -137,7 +137,7 @@ export class NameIndex {
     return loaded;
   }
 
-  /** Numbers are never given twice, so a block with the same ends and as many names is the same block. */
+  /** Node numbers are never reused, so a block with the same ends and the same count is the same block. */
   #refresh(): void {
     if (!this.#stale) return;
     const before = new Map(this.#blocks.map((block) => [block.first, block]));
@@ -150,7 +150,7 @@ export class NameIndex {
       (sum, { loaded }) => sum + (loaded === undefined ? 0 : bytesOf(loaded)),
       0,
     );
-    // Types change without new names.
+    // All results are dropped, since types change without new names.
     this.#results.clear();
     this.#ways = new WeakMap();
     this.#stale = false;

@@ -1,20 +1,20 @@
-/** Goes through a block of names for those that match. */
+/** Searches blocks of names for those that match. */
 import { mark, type Marks } from '../tables/marks.ts';
 import type { NameBlock } from '../tables/name-block.ts';
 import { isAscii } from '../../base/byte-path.ts';
 import type { NamePattern } from '../tables/name-pattern.ts';
 
-/** Characters looked at to learn which are rare. */
+/** Characters that are counted to find the rare ones. */
 const SAMPLE = 16_384;
-/** Bytes of the longest character. */
+/** Bytes of the longest character in UTF-8. */
 const LONGEST = 4;
 
 /** What to look for in blocks of names. */
 export interface NameSearch {
   readonly pattern: NamePattern;
-  /** In UTF-8, as Latin-1. */
+  /** The text to find: bytes in UTF-8, as Latin-1. */
   readonly needle: string;
-  /** A search goes fastest where the first character is rare, so it begins in the middle: here. */
+  /** Where in the needle the search begins: it is fastest if its first character is rare. */
   readonly from: number;
 }
 
@@ -27,7 +27,7 @@ export function prepareNameSearch(pattern: NamePattern, sample: NameBlock | unde
 /** Marks the nodes of a block whose names match. */
 export function findNames(block: NameBlock, search: NameSearch, marks: Marks): void {
   if (search.needle === '') findByPattern(block, search.pattern, marks);
-  // A zero byte is what stands between names.
+  // Zero bytes separate the names, so no name contains one.
   else if (!search.needle.includes('\0')) findByNeedle(block, search, marks);
 }
 
@@ -59,7 +59,7 @@ function findByNeedle(
   }
 }
 
-/** The place in a needle of the character that is the rarest in a text; not the last, which would be found too often. */
+/** The index of the character in a needle that is rarest in a text. Never the last one, which alone would be found too often. */
 function rarest(needle: string, text: string): number {
   const counts = new Uint32Array(256);
   for (let i = 0; i < Math.min(SAMPLE, text.length); i += 1) {

@@ -1,4 +1,4 @@
-/** The orders of lists that the database makes. Those in order of the paths come from walking the tree. */
+/** Queries for the list orders that the database makes. Lists in order of the paths come from walking the tree. */
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import type { HitQueries, MarkedQuery } from './hits.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
@@ -8,7 +8,7 @@ export const TOP = Number.MAX_SAFE_INTEGER;
 
 export type DatabaseSort = 'name' | 'size' | 'modified';
 
-/** From behind `key` and `node` on. */
+/** Asks for entries after `key` and `node`. */
 export interface OrderRequest {
   readonly ordinal: number;
   /** A number of `NODE_TYPE`; 0 for every type. */
@@ -17,9 +17,9 @@ export interface OrderRequest {
   readonly key: Buffer | number;
   readonly node: number;
   readonly limit: number;
-  /** The directory. */
+  /** The node of the directory. */
   readonly top: number;
-  /** JSON. */
+  /** A JSON list of nodes. */
   readonly nodes: string;
 }
 
@@ -33,7 +33,7 @@ const DIRECTORIES = `WITH RECURSIVE d (id) AS (
       ON v.node = n.id AND v.since <= :ordinal AND v.until >= :ordinal AND v.type = ${NODE_TYPE.directory}
   )`;
 
-/** What is in order: its key and how one is behind the cursor. Of a tie the node decides. */
+/** For each order, its key, the condition for entries after the cursor, and the sort terms. Ties are broken by the node. */
 const ORDER = {
   name: { key: 'n.name', behind: '(n.name, n.id) > (:key, :node)', order: 'n.name, n.id' },
   size: { key: 'v.own', behind: '(v.own, v.node) < (:key, :node)', order: 'v.own DESC, v.node DESC' },
@@ -52,22 +52,22 @@ function prepareOrder(database: CatalogDatabase, marked: HitQueries['marked'], s
   const prepared = (source: string): MarkedQuery<OrderRequest, Ordered> =>
     marked(database.prepare<[OrderRequest], Ordered>(source).raw());
   return {
-    /** All that is marked, or all, through an index: the less of it is passed over, the faster. */
+    /** All marked entries, or all, by way of an index: the fewer entries it has to pass over, the faster. */
     all: prepared(allOf(sort)),
-    /** A list of nodes, all of which are looked at. */
+    /** Looks at each node of a list. */
     listed: prepared(
       `${select} FROM json_each(:nodes) j ${node} CROSS JOIN version v ON v.node = j.value AND ${AT} WHERE true ${end}`,
     ),
-    /** All below a directory, which is looked at. */
+    /** Looks at everything below a directory. */
     below: prepared(
       `${DIRECTORIES} ${select} FROM d CROSS JOIN node n ON n.directory = d.id
        CROSS JOIN version v ON v.node = n.id AND ${AT} WHERE true ${end}`,
     ),
-    /** All in a directory, which is looked at. */
+    /** Looks at everything directly in a directory. */
     inside: prepared(
       `${select} FROM node n CROSS JOIN version v ON v.node = n.id AND ${AT} WHERE n.directory = :top ${end}`,
     ),
-    /** The nodes of all in a directory, in order from its beginning: (ordinal twice, directory) */
+    /** All nodes directly in a directory, in order from the beginning: (ordinal twice, directory) */
     nodesInside: database
       .prepare<[number, number, number], number>(
         `SELECT v.node FROM node n CROSS JOIN version v ON v.node = n.id AND v.since <= ? AND v.until >= ?
@@ -83,7 +83,7 @@ function allOf(sort: DatabaseSort): string {
       WHERE n.name >= :key AND (n.name, n.id) > (:key, :node) AND marked(n.id) ORDER BY n.name, n.id LIMIT :limit`;
   }
   const column = sort === 'size' ? 'own' : 'modified';
-  // The first of the two is in the index alone: what is not marked costs no look at the table.
+  // `i` is read from the index alone, so entries that are not marked cost no access to the table.
   return `SELECT i.node, i.${column} FROM version i INDEXED BY version_${sort}
       CROSS JOIN version v ON v.node = i.node AND v.since = i.since AND ${AT}
     WHERE (i.${column}, i.node) < (:key, :node) AND i.since <= :ordinal AND marked(i.node)
@@ -98,7 +98,7 @@ export function prepareOrders(database: CatalogDatabase, { marked }: HitQueries)
     )
     .pluck();
   return {
-    /** A list of nodes, in order of the names from behind one on, whether or not they are there at any moment. */
+    /** The nodes of a list in order of their names, after a given one, whether or not a snapshot has them. */
     named: (nodes: readonly number[], [node, key]: Ordered): number[] =>
       named.all({ nodes: JSON.stringify(nodes), key, node }),
     name: prepareOrder(database, marked, 'name'),

@@ -1,4 +1,4 @@
-/** What one path was in every snapshot. */
+/** Finds out what one path was in every snapshot. */
 import type { ByteString } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { pathNames, pathOf } from '../../base/path-names.ts';
@@ -21,11 +21,11 @@ import { unread } from './unread-directories.ts';
 
 type VersionRow = EntryRow & { readonly node: number; readonly since: number; readonly until: number };
 
-/** What one snapshot says of a path. */
+/** What one snapshot says about a path. */
 export type PathState =
   | {
       readonly kind: 'present';
-      /** Machine, and who stored it. */
+      /** The host of the snapshot, and who stored it. */
       readonly origin: string;
       readonly item: FileItem;
       readonly entry: ComparedEntry;
@@ -34,16 +34,16 @@ export type PathState =
   /** The catalog could not read a directory above it. */
   | { readonly kind: 'unread'; readonly origin: string; readonly told: ToldBy };
 
-/** Which snapshot says it. */
+/** The snapshot that says it. */
 type ToldBy = Pick<FileItem, 'snapshot_id' | 'backup_id' | 'source' | 'stored_by' | 'backed_up_at'>;
 
-/** What tells whether two states are one version. */
+/** The fields that decide whether two states are the same version. */
 interface ComparedEntry
   extends
     Pick<EntryRow, 'kind' | 'type' | 'mode' | 'modified' | 'finer' | 'size' | 'content'>,
     Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>,
     Pick<VersionRow, 'node' | 'since'> {
-  /** Of the catalog: numbers of nodes and contents mean the same in one catalog only. */
+  /** The epoch of the catalog: numbers of nodes and contents are comparable within one catalog only. */
   readonly epoch: string;
 }
 
@@ -54,8 +54,8 @@ export interface StatesRequest extends AskedPaths {
 }
 
 /**
- * What every snapshot says of a path, the oldest first. Snapshots that do not cover the path, or whose backup could not
- * read it, say nothing.
+ * What every snapshot says about a path, the oldest first. Snapshots that do not cover the path, or whose backup could
+ * not read it, say nothing.
  * @throws {RequestError} INVALID_REQUEST for the root
  */
 export function pathStates(
@@ -74,7 +74,7 @@ export function pathStates(
   const states: PathState[] = [];
   for (const snapshot of snapshots) {
     if (!snapshot.complete || !hasSource(snapshot, source, leadsTo)) continue;
-    // A link that led elsewhere meanwhile is another path in each.
+    // The path may lead through a symbolic link, and then differ from snapshot to snapshot.
     const names = namesIn(snapshot, path, leadsTo);
     const wanted = pathOf(names);
     const key = `${snapshot.lineage} ${wanted}`;
@@ -99,13 +99,13 @@ export function pathStates(
 }
 
 /**
- * One item for every snapshot that has the path, told against the snapshot of the same host before that the same keys stored, and one for every
- * time it went; the newest first.
+ * One item for every snapshot that has the path, and one for each time it was removed; the newest first. Each is
+ * compared with the previous snapshot of the same host that the same keys stored.
  * @param states of all catalogs, each the oldest first
  * @param path bytes as Latin-1
- * @param meant those of the states that have it of whoever is meant
+ * @param meant chooses, of the states with the path, those of the keys that are meant
  * @throws {RequestError} PATH_NOT_IN_SNAPSHOT when no snapshot has it
- * @throws {RepositoryError} CORRUPT_DATA when none that could be read has it, and others could not be read there
+ * @throws {RepositoryError} CORRUPT_DATA when no readable snapshot has it, and others could not be read there
  */
 export function versionsOf(
   states: readonly (readonly PathState[])[],
@@ -167,7 +167,10 @@ function rowsOf(database: CatalogDatabase, node: number | undefined): readonly V
   return database.prepare<[number], VersionRow>('SELECT * FROM version WHERE node = ?').all(node);
 }
 
-/** By ordinals: in which snapshots the path, or a directory above it, could not be read, and whether then or now. */
+/**
+ * The snapshots, by ordinal, in which the path or a directory above it could not be read: by the backup (`unsaved`) or
+ * by the catalog (`damaged`).
+ */
 function unknownIn(
   database: CatalogDatabase,
   names: readonly ByteString[],
@@ -183,7 +186,7 @@ function unknownIn(
   return unknown;
 }
 
-/** Other owners and attributes make no other version. */
+/** Whether two states are the same version. Owners and attributes do not matter. */
 function isSame(a: ComparedEntry, b: ComparedEntry): boolean {
   const isOneCatalog = a.epoch === b.epoch;
   if (isOneCatalog && a.node === b.node && a.since === b.since) return true;
@@ -196,7 +199,7 @@ function isSame(a: ComparedEntry, b: ComparedEntry): boolean {
 
 type Naming = Pick<KnownSnapshot, 'id' | 'plain' | 'salted'>;
 
-/** Whether equal content has equal names in both snapshots. */
+/** Whether equal content has equal chunk ids in both snapshots. */
 export function idsComparable(a: Naming, b: Naming): boolean {
   return a.id === b.id || (a.plain === b.plain && !a.salted && !b.salted);
 }

@@ -1,8 +1,8 @@
-/** Where nodes lie: paths to nodes and back. A node never moves, so what was once looked up stays. */
+/** Finds the nodes of paths, and the paths of nodes. A node never moves, so a path that was looked up stays valid. */
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 
-/** Directories remembered; some 5 MB. */
+/** Directories that are remembered; some 5 MB. */
 const REMEMBERED = 20_000;
 
 export class Places {

@@ -1,4 +1,4 @@
-/** What differs between two snapshots, in order of the paths, a directory before what is in it. */
+/** Lists what differs between two snapshots, in order of the paths, with each directory before what is in it. */
 import type { ByteString } from '../../base/byte-path.ts';
 import { pathNames } from '../../base/path-names.ts';
 import type { ChangePage, SnapshotChange } from '../../jobs/agent.ts';
@@ -25,14 +25,14 @@ interface Level {
   readonly path: ByteString;
   readonly left: Children;
   readonly right: Children;
-  /** The next of each. */
+  /** The next entry of each side. */
   readonly heads: { left: Hit | undefined; right: Hit | undefined };
 }
 
 const LIST = 'diff';
 
 /**
- * @param base undefined: the snapshot of the same host and sources before; when there is none, everything was added
+ * @param base undefined: the previous snapshot of the same host and sources; when there is none, everything was added
  * @throws {RequestError} SNAPSHOT_NOT_FOUND, INVALID_CURSOR, SERVICE_UNAVAILABLE
  */
 export function diffPage(
@@ -98,7 +98,10 @@ class Comparison {
     this.#comparable = left !== undefined && idsComparable(left, right);
   }
 
-  /** @param start names from the root down: begin behind what the last of them names, with what is in it */
+  /**
+   * @param start nested names from the root down. The comparison continues after the entry that the last one names,
+   * beginning with what is in it
+   */
   *run(
     start: readonly ByteString[],
   ): Generator<{ readonly path: ByteString; readonly change: SnapshotChange }, undefined, undefined> {
@@ -150,7 +153,7 @@ class Comparison {
     this.#enter(path, left, right, '' as ByteString);
   }
 
-  /** Also true of directories of different lineages when their trees are the same. */
+  /** Whether all below is the same. Also true for directories of different lineages whose trees are the same. */
   #isSameTree(before: Hit, after: Hit): boolean {
     if (before.node === after.node && before.since === after.since) return true;
     if (before.type !== NODE_TYPE.directory || after.type !== NODE_TYPE.directory) return false;
@@ -158,7 +161,7 @@ class Comparison {
   }
 
   #enter(path: ByteString, left: number | undefined, right: number | undefined, name: ByteString): void {
-    // All that is on the other side would pass for removed or added.
+    // If one side could not be read, everything on the other side would be taken for removed or added.
     const sides = [this.#left, this.#right];
     if (sides.some((side) => side !== undefined && this.#unread.has(side, path))) return;
     const level = {
@@ -169,7 +172,7 @@ class Comparison {
     this.#open.push({ ...level, heads: { left: level.left.next().value, right: level.right.next().value } });
   }
 
-  /** The children that are not the same version in the other snapshot, behind a name. */
+  /** The children of a directory after a name, except those with the same version in the other snapshot. */
   #changed(
     snapshot: KnownSnapshot | undefined,
     directory: number | undefined,
@@ -178,7 +181,7 @@ class Comparison {
   ): Children {
     if (snapshot === undefined || directory === undefined) return none();
     const { ordinal } = snapshot;
-    // In another lineage there is no version that both have.
+    // Snapshots of different lineages share no versions.
     const not = other?.ordinal ?? -1;
     const first = Buffer.from(name, 'latin1');
     return inBatches((last, limit) =>
@@ -235,7 +238,7 @@ function nextPair(
   return { name, left, right };
 }
 
-/** Stands for a side without the directory. */
+/** The children of a side that does not have the directory. */
 function* none(): Children {
   yield* [];
   return undefined;

@@ -1,4 +1,4 @@
-/** The snapshots that the catalog knows, as its database has them. */
+/** Reads the snapshots of the catalog from its database. */
 import { asByteString, textOfBytes } from '../../base/byte-path.ts';
 import { StateError } from '../../base/errors.ts';
 import { isJobTag, isNarrowed, jobTag } from '../../base/job-tag.ts';
@@ -18,7 +18,7 @@ interface SnapshotRow {
   readonly unreadable: number;
   readonly host: string;
   readonly paths: string;
-  /** Names and paths by turns. */
+  /** A JSON list of alternating names and paths. */
   readonly named: string;
   readonly plain: number;
   readonly salted: number;
@@ -34,7 +34,7 @@ interface SnapshotRow {
   readonly bytes: number;
 }
 
-/** Oldest first, and those of one time by their ids. @throws {StateError} CATALOG_DAMAGED */
+/** Oldest first; snapshots of the same time by their ids. @throws {StateError} CATALOG_DAMAGED */
 export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot[] {
   const unread = unreadOf(database);
   return database
@@ -74,7 +74,7 @@ export function readSnapshots(database: CatalogDatabase): readonly KnownSnapshot
     });
 }
 
-/** Of each snapshot that lacks something: that is few of them. */
+/** What each snapshot lacks that lacks something. Few snapshots do. */
 function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummary['unread']> {
   const rows = database
     .prepare<
@@ -87,7 +87,7 @@ function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummar
     .all();
   return new Map(
     rows.map(({ ordinal, count, first, last }) => {
-      // The root stands for others, and nobody knows which.
+      // The root as a path stands for others that could not be read and are not named.
       const [isMore, named] = first.toString('latin1') === '/' ? [true, last] : [false, first];
       const path = textOfBytes(asByteString(named.toString('latin1')));
       return [ordinal, { paths: path === '/' ? [] : [path], count: isMore ? null : count }];
@@ -95,7 +95,7 @@ function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummar
   );
 }
 
-/** The engine leaves the job that made a snapshot in its tags. */
+/** The job that made a snapshot: the engine leaves its id in the tags. */
 function jobIdOf(tags: readonly string[]): string | null {
   const tag = tags.find((one) => isJobTag(one) && !isNarrowed([one]));
   return tag?.slice(jobTag('').length) ?? null;
@@ -113,7 +113,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** @throws {StateError} CATALOG_DAMAGED: SQLite does not look into values, which a bad disk changes as well as pages */
+/** @throws {StateError} CATALOG_DAMAGED. SQLite does not check values, which a bad disk can change as well as pages */
 function textsIn(list: string): readonly string[] {
   const value = parsed(list);
   if (!Array.isArray(value) || !value.every((one) => typeof one === 'string')) throw damaged();

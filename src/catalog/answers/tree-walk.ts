@@ -1,4 +1,4 @@
-/** Goes through a snapshot in order of the paths, name by name, a directory before what is in it. */
+/** Walks a snapshot in order of its paths, name by name, with each directory before what is in it. */
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { inBatches, type Hit, type HitQueries } from './hits.ts';
 import { inEither, isMarked, type Marks } from '../tables/marks.ts';
@@ -9,11 +9,11 @@ export interface PathHit {
   readonly hit: Hit;
 }
 
-/** Where to go, when not everywhere. */
+/** Limits a walk to a part of the tree. */
 export interface WalkGuide {
-  /** Entries to come by. */
+  /** Entries to return. */
   readonly marks: Marks;
-  /** Directories to enter. */
+  /** Directories to enter: those that lead to a marked entry. */
   readonly ways: Marks;
 }
 
@@ -23,10 +23,11 @@ interface Level {
 }
 
 /**
- * What lies in the directory `top`, whose path is given, at the moment `ordinal`.
- * @param recursive at all depths
+ * Yields what is in the directory `top` in the snapshot with the given ordinal.
+ * @param recursive whether to go to all depths
  * @param guide undefined: everywhere
- * @param start names that lie in one another, from `top` down: begin with what the last of them names, there or not
+ * @param start nested names from `top` down. The walk begins with the entry that the last one names, or after its place
+ * if it is not there
  */
 export function* walkTree(
   queries: HitQueries,
@@ -57,7 +58,7 @@ export function* walkTree(
   return undefined;
 }
 
-/** Opens the directories on the way to where the walk goes on, as far as they are there. */
+/** Opens the directories on the way to where the walk continues, as far as they exist. */
 function* resume(
   queries: HitQueries,
   ordinal: number,
@@ -109,7 +110,7 @@ export function nameOf({ name }: Pick<Hit, 'name'>): ByteString {
   return name.toString('latin1') as ByteString;
 }
 
-/** Text whose order is that of a walk: `/a/b` before `/a.b`. */
+/** Text that sorts in the order of a walk: `/a/b` before `/a.b`. */
 export function walkOrder(path: ByteString): string {
   return path.replaceAll('/', '\0');
 }

@@ -1,4 +1,4 @@
-/** Directories that the catalog could not read: what lies in them it does not know, so nothing about it is answered. */
+/** Keeps track of directories that the catalog could not read. Their content is unknown, so nothing about it is answered. */
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { pathNames, pathOf } from '../../base/path-names.ts';
@@ -25,18 +25,18 @@ export class UnreadDirectories {
     return unreadable > 0 && this.#at.get(ordinal, Buffer.from(path, 'latin1')) === 1;
   }
 
-  /** Those below a directory, at any depth. */
+  /** The number of unread directories below a directory, at any depth. */
   countBelow({ ordinal, unreadable }: KnownSnapshot, path: ByteString): number {
     if (unreadable === 0) return 0;
     const start = path === '/' ? '' : path;
-    // Behind all that begin with a slash: the byte after it.
+    // `0` is the byte after the slash, so this is the end of all paths below.
     const [first, end] = [Buffer.from(`${start}/`, 'latin1'), Buffer.from(`${start}0`, 'latin1')];
     return Number(this.#below.get(ordinal, first, end));
   }
 
   /**
-   * For whoever lists a path.
-   * @param isThere the catalog knows the path; else it may lie in a directory that could not be read
+   * Checks that a path can be listed.
+   * @param isThere whether the catalog knows the path; if not, it may be in a directory that could not be read
    * @throws {RepositoryError} CORRUPT_DATA
    */
   requireRead(snapshot: KnownSnapshot, path: ByteString, isThere: boolean): void {
@@ -54,7 +54,7 @@ export class UnreadDirectories {
   }
 }
 
-/** Of a directory, or of something in it. */
+/** The error for a directory that could not be read, or for something in it. */
 export function unread(path: ByteString, snapshot: string): RepositoryError {
   const shown = textOfBytes(path);
   return new RepositoryError(

@@ -1,4 +1,4 @@
-/** In whose name snapshots were stored: which keys stored what for which machine, as far as the snapshots say it. */
+/** Collects which keys stored snapshots in the name of which host, as far as the snapshots say it. */
 import { textOfBytes } from '../../base/byte-path.ts';
 import { countedMs, storeKey, type StoredBy } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
@@ -7,11 +7,11 @@ import type { Snapshot } from '../../repository/snapshots.ts';
 export interface HostClaim {
   readonly storedBy: StoredBy;
   readonly host: string;
-  /** Milliseconds since 1970: when the first of them counts as made. */
+  /** When the first of them is taken to have been made, in milliseconds since 1970. */
   readonly firstMs: number;
-  /** The last of them that was made. */
+  /** The one that was made last. */
   readonly newest: { readonly id: string; readonly atMs: number };
-  /** Sets of source paths, some of them. */
+  /** Sets of source paths; not necessarily all. */
   readonly sources: readonly string[];
 }
 

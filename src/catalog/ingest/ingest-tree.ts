@@ -1,12 +1,12 @@
 /**
- * Takes the tree of a snapshot in: what is new, what changed, what is gone since the snapshot before of its lineage.
+ * Takes in the tree of a snapshot: what is new, changed or gone since the previous snapshot of its lineage.
  *
- * A directory whose tree is the one that is known is not read. A directory's own version is written after everything
- * below it, so a version with a content stands for a directory that is in completely: a run that was interrupted goes
- * over what it had finished without reading it again.
+ * A directory whose tree is already known is not read. The version of a directory is written after everything below it,
+ * so a version with a content means that the directory has been taken in completely: after an interruption, the next
+ * run skips what is finished without reading it again.
  *
- * A directory gets a new version when anything below it did, whether or not its tree could be compared. So a version that
- * two snapshots share says that all below it is the same in both.
+ * A directory gets a new version when anything below it did, whether or not its tree could be compared. So a version
+ * that two snapshots share means that everything below is the same in both.
  */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import { corrupt } from '../../base/errors.ts';
@@ -29,9 +29,9 @@ import { NODE_TYPE } from '../tables/schema.ts';
 import type { KnownNode, VersionWriter } from './version-writer.ts';
 
 export interface IngestObserver {
-  /** Entries gone through since the last call. */
+  /** Entries processed since the last call. */
   onEntries(count: number): void;
-  /** A directory, or a part of one, that cannot be read; the rest is taken in. */
+  /** Called for a directory, or a part of one, that cannot be read. The rest is taken in. */
   onUnreadable(path: ByteString, error: Error): void;
 }
 
@@ -42,7 +42,7 @@ export interface TreeSource {
   readonly root: number;
 }
 
-/** Takes in all of a snapshot. May be called again after it was interrupted at any point. */
+/** Takes in a whole snapshot. May be called again after an interruption at any point. */
 export async function ingestTree(
   source: TreeSource,
   writer: VersionWriter,
@@ -55,7 +55,7 @@ export async function ingestTree(
   await ingest.run(root, tree, signal);
 }
 
-/** A directory that is being gone through, and those that it lies in. */
+/** A directory that is being read, and those above it. */
 interface Place {
   readonly above: Place | undefined;
   readonly name: ByteString;
@@ -63,12 +63,12 @@ interface Place {
 }
 
 interface DirectoryOutcome {
-  /** Something at any depth below is not as in the snapshot before. */
+  /** Whether anything below, at any depth, differs from the previous snapshot. */
   readonly changed: boolean;
-  /** All of it could be read. */
+  /** Whether all of it could be read. */
   readonly whole: boolean;
   readonly children: number;
-  /** At all depths. */
+  /** Entries below it at all depths. */
   readonly entries: number;
   readonly bytes: number;
 }
@@ -96,13 +96,16 @@ class TreeIngest {
     this.#settle(root, known, row, outcome.changed);
   }
 
-  /** A snapshot that unfolds without end is not taken in: all that is known of it then is that it is there. */
+  /**
+   * Takes in the whole tree. A tree that unfolds without end is refused, and only the existence of the snapshot is
+   * known then.
+   */
   async #all(root: number, tree: Buffer, place: Place, signal: AbortSignal): Promise<DirectoryOutcome> {
     try {
       this.#budget = await treeBudget(this.#reader, tree, undefined, signal);
       return await this.#directory(root, { id: tree }, place, false, signal);
     } catch (error) {
-      // What can be read of a root that cannot be read is told by the walk.
+      // If the root is damaged, the walk reports what can be read of it.
       if (isDamage(error)) return await this.#directory(root, { id: tree }, place, false, signal);
       if (!isUnending(error)) throw error;
       return await this.#refused(root, place, error, signal);
@@ -115,7 +118,7 @@ class TreeIngest {
     return { changed: true, whole: false, children: 0, entries: 0, bytes: 0 };
   }
 
-  /** @param fresh nothing ever lay in it */
+  /** @param fresh whether the directory is new, so that it has no known nodes */
   async #directory(
     node: number,
     { id: tree, totals }: { readonly id: Buffer; readonly totals?: DirectoryTotals },
@@ -229,7 +232,7 @@ class TreeIngest {
     return await this.#refused(node, place, tooDeep, signal);
   }
 
-  /** Writes the version of a directory whose content is in. */
+  /** Writes the version of a directory after its content. Returns whether it differs from the previous snapshot. */
   #settle(node: number, known: KnownNode | undefined, row: EntryRow, changedBelow: boolean): boolean {
     const before = known?.row;
     const comparable = before !== undefined && before.content !== null && row.content !== null;
@@ -246,12 +249,12 @@ class TreeIngest {
     return true;
   }
 
-  /** Whether the version says that the directory is in with this very tree. */
+  /** Whether the version means that the directory has been taken in with this very tree. */
   #isKnownTree(row: EntryRow, tree: Buffer): boolean {
     return row.type === NODE_TYPE.directory && !this.#salted && row.content === digestOfTree(tree);
   }
 
-  /** Ends what the snapshot does not have. True when that is news. */
+  /** Ends an entry that the snapshot does not have. Returns whether that is a change. */
   async #gone(known: KnownNode, signal: AbortSignal): Promise<boolean> {
     if (known.row === undefined) return known.ended;
     if (known.row.type === NODE_TYPE.directory) await this.#writer.endBelow(known.id, signal);
@@ -261,13 +264,16 @@ class TreeIngest {
   }
 }
 
-/** Stands for the nodes of a directory that is new. */
+/** The known nodes of a new directory. */
 function* nothing(): Generator<KnownNode, undefined, undefined> {
   yield* [];
   return undefined;
 }
 
-/** A directory that could not be read completely must be read again for the next snapshot. */
+/**
+ * The row of a directory. Without its content if the directory could not be read completely, so that the next snapshot
+ * reads it again.
+ */
 function whole(row: EntryRow, { whole: isWhole }: DirectoryOutcome): EntryRow {
   return isWhole ? row : { ...row, content: null, children: null };
 }

@@ -1,4 +1,4 @@
-/** Puts the names of new nodes into blocks. They are written in the transaction that writes the nodes. */
+/** Writes the names of new nodes into blocks, in the same transaction as the nodes. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import {
@@ -27,7 +27,7 @@ export class NameWriter {
     this.#write = prepareBlockWrite(database);
   }
 
-  /** @param node higher than every one before */
+  /** @param node higher than every earlier one */
   add(node: number, directory: number, name: ByteString): void {
     this.#names ??= this.#readLast();
     this.#names.push({ node, directory, folded: foldedBytes(name) });
@@ -37,13 +37,13 @@ export class NameWriter {
     this.#names = [];
   }
 
-  /** Must come before the commit. */
+  /** Writes the block. To be called before each commit. */
   flush(): void {
     if (this.#isNew) this.#write(this.#names ?? []);
     this.#isNew = false;
   }
 
-  /** What was not written never was: the transaction was undone. */
+  /** Forgets the names that are not written, as the transaction was rolled back. */
   drop(): void {
     this.#names = undefined;
     this.#isNew = false;
@@ -56,7 +56,7 @@ export class NameWriter {
   }
 }
 
-/** Writes names, which must not be none, in place of the block that begins with the same one. */
+/** Writes names, at least one, in place of the block that begins with the same node. */
 export function prepareBlockWrite(database: CatalogDatabase): (names: readonly Named[]) => void {
   const insert = database.prepare<[number, number, number, Buffer]>(
     'INSERT OR REPLACE INTO names (first, last, count, block) VALUES (?, ?, ?, ?)',

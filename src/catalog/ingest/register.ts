@@ -1,4 +1,7 @@
-/** Which snapshots there are: new ones are listed, forgotten ones vanish at once, and with them all that only they had. */
+/**
+ * Registers which snapshots there are: new ones are listed, and forgotten ones become invisible at once, with all that
+ * only they had.
+ */
 import { pathNames, pathOf } from '../../base/path-names.ts';
 import { countedMs, isFull, storeKey } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
@@ -15,7 +18,7 @@ export interface PendingSnapshot {
 }
 
 export interface Registration {
-  /** Those of one lineage in the order of their ordinals. */
+  /** Snapshots of one lineage are in the order of their ordinals. */
   readonly pending: readonly PendingSnapshot[];
   readonly forgotten: number;
 }
@@ -78,14 +81,14 @@ function rank(
     'UPDATE snapshot SET rank = ?, store = ? WHERE id = ?',
   );
   for (const [i, { id, storedBy }] of live.entries()) {
-    // A key that was removed has no label any more.
+    // Who stored a snapshot may change, too: a removed key loses its label.
     const store = JSON.stringify(storedBy);
     const before = known.get(id);
     if (before?.rank !== i || before.store !== store) update.run(i, store, id);
   }
 }
 
-/** Other tags or another pin make another object of a snapshot, with the same content. */
+/** Whether a snapshot is another one with other tags or another pin, which make a new object with the same content. */
 function isRewritten(old: KnownSnapshot, lineage: Lineage, snapshot: Snapshot): boolean {
   const { record } = snapshot;
   return (
@@ -107,7 +110,7 @@ function takeOver(database: CatalogDatabase, ordinal: number, { id, record }: Sn
 
 function forget(database: CatalogDatabase, { ordinal, lineage, state }: KnownSnapshot): void {
   if (state === SNAPSHOT_STATE.begun) {
-    // Half a snapshot is no ground that the next one could be compared with.
+    // The next snapshot could not be compared with half a snapshot.
     database.prepare('DELETE FROM version WHERE since = ?').run(ordinal);
     database.prepare('UPDATE version SET until = ? WHERE until = ?').run(lastOrdinal(lineage), ordinal - 1);
   }
@@ -171,21 +174,24 @@ function list(database: CatalogDatabase, snapshot: Snapshot, lineage: number, or
   noteGaps(database, ordinal, record);
 }
 
-/** By the storage's clock where a write-only key stored it: its own says what it likes. */
+/**
+ * When a snapshot is taken to have been made. For a write-only key the clock of the storage decides, as the key may
+ * claim any time.
+ */
 function startOf({ record: { startedMs }, storedBy, storedMs }: Snapshot): number {
   return countedMs(storedBy, { startedMs, storedMs });
 }
 
-/** What the backup itself could not read, and nothing else so far. */
+/** Replaces the gaps of a snapshot by what the backup itself could not read. */
 export function noteGaps(database: CatalogDatabase, ordinal: number, record: Snapshot['record']): void {
   database.prepare('DELETE FROM gap WHERE ordinal = ?').run(ordinal);
   const gap = database.prepare<[number, Buffer]>('INSERT OR IGNORE INTO gap VALUES (?, ?, 0, NULL)');
   for (const { path } of record.errors) gap.run(ordinal, Buffer.from(pathOf(pathNames(path)), 'latin1'));
-  // Others could not be read, and nobody knows which.
+  // Further paths could not be read and are unknown: the root stands for them.
   if (record.errorsMore > 0) gap.run(ordinal, Buffer.from('/'));
 }
 
-/** Those that are listed, and not taken in completely. */
+/** Snapshots that are listed but not completely taken in. */
 export function pendingOf(database: CatalogDatabase, live: readonly Snapshot[]): readonly PendingSnapshot[] {
   const byId = new Map(live.map((snapshot) => [snapshot.id, snapshot]));
   return database

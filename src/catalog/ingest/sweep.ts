@@ -1,4 +1,4 @@
-/** Removes what only forgotten snapshots had. Nobody sees it any more, so that can wait and be done in one go. */
+/** Removes what only forgotten snapshots had. As it is invisible already, that can wait and be done in one go. */
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../base/byte-path.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
@@ -6,9 +6,9 @@ import { NAMES_PER_BLOCK, foldedBytes } from '../tables/name-block.ts';
 import { prepareBlockWrite } from './name-writer.ts';
 import { countOf, note } from './register.ts';
 
-/** Enough that a commit costs little, and few enough that readers need not wait. */
+/** Nodes between two commits: enough that a commit costs little, few enough that readers need not wait. */
 const STEP = 20_000;
-/** Sweep when so many snapshots were forgotten, or so large a share of those that are left. */
+/** A sweep is due when this many snapshots were forgotten, or this share of those that are left. */
 const FORGOTTEN = 20;
 const SHARE = 0.25;
 
@@ -19,7 +19,7 @@ export function wantsSweep(database: CatalogDatabase): boolean {
 }
 
 /**
- * May be interrupted at any point; what is left is removed by the next sweep.
+ * May be interrupted at any point: the next sweep removes what is left.
  * @param step nodes looked at between two commits
  */
 export async function sweep(database: CatalogDatabase, signal: AbortSignal, step = STEP): Promise<void> {
@@ -33,12 +33,12 @@ export async function sweep(database: CatalogDatabase, signal: AbortSignal, step
        AND NOT EXISTS (SELECT 1 FROM version v WHERE v.node = node.id) ORDER BY id DESC`,
     )
     .pluck();
-  // What lies in a directory has a higher number than the directory, so from the top down whole branches go.
+  // An entry has a higher number than its directory, so that going down from the highest removes whole branches.
   const remove = database.prepare<[number]>(
     'DELETE FROM node WHERE id = ? AND NOT EXISTS (SELECT 1 FROM node c WHERE c.directory = node.id)',
   );
   const last = Number(database.prepare('SELECT max(id) FROM node').pluck().get() ?? 0);
-  // What still says of a directory that its tree is known is gone before anything that lies in it.
+  // All versions go before any node: a version that says that a directory's tree is known must not outlast what is in it.
   for (let low = 0; low < last; low += step) {
     signal.throwIfAborted();
     versions.run(low, low + step);
@@ -61,7 +61,7 @@ interface Names {
   readonly count: number;
 }
 
-/** Writes the blocks anew in which nodes are missing, and makes one of neighbours that fit into one. */
+/** Rewrites blocks with missing nodes, and joins neighbours that fit into one block. */
 async function sweepNames(database: CatalogDatabase, signal: AbortSignal): Promise<void> {
   const blocks = database.prepare<[], Names>('SELECT first, last, count FROM names ORDER BY first').all();
   const nodes = database
@@ -84,7 +84,7 @@ async function sweepNames(database: CatalogDatabase, signal: AbortSignal): Promi
   }
 }
 
-/** Writes one block of the nodes there are. */
+/** Replaces the blocks of a range by one block of the nodes that still exist. */
 function rewriteNames(database: CatalogDatabase, { first, last }: Names): void {
   const nodes = database.prepare<[number, number], { id: number; directory: number; name: Buffer }>(
     'SELECT id, directory, name FROM node WHERE id BETWEEN ? AND ? AND directory <> 0 ORDER BY id',

@@ -16,7 +16,7 @@ import { sweep, wantsSweep } from './sweep.ts';
 import { countLacking, listUnreadAgain } from './unread-trees.ts';
 import { VersionWriter } from './version-writer.ts';
 
-/** A directory that could not be read; the catalog has the rest of that snapshot, and takes it in again once it can be. */
+/** A directory that could not be read. The catalog has the rest of its snapshot, and takes that in again once it can be read. */
 export interface UnreadableDirectory {
   readonly snapshotId: string;
   /** Lossy where it is not UTF-8. */
@@ -24,25 +24,25 @@ export interface UnreadableDirectory {
   readonly message: string;
 }
 
-/** What could not be read this time. */
+/** What this run could not read. */
 interface Unreadable {
-  /** The first 1,000. */
+  /** The first 1,000 directories that could not be read. */
   readonly unreadable: readonly UnreadableDirectory[];
   readonly unreadableCount: number;
 }
 
 export interface SyncReport extends Unreadable {
-  /** Of the repository, those that the catalog knew before among them. */
+  /** Snapshots of the repository, including those that the catalog knew before. */
   readonly snapshots: number;
-  /** Of their files, each snapshot counted by itself. */
+  /** Bytes of their files, each snapshot counted separately. */
   readonly bytes: number;
   /** Ids of the snapshots that were taken in. */
   readonly added: readonly string[];
-  /** Snapshots that are not there any more. */
+  /** Snapshots that are gone from the repository. */
   readonly forgotten: number;
-  /** Ids of snapshot objects of the repository that cannot be read, so that the catalog knows nothing of them. */
+  /** Ids of snapshot objects that cannot be read, so that the catalog knows nothing about them. */
   readonly damagedSnapshots: readonly string[];
-  /** Snapshots of the catalog of which something could not be read, this time or before. */
+  /** Snapshots of the catalog that could not be read completely, this time or before. */
   readonly incomplete: number;
   readonly claims: readonly HostClaim[];
 }
@@ -50,15 +50,16 @@ export interface SyncReport extends Unreadable {
 export interface SyncProgress {
   readonly snapshotsDone: number;
   readonly snapshotsTotal: number;
-  /** Entries gone through in directories that changed. */
+  /** Entries processed in directories that changed. */
   readonly entries: number;
 }
 
 const LISTED_UNREADABLE = 1_000;
 
 /**
- * Lists the snapshots, takes in those that are new, or can be read further than before, and removes those that are gone. When it is interrupted, by the
- * signal, an error or the end of the process, the next one goes on where it stopped.
+ * Lists the snapshots, takes in those that are new or have become readable further than before, and removes those that
+ * are gone. If a run is interrupted by the signal, an error or the end of the process, the next one continues where it
+ * stopped.
  */
 export async function syncCatalog(
   database: CatalogDatabase,
@@ -85,7 +86,7 @@ export async function syncCatalog(
   };
 }
 
-/** What a write-only key says of its sizes is not added to what full keys stored. */
+/** Sums up the sizes. What snapshots of write-only keys claim is not added to what full keys stored. */
 function countedBytes(live: readonly Snapshot[]): number {
   const full = live.filter(({ storedBy }) => isFull(storedBy));
   const counted = full.length > 0 ? full : live;
@@ -94,12 +95,12 @@ function countedBytes(live: readonly Snapshot[]): number {
 
 function treesOf(repository: Repository, last: LastPacks, signal: AbortSignal): SnapshotTrees {
   let loading: Promise<ChunkIndex> | undefined;
-  // Trees that this machine has copies of do without.
+  // Loaded on first use: trees of which this machine has copies do not need the index.
   const index = async (): Promise<ChunkIndex> => await (loading ??= loadForReading(repository, last, signal));
   return new SnapshotTrees(repository, index);
 }
 
-/** Takes in the trees of snapshots that are listed already. */
+/** Takes in the trees of snapshots that are already listed. */
 export async function takeIn(
   database: CatalogDatabase,
   trees: Pick<SnapshotTrees, 'reader'>,
@@ -137,19 +138,19 @@ async function ingest(
 ): Promise<void> {
   database.transaction(() => {
     database.prepare('UPDATE snapshot SET state = ? WHERE ordinal = ?').run(SNAPSHOT_STATE.begun, ordinal);
-    // What an interrupted run could not read is read again.
+    // The gaps that an interrupted run noted are dropped, as those directories are read again.
     noteGaps(database, ordinal, snapshot.record);
   })();
   const writer = new VersionWriter(database, ordinal, lastOrdinal(lineage));
   try {
     await ingestTree({ snapshot, reader: trees.reader(snapshot), root }, writer, observer, signal);
   } finally {
-    // What is done so far is worth keeping, whatever came in between.
+    // Commits what is done so far, whatever ended the run.
     writer.commit();
   }
 }
 
-/** From here on the snapshot is seen, and no longer what it replaces. */
+/** Makes the snapshot visible instead of the one that it replaces. */
 function complete(database: CatalogDatabase, ordinal: number): void {
   database.transaction(() => {
     const replaced = database

@@ -1,10 +1,10 @@
 /**
- * Snapshots of which something could not be read are taken in again once it can be: the storage may have failed for a
- * moment, and a repair or a backup may have made damage good.
+ * Takes in again snapshots that could not be read completely, once they can be: the storage may have failed for a
+ * moment, and a repair or a backup may have repaired damage.
  *
- * Before that a bounded number of what could not be read is tried, so that what is damaged for good costs little. It is
- * tried when the repository's index has changed, and else once an hour at most. Where a snapshot was taken in again and
- * still is not whole, the next time is put off ever longer.
+ * Before that, a bounded number of the unreadable trees is tried, so that permanent damage costs little. They are tried
+ * when the index of the repository has changed, and otherwise at most once an hour. If a snapshot was taken in again
+ * and is still not complete, the next attempt is delayed longer and longer.
  */
 import { createHash } from 'node:crypto';
 import { isDamage, type SnapshotTrees } from '../../browse/snapshot-trees.ts';
@@ -17,32 +17,32 @@ import { SNAPSHOT_STATE } from '../tables/schema.ts';
 
 const HOUR_MS = 3_600_000;
 const LONGEST_WAIT_MS = 30 * 24 * HOUR_MS;
-/** Trees that are tried in vain at a time; the next time those come that are behind them. */
+/** Trees that are tried in vain in one run. The next run tries those that follow. */
 const TRIED = 200;
-/** In `meta`: when was tried last, what index there was, and how far it came. */
+/** The key in `meta` for when trees were tried last, with which index, and how far that got. */
 const LOOKED = 'looked';
 
 interface Lacking {
   readonly ordinal: number;
   readonly id: string;
   readonly lineage: number;
-  /** How often it was taken in again. */
+  /** How often the snapshot was taken in again. */
   readonly again: number;
-  /** When that was last, in milliseconds since 1970. */
+  /** When that last happened, in milliseconds since 1970. */
   readonly begun: number;
 }
 
 interface Looked {
   readonly atMs: number;
   readonly index: string;
-  /** The last tree that was tried, in hexadecimal digits; empty when all were. */
+  /** The last tree that was tried, in hexadecimal digits; empty when all were tried. */
   readonly last: string;
 }
 
 /**
- * Lists those once more of which something can be read now that could not be: `pendingOf` then has them. Until they are
- * in, they are seen as they were.
- * @throws {DestinationError} {RepositoryError} when the storage fails in a way that says nothing of what is stored
+ * Lists snapshots again of which something has become readable, so that `pendingOf` includes them. They stay visible as
+ * they were until they are taken in.
+ * @throws {DestinationError} {RepositoryError} when the storage fails in a way that says nothing about what is stored
  */
 export async function listUnreadAgain(
   database: CatalogDatabase,
@@ -66,7 +66,7 @@ export async function listUnreadAgain(
   })();
 }
 
-/** Snapshots of the catalog of which something could not be read. */
+/** The number of snapshots in the catalog that could not be read completely. */
 export function countLacking(database: CatalogDatabase): number {
   const count = database.prepare<[], number>(
     'SELECT count(*) FROM snapshot WHERE unreadable > 0 AND replaces IS NULL',
@@ -74,7 +74,7 @@ export function countLacking(database: CatalogDatabase): number {
   return Number(count.pluck().get());
 }
 
-/** In order of their ordinals, without those that are being taken in again already. */
+/** The incomplete snapshots in order of their ordinals, except those that are being taken in again. */
 function lackingIn(database: CatalogDatabase): readonly Lacking[] {
   return database
     .prepare<[], Lacking>(
@@ -86,13 +86,13 @@ function lackingIn(database: CatalogDatabase): readonly Lacking[] {
     .all();
 }
 
-/** A time in the future was noted under a wrong clock. */
+/** Whether a snapshot may be tried again. A time in the future was noted under a wrong clock, and is ignored. */
 function isDue({ again, begun }: Lacking, nowMs: number): boolean {
   if (again === 0 || begun > nowMs) return true;
   return nowMs - begun >= Math.min(LONGEST_WAIT_MS, HOUR_MS * 2 ** (again - 1));
 }
 
-/** Ordinals of the snapshots of which something can be read again. */
+/** The ordinals of snapshots of which something has become readable, and where the next look continues. */
 async function lookAgain(
   database: CatalogDatabase,
   trees: Pick<SnapshotTrees, 'reader'>,
@@ -124,7 +124,7 @@ async function lookAgain(
   return { readable, last };
 }
 
-/** Each once, from behind one on, and then from the beginning up to it. */
+/** Yields each unread tree once: those after the given one, and then those up to it. */
 function* unreadFrom(database: CatalogDatabase, behind: Buffer): Generator<Buffer, undefined, undefined> {
   const next = database
     .prepare<[Buffer], Buffer>('SELECT tree FROM gap WHERE tree > ? ORDER BY tree LIMIT 1')
@@ -153,7 +153,7 @@ async function canRead(
   }
 }
 
-/** As another snapshot at the end of the lineage: what it has is compared with what came last. */
+/** Lists a snapshot again at the end of its lineage, where it is compared with the last one. */
 function listOnceMore(database: CatalogDatabase, { ordinal, lineage, again }: Lacking, nowMs: number): void {
   const next = nextOrdinal(database, { id: lineage });
   database
@@ -179,7 +179,7 @@ function readLooked(database: CatalogDatabase): Looked {
   }
 }
 
-/** Another one whenever a backup, a prune or a repair has changed what is stored. */
+/** A digest of the index objects, which changes whenever a backup, a prune or a repair changes what is stored. */
 async function indexName(repository: Repository, signal: AbortSignal): Promise<string> {
   const names = [...(await listNamed(repository.destination, 'index/', signal)).keys()].sort();
   return createHash('sha256').update(names.join('\n')).digest('hex');

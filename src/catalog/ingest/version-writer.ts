@@ -1,4 +1,7 @@
-/** What the ingest of a snapshot writes: nodes, versions, gaps. Every prefix of it is a state that can be gone on from. */
+/**
+ * Writes what the ingest of a snapshot produces: nodes, versions, gaps. The ingest can continue after any prefix of its
+ * writes.
+ */
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../base/byte-path.ts';
 import { BugError } from '../../base/errors.ts';
@@ -7,15 +10,15 @@ import type { EntryRow } from '../tables/entry-row.ts';
 import { NameWriter } from './name-writer.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 
-/** The node of a name in a directory, and what it was in the snapshot before. */
+/** The node of a name in a directory, and what it was in the previous snapshot. */
 export interface KnownNode {
   readonly id: number;
   readonly name: ByteString;
-  /** Undefined when it was not there. */
+  /** Undefined when the previous snapshot did not have it. */
   readonly row: EntryRow | undefined;
-  /** Ordinal with which `row` begins: that of the snapshot at hand when an interrupted run wrote it. */
+  /** The ordinal with which `row` begins: that of the current snapshot if an interrupted run wrote it. */
   readonly since: number;
-  /** An interrupted run has ended a version of it already. */
+  /** Whether an interrupted run has already ended a version of it. */
   readonly ended: boolean;
 }
 
@@ -40,7 +43,7 @@ export class VersionWriter {
   #rows = 0;
   #begun = false;
 
-  /** @param open the last ordinal of the lineage, where versions that still hold end */
+  /** @param open the last ordinal of the lineage, at which versions end that still apply */
   constructor(database: CatalogDatabase, ordinal: number, open: number) {
     this.#database = database;
     this.#ordinal = ordinal;
@@ -85,7 +88,7 @@ export class VersionWriter {
     return this.#ordinal;
   }
 
-  /** The nodes of a directory in order of their names. */
+  /** Yields the nodes of a directory in order of their names. */
   *known(directory: number): Generator<KnownNode, undefined, undefined> {
     let after: Buffer = Buffer.alloc(0);
     for (;;) {
@@ -112,7 +115,7 @@ export class VersionWriter {
     return node;
   }
 
-  /** Ends the version that holds so far, if any, and begins another. */
+  /** Ends the version that applied so far, if any, and begins another. */
   begin(node: number, before: KnownNode | undefined, row: EntryRow): void {
     if (before?.row !== undefined) this.end(node, before.since);
     this.#begin();
@@ -137,12 +140,12 @@ export class VersionWriter {
 
   end(node: number, since: number): void {
     this.#begin();
-    // What this very snapshot began and does not have after all never was.
+    // A version that an interrupted run began for this snapshot, but that it does not have, is deleted.
     if (since === this.#ordinal) this.#statements.undo.run(node, since);
     else this.#statements.end.run(this.#ordinal - 1, node, this.#open);
   }
 
-  /** Ends everything below a directory, the deepest first, so that an interrupted run finds its way there again. */
+  /** Ends everything below a directory, the deepest first, so that the run after an interrupted one still finds the rest. */
   async endBelow(directory: number, signal: AbortSignal): Promise<void> {
     for (const { id, type, since } of this.#statements.below.all(this.#open, directory)) {
       if (type === NODE_TYPE.directory) await this.endBelow(id, signal);
@@ -151,19 +154,25 @@ export class VersionWriter {
     }
   }
 
-  /** The content of a version becomes known with a later snapshot that has it too. */
+  /** Adds the content of a version, which became known with a later snapshot that has the same version. */
   learn(node: number, row: EntryRow): void {
     this.#begin();
     this.#statements.learn.run(row.content, row.children, node, this.#open);
   }
 
-  /** @param tree the part of it that cannot be read; undefined when it never could */
+  /**
+   * @param tree the part of the directory's tree that cannot be read; undefined when it is refused, so that it is not
+   * tried again
+   */
   addGap(path: ByteString, tree: Buffer | undefined): void {
     this.#begin();
     this.#statements.gap.run(this.#ordinal, Buffer.from(path, 'latin1'), tree ?? null);
   }
 
-  /** Commits when enough has been written, and lets messages in. */
+  /**
+   * Commits when enough has been written, and lets messages in.
+   * @throws the reason of the signal
+   */
   async breathe(signal: AbortSignal): Promise<void> {
     if (this.#rows < ROWS_PER_COMMIT) return;
     this.commit();
@@ -176,7 +185,7 @@ export class VersionWriter {
       this.#names.flush();
       this.#database.exec('COMMIT');
     } else {
-      // A full disk ends the transaction by itself.
+      // A full disk has rolled the transaction back already.
       this.#names.drop();
     }
     this.#begun = false;
@@ -197,7 +206,7 @@ function knownNode(row: KnownRow): KnownNode {
   return {
     id,
     name: row.name.toString('latin1') as ByteString,
-    // With a version all of its columns are there.
+    // With a version, all of its columns have values.
     row: there ? (row as unknown as EntryRow) : undefined,
     since: since ?? 0,
     ended: row.ended === 1,

@@ -1,4 +1,4 @@
-/** Opening the catalog's SQLite file: the one file here that knows the package. */
+/** Opens the SQLite file of the catalog. No other file in the catalog imports the package. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,16 +8,16 @@ import { CATALOG_VERSION, SCHEMA } from './schema.ts';
 
 export type CatalogDatabase = Sqlite.Database;
 
-/** Milliseconds to wait for the other connection; only the setup and checkpoints ever hold it off. */
+/** Milliseconds to wait for the other connection, which only the setup and checkpoints ever block. */
 const BUSY_MS = 10_000;
 /** KiB of pages in memory: the inner pages of the indexes of a million files, and room for what is being written. */
 const WRITER_CACHE = 131_072;
 const READER_CACHE = 65_536;
 /** Bytes of the write-ahead log that stay on the disk once it is not needed. */
 const LOG_KEPT = 67_108_864;
-/** Pages of that log that are moved into the file together: the more, the more often one page stands for many changes. */
+/** Pages of that log that are moved into the file together. The more there are, the more often one page covers many changes. */
 const LOG_PAGES = 16_384;
-/** Bytes of the file that reads take from the page cache without copying. */
+/** Bytes of the file that are mapped into memory, so that reads do not copy them. */
 const MAPPED = 1_073_741_824;
 
 export function catalogPath(stateDirectory: string, repositoryId: string): string {
@@ -25,8 +25,8 @@ export function catalogPath(stateDirectory: string, repositoryId: string): strin
 }
 
 /**
- * Sees to it that there is a catalog: one that another version made is deleted, one that is damaged set aside, and then
- * it is made anew, empty. Nobody may have it open.
+ * Makes sure that there is a catalog. One of another version is deleted and a damaged one set aside, and an empty
+ * catalog is made instead. No connection may have it open.
  * @throws {StateError} READ_ERROR
  */
 export function prepareCatalog(path: string): void {
@@ -39,7 +39,7 @@ export function prepareCatalog(path: string): void {
 }
 
 /**
- * Opens a catalog that is there for writing.
+ * Opens an existing catalog for writing.
  * @throws {StateError} READ_ERROR; see `isDamagedCatalog`
  */
 export function openForWriting(path: string): CatalogDatabase {
@@ -52,7 +52,7 @@ export function openForWriting(path: string): CatalogDatabase {
   }
 }
 
-/** A second connection, which the writer's work never holds up. The catalog must be there. */
+/** Opens a second connection, which the writer never blocks. The catalog must exist. */
 export function openForReading(path: string): CatalogDatabase {
   try {
     const database = new Sqlite(path, { readonly: true, fileMustExist: true, timeout: BUSY_MS });
@@ -64,12 +64,12 @@ export function openForReading(path: string): CatalogDatabase {
   }
 }
 
-/** Moves what the write-ahead log holds into the file; as long as somebody reads, some of it stays where it is. */
+/** Moves the content of the write-ahead log into the file. While other connections read, part of it stays in the log. */
 export function emptyLog(database: CatalogDatabase): void {
   database.pragma('wal_checkpoint(TRUNCATE)');
 }
 
-/** Keeps a damaged catalog, until there is another one, for whoever wants to know what happened to it. */
+/** Renames a damaged catalog, so that it can be examined. The next damaged one replaces it. */
 export function setCatalogAside(path: string): void {
   try {
     renameSync(path, `${path}.damaged`);
@@ -90,7 +90,7 @@ export function isDamagedCatalog(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code) || /^no such (?:table|column)/.test(error.message);
 }
 
-/** Undefined when it has to be made anew. */
+/** Opens an existing catalog; undefined when it has to be made anew. */
 function usable(path: string): CatalogDatabase | undefined {
   let database: CatalogDatabase | undefined;
   try {
@@ -117,7 +117,7 @@ function created(path: string): CatalogDatabase {
     prepare(database);
     database.transaction(() => {
       database.exec(SCHEMA);
-      // Cursors name it, so that none is taken for one of the catalog before this.
+      // Cursors name the epoch, so that those of an earlier catalog are not accepted.
       database.prepare(`INSERT INTO meta VALUES ('epoch', ?)`).run(randomBytes(6).toString('base64url'));
       database.pragma(`user_version = ${CATALOG_VERSION}`);
     })();
@@ -130,7 +130,7 @@ function created(path: string): CatalogDatabase {
 
 function prepare(database: CatalogDatabase): void {
   database.pragma('journal_mode = WAL');
-  // After a power failure the last transactions may be gone; they are taken in again.
+  // After a power failure the last transactions may be lost. The next sync takes their content in again.
   database.pragma('synchronous = NORMAL');
   database.pragma(`journal_size_limit = ${LOG_KEPT}`);
   database.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);

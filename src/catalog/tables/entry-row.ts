@@ -1,4 +1,4 @@
-/** What the catalog keeps of an entry, and when two are the same. */
+/** What the catalog keeps about an entry, and when two entries are the same. */
 import { createHash } from 'node:crypto';
 import type { ByteString } from '../../base/byte-path.ts';
 import { ENTRY_TYPES, type Entry, type FileEntry, type Xattr } from '../../format/tree.ts';
@@ -11,34 +11,35 @@ export interface EntryRow {
   readonly size: number;
   /** Bytes of a file; 0 for everything else. */
   readonly own: number;
-  /** Milliseconds since 1970, rounded towards the past, and the nanoseconds beyond. */
+  /** Milliseconds since 1970, rounded towards the past; `finer` has the remaining nanoseconds. */
   readonly modified: number;
   readonly finer: number;
   readonly mode: number;
-  /** Stands for owner and extended attributes. */
+  /** A number that stands for owner and extended attributes. */
   readonly attributes: number;
   /**
-   * Stands for the bytes of a file, the target of a link, the tree of a directory. Null when it says nothing to other
-   * snapshots: their chunks are named by other keys, or a part of the directory could not be read.
+   * A number that stands for the bytes of a file, the target of a link, or the tree of a directory. Null when it cannot
+   * be compared with other snapshots: their chunks have ids by other keys, or a part of the directory could not be
+   * read.
    */
   readonly content: number | null;
   /** The exact kind, as in `ENTRY_TYPES`. */
   readonly kind: number;
   readonly target: Buffer | null;
-  /** Of a directory: entries in it; null when they are not all known. */
+  /** Of a directory: entries directly in it; null when not all are known. */
   readonly children: number | null;
   /** Of a directory: entries below it at all depths. */
   readonly entries: number | null;
 }
 
-/** Milliseconds beyond this are not exact any more, and no calendar has them. */
+/** The largest time in milliseconds that is exact and that a Date can hold. */
 const FAR = 8_640_000_000_000_000n;
 const MILLISECOND = 1_000_000n;
 /** Bytes of a digest that fit into a number. */
 const DIGEST = 6;
 
 /**
- * @param salted the snapshot's chunks have names that no other snapshot shares
+ * @param salted whether the chunk ids of the snapshot are comparable with no other snapshot
  * @param children of a directory
  */
 export function rowOf(entry: Entry, salted: boolean, children: number | null): EntryRow {
@@ -79,7 +80,7 @@ export function rowOf(entry: Entry, salted: boolean, children: number | null): E
   }
 }
 
-/** The root of a snapshot, which has no entry of its own. */
+/** The row of a snapshot's root, which has no entry of its own. */
 export function rowOfRoot(
   tree: Buffer,
   salted: boolean,
@@ -122,7 +123,7 @@ export function sameMetadata(a: EntryRow, b: EntryRow): boolean {
 
 type Content = Pick<EntryRow, 'kind' | 'type' | 'size' | 'modified' | 'finer' | 'content'>;
 
-/** Whether two entries that are no directories hold the same; without comparable content, size and time decide. */
+/** Whether two entries other than directories have the same content. Without comparable content, size and time decide. */
 export function sameContent(a: Content, b: Content, comparable: boolean): boolean {
   if (a.kind !== b.kind) return false;
   if (a.type !== NODE_TYPE.file) return a.content === b.content;
@@ -143,14 +144,14 @@ function splitTime(ns: bigint): { modified: number; finer: number } {
   return { modified: Number(ms), finer };
 }
 
-/** Nearly every file is one chunk: its id, which is a keyed hash, is cut off. */
+/** Nearly every file is one chunk, whose id, a keyed hash, is truncated. */
 function contentOf({ content, holes }: FileEntry): number {
   if (holes === undefined && content.length === 24) return content.readUIntBE(0, DIGEST);
   if (holes === undefined && content.length === 0) return 0;
   return digest(Buffer.concat([content, Buffer.from(JSON.stringify(holes ?? []))]));
 }
 
-/** Nearly every owner fits into a number as it is; those that do not get an odd one from a hash. */
+/** Nearly every owner fits into an even number exactly. All others get an odd one from a hash. */
 function attributesOf({ uid, gid, xattrs }: Entry): number {
   const small = uid < 0x10_0000 && gid < 0x10_0000;
   if (small && (xattrs === undefined || xattrs.length === 0)) return (uid * 0x10_0000 + gid) * 2;

@@ -1,4 +1,4 @@
-/** Sets of nodes, a bit for each: 125 KB for a million. */
+/** Sets of nodes with one bit for each node: 125 KB for a million. */
 
 export interface Marks {
   readonly bits: Uint32Array;
@@ -9,7 +9,7 @@ export function noMarks(highest: number): Marks {
   return { bits: new Uint32Array((highest >>> 5) + 1) };
 }
 
-/** Every number may be asked for. */
+/** Whether a node is marked. Any number is allowed. */
 export function isMarked({ bits }: Marks, node: number): boolean {
   return (((bits[node >>> 5] ?? 0) >>> (node & 31)) & 1) === 1;
 }
@@ -29,7 +29,7 @@ export function inEither(a: Marks, b: Marks): Marks {
   return { bits: long.bits.map((word, i) => word | (short.bits[i] ?? 0)) };
 }
 
-/** Those behind one, in order. */
+/** The marked nodes after one, in order. */
 export function* markedAfter({ bits }: Marks, last: number): Generator<number, undefined, undefined> {
   const begin = last + 1;
   for (let at = begin >>> 5; at < bits.length; at += 1) {
@@ -41,7 +41,7 @@ export function* markedAfter({ bits }: Marks, last: number): Generator<number, u
   return undefined;
 }
 
-/** In order; undefined when there are more than `limit`. */
+/** The marked nodes in order; undefined when there are more than `limit`. */
 export function listMarked({ bits }: Marks, limit: number): readonly number[] | undefined {
   const nodes: number[] = [];
   for (let at = 0; at < bits.length; at += 1) {

@@ -1,7 +1,7 @@
 /**
- * The names of some thousand nodes in one piece, which is how they are searched: going through a million names takes some
- * milliseconds, however short the part is that is looked for. An index of pieces of three letters would be larger than the
- * names, make every ingest slower, and could not find "漢字".
+ * Stores the names of some thousand nodes in one piece to search them in: going through a million names takes some
+ * milliseconds, however short the text is that is looked for. An index of trigrams would be larger than the names, slow
+ * down every ingest, and could not find "漢字".
  */
 import { isAscii, type ByteString } from '../../base/byte-path.ts';
 import { StateError } from '../../base/errors.ts';
@@ -21,13 +21,13 @@ export interface Named {
 export interface NameBlock {
   readonly nodes: Uint32Array;
   readonly directories: Uint32Array;
-  /** Where each name begins in `text`, and then the end. */
+  /** Where each name begins in `text`, followed by the end of the text. */
   readonly starts: Uint32Array;
-  /** Folded names as Latin-1, each with a zero byte behind it. */
+  /** Folded names as Latin-1, each followed by a zero byte. */
   readonly text: string;
 }
 
-/** What is not UTF-8 in a name becomes U+FFFD. */
+/** The folded name: bytes in UTF-8, as Latin-1. What is not UTF-8 becomes U+FFFD. */
 export function foldedBytes(name: ByteString): string {
   if (isAscii(name)) return name.toLowerCase();
   return Buffer.from(foldText(Buffer.from(name, 'latin1').toString('utf8'))).toString('latin1');

@@ -1,22 +1,22 @@
-/** Search for names: part of a name, or a wildcard pattern for all of it, whatever the case of the letters. */
+/** Compiles searches for names: a part of a name, or a wildcard pattern for a whole name, both case-insensitive. */
 
 import { isAscii } from '../../base/byte-path.ts';
 
 export interface NamePattern {
-  /** What was asked for, folded. */
+  /** The query, folded. */
   readonly folded: string;
-  /** The longest text that every name that matches has in it, folded; empty when there is none. */
+  /** The longest text that every matching name contains, folded; empty when there is none. */
   readonly literal: string;
-  /** Every name that has the text in it matches. */
+  /** Whether every name that contains the literal matches. */
   readonly isPart: boolean;
-  /** Characters that a name must have, and may have, to match. */
+  /** The least and the most characters of a matching name. */
   readonly least: number;
   readonly most: number;
   /** Whether a folded name matches. */
   matches(folded: string): boolean;
 }
 
-/** Undefined for an empty query, which every name matches. */
+/** Compiles a query; undefined for an empty one, which every name matches. */
 export function compileNamePattern(query: string): NamePattern | undefined {
   const folded = foldText(query);
   if (folded === '') return undefined;
@@ -32,10 +32,10 @@ export function compileNamePattern(query: string): NamePattern | undefined {
   return { folded, literal, isPart: false, least, most, matches: (name) => matchesParts(parts, name) };
 }
 
-/** Text in one composed form, without the difference of case. */
+/** Text in one composed form, without differences of case. */
 export function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
-  // A final sigma is the one letter whose lower case depends on what surrounds it.
+  // The final sigma is the one letter whose lower case depends on its surroundings.
   return text.normalize('NFC').toLowerCase().replaceAll('ς', 'σ').normalize('NFC');
 }
 
@@ -44,7 +44,10 @@ export function foldName(name: Buffer): string {
   return foldText(name.toString('utf8'));
 }
 
-/** Parts with anything between them. Each is taken at its first place: a later one can gain nothing. */
+/**
+ * Whether a name consists of the parts, with anything between them. Each part is taken at its first place, as a later
+ * one would gain nothing.
+ */
 function matchesParts(parts: readonly (readonly string[])[], name: string): boolean {
   const text = isAscii(name) ? name : Array.from(name);
   const first = parts[0] ?? [];

@@ -1,38 +1,40 @@
 /**
  * The tables of the catalog.
  *
- * A `node` is a path that some snapshot of a lineage has, or had: its directory's node and its name. A `version` is what
- * the path was in a run of consecutive snapshots; one that did not change is one row, however many snapshots have it.
+ * A `node` is a path that some snapshot of a lineage has, or had: the node of its directory, and its name. A `version`
+ * is what the path was in a run of consecutive snapshots. A path that did not change is one row, however many snapshots
+ * have it.
  *
- * Snapshots of the same host and the same sources that the same keys stored form a lineage. The n-th one taken in has the ordinal
- * `lineage * SPAN + n`, and a version that still holds ends at the last ordinal of its lineage. So the ranges of different
- * lineages never meet, and `since <= ordinal AND until >= ordinal` is all that asks what a snapshot holds.
+ * Snapshots of the same host and the same sources that the same keys stored, either all plain or all encrypted, form a
+ * lineage. The n-th one taken in has the ordinal `lineage * SPAN + n`, and a version that still applies ends at the
+ * last ordinal of its lineage. So the ranges of different lineages never overlap, and `since <= ordinal AND until >=
+ * ordinal` finds what a snapshot holds.
  *
- * A snapshot of which not all could be read is taken in again, as another one at the end of its lineage, whose row has in
- * `replaces` the ordinal of the one that is seen until then. In `gap` are the directories that could not be read: by the
- * backup, or, where it is `damaged`, by the catalog, with the part of a tree that it failed at.
+ * A snapshot that could not be read completely is taken in again, as another one at the end of its lineage. The
+ * `replaces` of that row has the ordinal of the snapshot that is seen until then. In `gap` are the directories that
+ * could not be read: by the backup, or, with `damaged`, by the catalog, with the part of the tree at which it failed.
  *
- * `started` is when a snapshot counts as made. Of a write-only key that is `stored`, when the storage got it, and `said` is
- * the start that it gives itself; `store` is who stored it, as JSON.
+ * `started` is when a snapshot is taken to have been made. For a write-only key that is `stored`, the time when the
+ * storage got it, and `said` is the start that the snapshot itself claims; `store` is who stored it, as JSON.
  *
  * A row of `names` holds the names of some thousand nodes, for searching: see `name-block.ts`.
  */
 
-/** Counted up with every change of what is stored: a file with another one is deleted and built anew. */
+/** Incremented with every change of what is stored. A file of another version is deleted and built anew. */
 export const CATALOG_VERSION = 6;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
 
-/** Where the version of something that is still there ends. */
+/** The ordinal at which versions end that still apply. */
 export function lastOrdinal(lineage: number): number {
   return lineage * SPAN + SPAN - 1;
 }
 
-/** Of `version.type`. The kinds that the agent does not tell apart share a number. */
+/** Values of `version.type`. Kinds that the agent does not distinguish share a number. */
 export const NODE_TYPE = { file: 1, directory: 2, symlink: 3, other: 4 } as const;
 
-/** Of `snapshot.state`. Only complete ones are seen. */
+/** Values of `snapshot.state`. Only complete snapshots are visible. */
 export const SNAPSHOT_STATE = { listed: 0, begun: 1, complete: 2 } as const;
 
 export const SCHEMA = `

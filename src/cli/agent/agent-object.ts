@@ -1,13 +1,13 @@
 /**
- * What the agent and the settings say, as `--json` promises it. Within Holdfast times are milliseconds since 1970, and
- * settings have names in camelCase.
+ * Turns answers of the agent and settings into the objects that `--json` promises. Inside Holdfast times are
+ * milliseconds since 1970, and settings have names in camelCase.
  */
 import type { Job } from '../../jobs/job.ts';
 
 /** The last moment that RFC 3339 can write. */
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** With names in snake_case, and each number below a name that ends with `at` or `until` as a time in RFC 3339. */
+/** Converts names to snake_case, and each number below a name that ends with `at` or `until` to an RFC 3339 time. */
 export function agentObject(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([key, below]: [string, unknown]) => {
@@ -17,7 +17,7 @@ export function agentObject(value: object): object {
   );
 }
 
-/** `type` says what the line is about, so that of the job has another name. */
+/** `type` names the kind of line, so the type of the job is called `job_type`. */
 export function jobObject(job: Job): object {
   return agentObject({ ...job, type: 'job', job_type: job.type });
 }
@@ -27,7 +27,7 @@ function valueOf(value: unknown): unknown {
   return typeof value === 'object' && value !== null ? agentObject(value) : value;
 }
 
-/** One, or several by names that a person has given: those stay as they are. */
+/** One time, or several by names that a user gave, which stay as they are. */
 function timesOf(value: unknown): unknown {
   if (typeof value === 'number') return new Date(Math.min(value, LATEST_MS)).toISOString();
   if (typeof value !== 'object' || value === null) return value;

@@ -1,9 +1,9 @@
-/** Opening an address in the person's browser. */
+/** Opens an address in the user's browser. */
 import { spawn } from 'node:child_process';
 import { isAbort } from '../../base/errors.ts';
 import type { Environment } from '../terminal/terminal.ts';
 
-/** Milliseconds after which a program that has not failed is taken to have opened the browser, as which some go on. */
+/** Milliseconds after which a program that has not failed is taken to have opened the browser: some keep running. */
 const PATIENCE_MS = 3_000;
 
 interface Opener {
@@ -13,7 +13,7 @@ interface Opener {
   readonly input: string;
 }
 
-/** Whether a browser was asked. Always false where there is no screen. */
+/** Opens the address. Returns whether a browser was asked: always false without a screen. */
 export async function openBrowser(address: string, env: Environment, signal: AbortSignal): Promise<boolean> {
   const opener = openerFor(address, env);
   if (opener === undefined) return false;
@@ -33,14 +33,14 @@ export async function openBrowser(address: string, env: Environment, signal: Abo
     };
     child.on('error', (error) => settle(isAbort(error)));
     child.on('exit', (code) => settle(code === 0));
-    // It may end without having read anything.
+    // The program may end without reading its input.
     child.stdin.on('error', () => undefined);
     child.stdin.end(opener.input);
     child.unref();
   });
 }
 
-/** Ours may hold a passphrase. */
+/** Removes Holdfast's own variables, which may hold a passphrase. */
 function withoutOurs(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('HOLDFAST_')));
 }
@@ -48,13 +48,13 @@ function withoutOurs(env: Environment): Environment {
 function openerFor(address: string, env: Environment): Opener | undefined {
   switch (process.platform) {
     case 'darwin':
-      // By its input: every user sees the arguments of a process there.
+      // Passed as input, since every user can see the arguments of a process on macOS.
       return { program: 'osascript', words: ['-'], input: `open location "${address}"\n` };
     case 'win32':
       return { program: 'rundll32', words: ['url.dll,FileProtocolHandler', address], input: '' };
     default: {
       const screen = [env['DISPLAY'], env['WAYLAND_DISPLAY']].some((name) => (name ?? '') !== '');
-      // A browser of the administrator's would be one too many.
+      // No browser is started as root.
       const possible = screen && process.geteuid?.() !== 0;
       return possible ? { program: 'xdg-open', words: [address], input: '' } : undefined;
     }

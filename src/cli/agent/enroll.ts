@@ -70,7 +70,7 @@ async function readToken(context: Context): Promise<string> {
   throw usage('The enrollment token is missing', 'Give it after the address, or on standard input.');
 }
 
-/** What a shell of Windows sends has a byte order mark. */
+/** The shells of Windows send text with a byte order mark. */
 async function tokenOnInput({ stdin }: Context): Promise<string> {
   const read = peopleText(await buffer(stdin));
   if ('text' in read) return read.text;
@@ -100,7 +100,7 @@ async function join(
 
 async function leave(options: OutputOptions, context: Context): Promise<void> {
   await withAgent(context, 'end_enrollment', {}, async (stateDirectory) => {
-    // Also one that cannot be read.
+    // An enrollment that cannot be read is removed as well.
     const known = await readEnrollment(stateDirectory).catch((error: unknown) => {
       if (error instanceof StateError && error.code === 'STATE_DAMAGED') return null;
       throw error;
@@ -142,7 +142,7 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
   else await out.line(reportsLine(status.reports));
 }
 
-/** Asks the running agent; does it here when none runs, and none can start meanwhile. */
+/** Asks the running agent. If none runs, does the work here, while no agent can start. */
 async function withAgent<K extends ControlCall>(
   context: Context,
   call: K,
@@ -178,7 +178,7 @@ async function planOf({ signedPlan, serviceKey, deviceId }: Enrollment): Promise
   try {
     return await readPlan(signedPlan, serviceKey, deviceId);
   } catch {
-    // It is not signed as it must be, which is what is shown.
+    // The plan is not validly signed, which the output says.
     return undefined;
   }
 }

@@ -5,7 +5,7 @@ import { renderTable, type Cell } from '../terminal/table.ts';
 import { printable, type Styles } from '../terminal/terminal.ts';
 import { count, localTime } from '../terminal/wording.ts';
 
-/** What a destination is called where people read. */
+/** Gives the name of a destination as shown to people. */
 export type ShownName = (destination: string) => string;
 
 export function jobsTable(
@@ -68,7 +68,7 @@ function subjectOf({ spec }: Job, shown: ShownName): string {
   return shown(spec.destination);
 }
 
-/** One job with all that is known of it. */
+/** One job with all that is known about it. */
 export function jobText(job: Job, styles: Styles, shown: ShownName): string {
   const lines = [
     `${styles.bold(job.id)}  ${job.type}, ${stateStyle(job, styles)(stateWords(job))}`,

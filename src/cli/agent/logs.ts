@@ -14,7 +14,7 @@ interface LogsOptions extends OutputOptions {
   readonly lines?: string;
 }
 
-/** As pino numbers them. */
+/** The numbers that pino gives to levels. */
 const LEVELS: Readonly<Record<number, string>> = {
   20: 'debug',
   30: 'info',
@@ -59,7 +59,7 @@ function readable(line: string): string {
   try {
     entry = JSON.parse(line) as Readonly<Record<string, unknown>>;
   } catch {
-    // The last line of a process that was killed while it wrote.
+    // The last line of a process that was killed while writing it.
     return printable(line);
   }
   const { time, level, msg, err, ...rest } = entry;

@@ -53,7 +53,7 @@ async function askIfRunning(context: Context): Promise<FullStatus | undefined> {
   }
 }
 
-/** Backups that somebody makes by hand may be there all the same: `holdfast snapshots` lists them. */
+/** Reports that no agent is running. There may be backups made by hand nevertheless: `holdfast snapshots` lists them. */
 async function showAbsent(options: OutputOptions, { out, env }: Context): Promise<void> {
   const elsewhere = await forMachineService(['status'], env);
   const sentence =
@@ -125,14 +125,14 @@ function placesTable({ destinations }: FullStatus, styles: Styles, context: Cont
   return renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: styles.bold });
 }
 
-/** The repository in the state directory, unless another destination has one of its names. */
+/** The name of a destination as shown to people: that of the embedded repository, unless another destination uses it. */
 function shownName(name: string, all: FullStatus['destinations']): string {
   if (name !== DEFAULT_DESTINATION) return name;
   const names = [DEFAULT_DESTINATION, EMBEDDED_DESTINATION];
   return all.some((one) => !one.embedded && names.includes(one.name)) ? name : EMBEDDED_DESTINATION;
 }
 
-/** It is the default one while programs call it so. */
+/** Adds `(default)` to the embedded repository while programs get it under the name `default`. */
 function nameCell({ name }: DestinationStatus, all: FullStatus['destinations']): string {
   const shown = shownName(name, all);
   return shown === name ? name : `${shown} (default)`;

@@ -29,7 +29,7 @@ async function open(options: UiOptions, context: Context): Promise<void> {
     return;
   }
   if (options.print !== true) {
-    // The address is seen in the list of processes for a moment: nobody else's browser may use it.
+    // The address is visible in the list of processes for a moment, so it must work only for this user's browser.
     const { address } = await askAgent(context, 'open_page', { user: ownUser() });
     if (await openBrowser(address, env, context.signal)) {
       await out.line(`The page opens in your browser. If it does not: ${holdfast`ui --print`}`);
@@ -42,7 +42,7 @@ async function open(options: UiOptions, context: Context): Promise<void> {
   );
 }
 
-/** Where the agent can tell whose browser it is. */
+/** The user whose browser may open the page; null where the agent cannot tell whose browser it is. */
 function ownUser(): number | null {
   return process.platform === 'linux' ? (process.geteuid?.() ?? null) : null;
 }

@@ -14,20 +14,20 @@ export interface ArchiveWatch {
   readonly stop: () => void;
 }
 
-/** Between two looks at the counters while nothing is reported, in milliseconds. */
+/** Milliseconds between two looks at the counters while nothing is reported. */
 const LOOK_MS = 200;
 
 export interface WatchParts {
   readonly progress: Progress;
-  /** One that does not exist is a mistake of the person, not of the moment. */
+  /** The sources. One that does not exist is reported as a mistake of the user, not as a file that vanished meanwhile. */
   readonly sources: readonly ByteString[];
   /** Undefined until known; asked again at each update. */
   readonly totals: () => ExpectedTotals | undefined;
   /** For programs: every problem as an object. Undefined when people read. */
   readonly onProblem: ((problem: EntryProblem) => void) | undefined;
-  /** For what somebody has to hear of who wants to see no progress; by default it is said beside that. */
+  /** Takes warnings that must be shown even without progress. By default they are notes of the progress. */
   readonly warn?: ((text: string) => void) | undefined;
-  /** The engine's names of the phases, or words for people. */
+  /** Names a phase: as the engine does, or in words for people. */
   readonly phaseName: (phase: ArchivePhase) => string;
 }
 

@@ -92,7 +92,10 @@ export function define(command: Command, context: Context): void {
   });
 }
 
-/** What a backup writes to the repository it has to remember: that it cannot is found before everything is read. */
+/**
+ * A backup has to remember in the state directory what it writes to the repository. Checks that it can, before it reads
+ * all files.
+ */
 async function requireState({ env }: Context): Promise<void> {
   const { directory } = statePaths(env);
   await makeDirectories(directory).catch((cause: unknown) => {
@@ -116,7 +119,7 @@ async function backUpFiles(
   await noteSettingsOf(words, options, context);
   const { paths, named, notes } = resolveSources(words, workingDirectory(), exclude.never);
   const parent = parentOf(options);
-  // Most of an ordinary backup is looking at files: that begins while the passphrase is stretched.
+  // An ordinary backup spends most of its time looking at files. That begins while the key is derived from the passphrase.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {
     const work = async (repository: Repository): Promise<void> => {
@@ -133,7 +136,7 @@ async function backUpFiles(
   }
 }
 
-/** Options that say something of files alone: nothing is ignored silently. */
+/** Options that apply to files alone. With a stream they are refused, as nothing is ignored silently. */
 const OF_FILES: ReadonlySet<string> = new Set([
   '--parent',
   '--force',

@@ -1,4 +1,4 @@
-/** What a backup leaves out, as options: the same for `backup`, `start` and `explain`. */
+/** The options that say what a backup leaves out: the same for `backup` and `explain`. */
 import type { Command } from 'commander';
 import { parsePatternFile, type PatternSetting } from '../../exclude/patterns.ts';
 import { parseMarker } from '../../exclude/tags.ts';
@@ -10,10 +10,10 @@ import { readAtMost } from '../../base/read-pipe.ts';
 import { filePath } from '../../base/typed-path.ts';
 import { collect, parseLimit, usage } from '../command/options.ts';
 
-/** The largest exclude file, in bytes: hundreds of thousands of patterns, and far from what a device gives without end. */
+/** The largest exclude file, in bytes: room for hundreds of thousands of patterns, and a limit for devices that never end. */
 const LARGEST = 16 << 20;
 
-/** What commander gives for these options. */
+/** The values of these options as commander provides them. */
 export interface GivenExcludes {
   readonly ignoreFile?: readonly string[];
   readonly excludeCaches?: boolean;
@@ -22,7 +22,7 @@ export interface GivenExcludes {
   readonly oneFileSystem?: boolean;
 }
 
-/** A pattern, or a file of such that is still to be read. */
+/** A pattern, or a file of patterns that is still to be read. */
 export type GivenPattern = PatternSetting | { readonly file: string };
 
 /** Adds the options; the returned list fills with what was given, in that order. */
@@ -82,7 +82,7 @@ export function excludeOptions(
   };
 }
 
-/** All patterns, those in files among them. @throws {RequestError} when a file cannot be read, or is no text */
+/** All patterns, including those in files. @throws {RequestError} when a file cannot be read, or is not text */
 export async function readPatterns(
   given: readonly GivenPattern[],
   signal: AbortSignal,
@@ -101,7 +101,7 @@ async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSet
   return parsePatternFile(text).map(({ pattern, line }) => ({ pattern, from: `${file}:${line}` }));
 }
 
-/** Also of a pipe, as a shell makes it. */
+/** Reads a file, or a pipe that a shell made, as with `<(…)`. */
 async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
   let content: Buffer | undefined;
   try {

@@ -156,11 +156,11 @@ function isKnownDirectory(path: string): boolean {
 
 interface NamedSource {
   readonly named: string;
-  /** Where it lies, with the links on the way to it resolved. */
+  /** Its path with all symbolic links resolved. */
   readonly real: string;
 }
 
-/** The path as the backup meets it, and of the sources that it lies in the innermost, whose rules hold. */
+/** The path as the backup sees it, and the innermost source that contains it, whose rules apply. */
 function askedOf(
   written: string,
   sources: readonly NamedSource[],

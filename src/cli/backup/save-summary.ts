@@ -1,4 +1,4 @@
-/** What a backup did, or would do: for people and for programs. */
+/** Shows what a backup did, or would do, to people and to programs. */
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ArchiveSummary } from '../../archiver/archive.ts';
 import type { Estimate } from '../../archiver/estimate.ts';
@@ -16,7 +16,7 @@ import type { OutputOptions } from '../command/options.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
 import { count, seconds, shortId } from '../terminal/wording.ts';
 
-/** Kinds of what could not be captured of files whose content was. */
+/** How many kinds of metadata that could not be captured are named one by one. */
 const OMITTED_SHOWN = 10;
 
 /** Ends a backup: the summary, and exit code 3 when something is missing. */
@@ -29,7 +29,7 @@ export async function showSummary(
   if (summary.snapshot.record.status === 'partial') context.exitCode = EXIT.partial;
   if (options.json === true) await context.out.json(summaryObject(summary));
   else if (options.quiet !== true) await context.out.write(await textOf(summary, context));
-  // Whoever wants to hear of nothing but what is wrong hears of this.
+  // Shown with --quiet, too, since something is wrong.
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
@@ -84,7 +84,7 @@ function foreignObject({ writer, seq, record, host, atMs }: ForeignRecord): obje
   return { writer, seq, record, host, at: atMs === null ? null : new Date(atMs).toISOString() };
 }
 
-/** The same for people. */
+/** The summary as text for people. */
 function summaryText({ snapshot, ...summary }: ArchiveSummary, context: Context): string {
   const { counts, errors, errorsMore } = snapshot.record;
   const { bold, yellow } = createStyles(wantsColor(context.out.stream, context.env));
@@ -119,7 +119,7 @@ function problemSummary(problems: number): string {
   return `${count(problems, 'problem')}: everything else is saved.${listed}`;
 }
 
-/** The same of a dry run, which took so many milliseconds. It reads no file and stores nothing. */
+/** Shows the result of a dry run, which reads no file and stores nothing. `durationMs` is how long it took. */
 export async function showEstimated(
   { counters, bytesTotal, bytesToRead, problems }: Estimate,
   durationMs: number,

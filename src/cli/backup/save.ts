@@ -1,4 +1,4 @@
-/** A backup run as the commands `backup` and `start` do it, with its progress and problems. */
+/** Runs a backup for the commands `backup` and `start --once`, and shows its progress and problems. */
 import { archive, type ArchiveSummary } from '../../archiver/archive.ts';
 import { estimate } from '../../archiver/estimate.ts';
 import type { ArchiveObserver } from '../../archiver/report/observer.ts';
@@ -17,11 +17,11 @@ import { showEstimated } from './save-summary.ts';
 import { jsonLine } from '../terminal/terminal.ts';
 import type { ArchiveRequest } from '../../archiver/archive-request.ts';
 
-/** Filled in here for every request. */
+/** Fields that this module fills in for every request. */
 type OwnFacts = 'host' | 'user' | 'tool';
 
 interface GivenHost {
-  /** Default this machine's. */
+  /** Default: the name of this machine. */
   readonly host?: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SaveOptions extends OutputOptions {
   readonly notes: readonly string[];
 }
 
-/** Backs files up and shows how it goes; the summary is the caller's to show. */
+/** Backs files up and shows the progress. The caller shows the summary. */
 export async function save(
   request: SaveRequest,
   options: SaveOptions,
@@ -53,7 +53,7 @@ export async function save(
   }
 }
 
-/** The same for what a stream gives. */
+/** The same for the content of a stream. */
 export async function saveStream(
   request: Omit<StreamRequest, OwnFacts> & GivenHost,
   input: StreamInput,
@@ -123,5 +123,5 @@ async function withProgress<T>(
   }
 }
 
-/** The engine reads and stores while it scans. */
+/** Words for the phases. There is none for scanning, since the engine already reads and stores meanwhile. */
 const PHASES = { scanning: '', uploading: 'finishing', committing: 'finishing' };

@@ -15,14 +15,14 @@ export interface StreamOptions {
 }
 
 export interface StreamSource {
-  /** Where the content stands in the snapshot. */
+  /** The path of the content in the snapshot. */
   readonly path: ByteString;
-  /** Begins to read; to be called once, when the repository is open. What it reads from ends when the signal aborts. */
+  /** Begins to read. To be called once, when the repository is open. An abort of the signal ends the input. */
   readonly read: StreamInput;
 }
 
 /**
- * What the options say of a stream; undefined when files are to be saved.
+ * The stream that the options ask for; undefined when files are to be saved.
  * @throws {RequestError}
  */
 export function streamSource(

@@ -1,7 +1,7 @@
-/** Whether this process is root's, or acts for root as the user of the machine's service (install/machine-agent.ts). */
+/** Tells whether this process is root's, or acts for root as the user of the machine's service (install/machine-agent.ts). */
 import type { Environment } from '../../base/program-call.ts';
 
-/** Marks a process that acts. */
+/** Environment variable that marks a process which acts for the service. */
 export const ACTING = 'HOLDFAST_ACTING';
 
 export function actsForService(env: Environment): boolean {

@@ -1,6 +1,6 @@
-/** The words of a command line as far as they can be told apart before the command is known. */
+/** Splits the words of a command line as far as possible before the command is known. */
 
-/** Options that may stand before the command and are followed by a value. */
+/** Options that may precede the command and take a value. */
 const VALUE_OPTIONS = new Set(['-r', '--repository', '--password-file', '--password-command', '--config']);
 
 /** `holdfast -r DIR ls latest`: the command, and the words on either side of it. */
@@ -18,7 +18,7 @@ export function splitWords(words: readonly string[]): {
   return { name: undefined, before: words, after: [] };
 }
 
-/** What an option says, whichever way it is written: `-r DIR`, `-rDIR`, `--repository=DIR`. The last one counts. */
+/** The value of an option in any of its forms: `-r DIR`, `-rDIR`, `--repository=DIR`. The last one applies. */
 export function wordOf(
   words: readonly string[],
   [short, long]: readonly [string, string],

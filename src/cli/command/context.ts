@@ -1,9 +1,9 @@
-/** What a command has of the process it runs in. */
+/** What a command gets from the process it runs in. */
 import type { ReadStream } from 'node:tty';
 import type { Clock } from '../../base/clock.ts';
 import type { Output } from '../terminal/output.ts';
 
-/** What work in another thread has of it, too. */
+/** The part of the context that work in another thread gets, too. */
 export type Surroundings = Pick<Context, 'env' | 'clock' | 'signal'>;
 
 export interface Context {

@@ -1,17 +1,17 @@
 /**
- * Words that no command takes: empty ones, and those that are no text where text is meant.
+ * Refuses words that no command takes: empty ones, and those that are not text where text is meant.
  *
- * A variable of a shell that is not set leaves an empty word. Completed as a path it would be the working directory, as
- * the name of a repository the default one, and as a filter everything: no command takes one where it means nothing.
+ * A shell variable that is not set leaves an empty word. As a path it would mean the working directory, as a repository
+ * the default one, and as a filter everything.
  */
 import type { Command } from 'commander';
 import type { RequestError } from '../../base/errors.ts';
 import { usage } from './options.ts';
 
-/** Where it means something: options and arguments behind the name of their command. */
+/** Options and arguments, after the name of their command, for which an empty word has a meaning. */
 const MEANT: ReadonlySet<string> = new Set(['tag --set', 'config set <value>']);
 
-/** Where names of files are meant, which are bytes (base/typed-path.ts): these options, and the arguments of these commands. */
+/** Options that take file names, which may be any bytes (base/typed-path.ts); BYTE_COMMANDS are commands whose arguments do. */
 const BYTES: ReadonlySet<string> = new Set([
   '--exclude',
   '--iexclude',
@@ -45,8 +45,8 @@ const BYTE_COMMANDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Has the command and those below it refuse empty words, before anything else is done with them.
- * @param name of the command, with those above it
+ * Makes a command and its subcommands refuse empty words before anything else is done with them.
+ * @param name of the command, preceded by the names of its parent commands
  */
 export function refuseEmptyWords(command: Command, name = command.name()): void {
   for (const option of command.options) {
@@ -67,7 +67,7 @@ export function refuseEmptyWords(command: Command, name = command.name()): void 
 }
 
 function refuseEmptyArguments(command: Command, name: string): void {
-  // They are the words of another program, which may mean something by an empty one.
+  // These are the words of another program, to which an empty one may mean something.
   if (command.getOptionValue('stdinCommand') !== undefined) return;
   if (!BYTE_COMMANDS.has(name)) for (const word of command.args) requireText(word, name);
   const terms = command.registeredArguments.map((argument) => `<${argument.name()}>`);

@@ -24,7 +24,7 @@ const exitCodes: ReadonlyMap<string, number> = new Map([
 
 const helpCodes: ReadonlySet<string> = new Set(['commander.helpDisplayed', 'commander.version']);
 
-/** By code and side, not by class, so that an error keeps its meaning when it was sent from another thread. */
+/** The exit code for an error. Decided by its code and side, as an error that was sent from another thread has lost its class. */
 export function exitCodeOf(error: unknown): number {
   if (isAbort(error)) return EXIT.interrupted;
   if (textField(error, 'side') === 'request') return EXIT.usage;
@@ -34,14 +34,14 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.get(code) ?? EXIT.failed;
 }
 
-/** Causes below causes: further down is detail for HOLDFAST_DEBUG. */
+/** How many nested causes are shown. Deeper ones are detail for HOLDFAST_DEBUG. */
 const MOST_CAUSES = 3;
 const DEFECT_HINT =
   'This is a defect in Holdfast. Run it again with HOLDFAST_DEBUG=1 and report what it shows.';
 
 /**
- * What happened, why where that adds something, and what to do, each on its own line. Everything is printable. The
- * stack follows only when HOLDFAST_DEBUG is set (to anything but 0).
+ * Describes an error: what happened, why (if that adds something), and what to do, each on its own line. Everything is
+ * printable. The stack follows only when HOLDFAST_DEBUG is set (to anything but 0).
  */
 export function describeError(error: unknown, env: Environment = process.env): string {
   const debug = !['', '0'].includes(env['HOLDFAST_DEBUG'] ?? '');
@@ -49,7 +49,7 @@ export function describeError(error: unknown, env: Environment = process.env): s
   return [...lines.map(printable), ...(debug ? stackLines(error) : [])].join('\n');
 }
 
-/** Their messages say it all: what the system said of it would only frighten. */
+/** Errors that are shown without their cause: the message says it all, and what the system said would only alarm. */
 const PLAIN_CODES: ReadonlySet<string> = new Set(['NO_AGENT', 'NO_LOG']);
 
 function explain(error: unknown): readonly string[] {
@@ -67,7 +67,7 @@ function explain(error: unknown): readonly string[] {
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
 }
 
-/** What this program says itself, and what the system says of a call; not what a library or Node.js makes of either. */
+/** True for errors of this program and of system calls. The wording of libraries is not shown. */
 function isForPeople(cause: unknown): boolean {
   if (textField(cause, 'side') !== '') return true;
   if (cause instanceof AggregateError) return cause.errors.every(isForPeople);
@@ -76,7 +76,10 @@ function isForPeople(cause: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(errno) && messageOf(cause).includes(errno);
 }
 
-/** An Error without a message, as a failed connection to several addresses raises, speaks by its parts or its code. */
+/**
+ * An Error without a message, such as that of a failed connection to several addresses, is described by its parts or
+ * its code.
+ */
 function messageOf(error: unknown): string {
   if (typeof error === 'string') return error;
   const message = textField(error, 'message');

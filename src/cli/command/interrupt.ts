@@ -1,11 +1,11 @@
-/** How a person or the system stops a command: politely first, at once the second time. */
+/** Stops a command on a signal: the first one ends the work cleanly, the second ends it at once. */
 import { EXIT } from './exit-codes.ts';
 import { outputFailed, type DataStream } from '../terminal/output.ts';
 import { isTerminal } from '../terminal/terminal.ts';
 
 /**
- * One key stroke can arrive twice: from the terminal and passed on by the process that started this one. A person's
- * second thought takes longer.
+ * Signals within this time are taken for one. A single Ctrl-C can arrive twice: from the terminal, and passed on by the
+ * process that started this one. Nobody presses it twice this fast.
  */
 const ONE_STROKE_MS = 300;
 
@@ -19,7 +19,7 @@ export interface Interrupts {
   readonly signal: AbortSignal;
   /** Nobody reads the output any more. */
   readonly outputClosed: boolean;
-  /** From now on the work goes on where its output cannot be written. */
+  /** From this call on, the work goes on even if its output cannot be written. */
   outputIsDispensable(): void;
 }
 
@@ -49,7 +49,7 @@ export function watchInterrupts(now: () => number, output: DataStream): Interrup
     if (outputClosed) controller.abort();
     else if (outputNeeded) controller.abort(outputFailed(error));
   });
-  // With nobody to read messages the work still goes on.
+  // The work goes on even if nobody can read its messages.
   process.stderr.on('error', () => {});
   return {
     signal: controller.signal,

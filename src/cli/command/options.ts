@@ -28,7 +28,7 @@ export interface FilterOptions {
   readonly host?: readonly string[];
   readonly tag?: readonly string[];
   readonly path?: readonly string[];
-  /** As `isStoreChoice` lets it pass. */
+  /** Values that `isStoreChoice` accepts. */
   readonly storedBy?: readonly string[];
 }
 
@@ -59,9 +59,9 @@ export function fromOptions({
   };
 }
 
-/** For commands about many snapshots. */
+/** Title of the filter options of commands about many snapshots. */
 export const ALL_SNAPSHOTS = 'Which snapshots:';
-/** For commands about one, which may be called `latest`. */
+/** Title of the filter options of commands about one snapshot, which may be called `latest`. */
 export const ONE_SNAPSHOT = 'Which one "latest" is:';
 
 export function addFilterOptions(command: Command, title: string): Command {
@@ -77,7 +77,7 @@ export function addFilterOptions(command: Command, title: string): Command {
     );
 }
 
-/** For repeatable options: the values in order. */
+/** Collects the values of a repeatable option in order. */
 export function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }
@@ -90,26 +90,29 @@ function collectStores(value: string, previous?: readonly string[]): readonly st
   );
 }
 
-/** A name, a label: what it seems to say, in one line. @throws {RequestError} */
+/** Accepts a name or label that is one line of visible text. @throws {RequestError} USAGE */
 export function oneLine(value: string): string {
   if (isOneLine(value) && !hasNothingToSee(value)) return value;
   throw usage(`"${printable(value)}" cannot be a name`, 'Write something that people can read, in one line.');
 }
 
-/** The same for lists of tags: one without a word would be a filter that everything passes. @throws {RequestError} */
+/**
+ * Collects lists of tags. A list without a tag is refused, as it would be a filter that everything passes.
+ * @throws {RequestError} USAGE
+ */
 export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
   if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Give words, in one line.');
   if (commaList([value]).length > 0) return collect(value, previous);
   throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
 }
 
-/** Several values in one, separated by commas. */
+/** The words of comma-separated values, without the empty ones. */
 export function commaList(values: readonly string[] = []): readonly string[] {
   return values.flatMap((value) => value.split(',').map((word) => word.trim())).filter((word) => word !== '');
 }
 
 /**
- * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or so long ago: `3d`, `12h`.
+ * A time as typed: `2026-11-21`, `2026-11-21 13:05` (both local), an RFC 3339 time, or an age: `3d`, `12h`.
  * Milliseconds since 1970.
  * @throws {RequestError}
  */
@@ -124,14 +127,14 @@ export function parseWhen(text: string, nowMs: number): number {
   );
 }
 
-/** A size as an option that limits something. @throws {RequestError} also for 0, which would leave nothing */
+/** The size, in bytes, of an option that limits something. @throws {RequestError} also for 0, which would allow nothing */
 export function parseLimit(text: string): number {
   const bytes = parseSize(text);
   if (bytes > 0) return bytes;
   throw usage(`"${text}" is no size that anything has`, 'Leave the option out where there is no limit.');
 }
 
-/** One or two examples below the options, each with what it does. */
+/** Adds one or two examples below the options, each with what it does. */
 export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, what: string])[],

@@ -20,11 +20,11 @@ export interface StatePaths {
   readonly recoveryKit: string;
   /** The passphrase of the recovery kit, for repositories that the agent makes elsewhere. */
   readonly passphrase: string;
-  /** The recovery code of the kit, for the same. */
+  /** The recovery code of the kit, for the same repositories. */
   readonly recoveryCode: string;
-  /** The id of the embedded repository, once it was finished. */
+  /** The id of the embedded repository. The file is written once that repository is complete. */
   readonly repositoryId: string;
-  /** Where the running agent says how it is reached. */
+  /** The directory in which the running agent says how to reach it. */
   readonly run: string;
 }
 
@@ -58,7 +58,7 @@ function stateDirectory(env: Environment): string {
   }
   if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'Holdfast');
   const xdg = env['XDG_STATE_HOME'] ?? '';
-  // The specification of XDG has relative paths ignored.
+  // The XDG specification says that relative paths are to be ignored.
   if (isAbsolute(xdg)) return join(xdg, 'holdfast');
   if (isAbsolute(home)) return join(home, '.local', 'state', 'holdfast');
   throw new StateError('STATE_UNKNOWN', 'There is no home directory to keep state in', {
@@ -66,7 +66,7 @@ function stateDirectory(env: Environment): string {
   });
 }
 
-/** Of the embedded repository; undefined before it was finished. */
+/** The id of the embedded repository; undefined until that repository is complete. */
 export async function knownRepositoryId({ repositoryId }: StatePaths): Promise<string | undefined> {
   return (await readFileIfPresent(repositoryId))?.toString('latin1').trim();
 }
@@ -86,7 +86,7 @@ export async function ensureStateDirectory(directory: string): Promise<void> {
   await requireWritable(directory);
 }
 
-/** What is read-only is found before the first file in it is. @throws {StateError} */
+/** Reports a read-only state directory as such, before writing some file in it fails. @throws {StateError} */
 export async function requireWritable(directory: string): Promise<void> {
   try {
     await access(directory, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -151,7 +151,8 @@ export async function readMachineKey({ directory, machineKey }: StatePaths): Pro
 }
 
 /**
- * Makes the machine's secret: whole and durable, or not at all, since half a key would keep the next start from making one.
+ * Makes the machine's secret, whole and durable or not at all: half a key would keep the next start from making a new
+ * one.
  * @throws {StateError} also when there is one already
  */
 export async function createMachineKey({ directory, machineKey }: StatePaths): Promise<Buffer> {

@@ -1,10 +1,10 @@
-/** The words of the command line with all their bytes: Node.js puts U+FFFD in place of those that are no UTF-8. */
+/** The words of the command line with their exact bytes: Node.js replaces bytes that are not UTF-8 by U+FFFD. */
 import { readFileSync } from 'node:fs';
 import { asByteString, bytesOfText, textOfBytes, textWithBytes } from '../../base/byte-path.ts';
 
 /**
  * @param words as Node.js has them
- * @param isLaunched whether another runtime may have been started for them, which hands words on as text
+ * @param isLaunched whether the launcher may have started this runtime; it passes words on as text
  */
 export function typedWords(words: readonly string[], isLaunched: boolean): readonly string[] {
   if (!words.some((word) => word.includes('\uFFFD'))) return words;
@@ -13,14 +13,17 @@ export function typedWords(words: readonly string[], isLaunched: boolean): reado
   return wordsOf(process.ppid, words) ?? words;
 }
 
-/** Undefined where they are others. */
+/** The words of a process with their exact bytes; undefined if they are not the same words. */
 function wordsOf(pid: number, words: readonly string[]): readonly string[] | undefined {
   const typed = lastWords(pid, words.length);
   const isSame = (word: string, at: number): boolean => textOfBytes(bytesOfText(word)) === words[at];
   return typed.length === words.length && typed.every(isSame) ? typed : undefined;
 }
 
-/** None where the system does not tell them: then a name with such bytes is one that is not there. */
+/**
+ * The last words of a process's command line. Empty where the system does not provide them: a name with such bytes is
+ * then not found.
+ */
 function lastWords(pid: number, count: number): readonly string[] {
   let line: Buffer;
   try {

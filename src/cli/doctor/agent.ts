@@ -1,4 +1,4 @@
-/** Checks of the agent: whether it runs, its port, and what it may watch. */
+/** Checks the agent: whether it runs, its port, and what it may watch. */
 import { opendir, readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -54,7 +54,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The port is the agent's, or free for it. */
+/** Checks that the port is the agent's, or free for it. */
 export async function checkPort(port: number, agent: RunningAgent | undefined): Promise<Finding> {
   if (agent !== undefined) return ok('port', `The agent listens on ${agent.addresses.join(', ')}`);
   if (port === 0) return ok('port', 'Any that is free');
@@ -77,7 +77,7 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
   return ok('port', `${port} is free`);
 }
 
-/** By the agent of somebody else, as a rule: each needs a port. */
+/** The finding when the port is taken, usually by the agent of another user: each agent needs its own. */
 async function takenPort(port: number): Promise<Finding> {
   const another = holdfast`config set listen.port ${String(port + 1)}`;
   return (await isHoldfast(port))
@@ -89,10 +89,10 @@ async function takenPort(port: number): Promise<Finding> {
       );
 }
 
-/** Where counting ends, in milliseconds: an answer that is nearly right is better than none. */
+/** Milliseconds after which counting stops: an answer that is nearly right is better than none. */
 const COUNT_MS = 3000;
 
-/** Of the sources that the running agent should watch, those of which it is told nothing. */
+/** The sources that the running agent should watch but gets no events for. */
 export async function unwatchedSources(
   { run }: Pick<StatePaths, 'run'>,
   signal: AbortSignal,
@@ -102,8 +102,8 @@ export async function unwatchedSources(
 }
 
 /**
- * Linux watches directories one by one, and each user only so many.
- * @param unwatched of these the agent is told nothing: whatever the figures say, they are not watched
+ * Checks the limit for watching. Linux watches directories one by one, and each user only so many.
+ * @param unwatched sources for which the agent gets no events: they are not watched, whatever the figures say
  */
 export async function checkWatching(
   roots: readonly string[],
@@ -146,7 +146,7 @@ async function countDirectories(
   untilMs: number,
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<{ readonly directories: number; readonly complete: boolean }> {
-  // What lies on other machines is not watched by way of the system, and may not answer.
+  // Network file systems are left out: the system does not watch them, and they may not answer.
   const far = farMountsOf();
   const waiting = roots.filter((root) => farPlaceOf(bytesOfText(root)) === undefined);
   let directories = 0;
@@ -164,7 +164,7 @@ async function countDirectories(
   return { directories, complete: true };
 }
 
-/** Undefined for what cannot be read: it cannot be watched either. */
+/** The names of the directories in a directory; undefined if it cannot be read, and so not watched either. */
 async function directoriesIn(path: string): Promise<readonly string[] | undefined> {
   const names: string[] = [];
   try {

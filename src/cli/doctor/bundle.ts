@@ -1,4 +1,4 @@
-/** `holdfast doctor --bundle FILE`: what support asks for, as the agent's page gives it, also while no agent runs. */
+/** `holdfast doctor --bundle FILE`: the diagnostics for support that the agent's page also offers, available without an agent. */
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StateError, errnoOf } from '../../base/errors.ts';
@@ -16,16 +16,19 @@ import { readSettings } from '../places/settings-file.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
 
 export interface BundleRequest {
-  /** That is made. */
+  /** The file to make. */
   readonly file: string;
-  /** As by `--config`. */
+  /** The value of `--config`. */
   readonly config: string | undefined;
   readonly findings: readonly Finding[];
   /** Whether there is an agent to ask. */
   readonly agentRuns: boolean;
 }
 
-/** Gives the whole path. @throws {RequestError} when the file is there already; {StateError} when it cannot be written */
+/**
+ * Writes the bundle and returns its absolute path.
+ * @throws {RequestError} when the file is there already; {StateError} when it cannot be written
+ */
 export async function writeBundle(request: BundleRequest, context: Context): Promise<string> {
   const { config, findings, agentRuns } = request;
   const { env, clock } = context;
@@ -53,7 +56,7 @@ export async function writeBundle(request: BundleRequest, context: Context): Pro
   return file;
 }
 
-/** A file that is broken is among the findings. */
+/** The settings; undefined without a valid file. That a file is broken is among the findings. */
 async function settingsOf(config: string | undefined, context: Context): Promise<FilledConfig | undefined> {
   try {
     return (await readSettings(config, context))?.values;

@@ -62,7 +62,7 @@ interface Examination {
   readonly agentRuns: boolean;
 }
 
-/** Every check, one after the other: a later one may need what an earlier one found. */
+/** Runs every check in order, as a later one may need what an earlier one found. */
 async function examine(options: DoctorOptions, context: Context): Promise<Examination> {
   const { env, clock, signal } = context;
   const paths = statePaths(env);
@@ -134,7 +134,7 @@ async function examineSettings(
   return findings;
 }
 
-/** One line for each, aligned. */
+/** Shows one aligned line for each finding. */
 export async function showFindings(findings: readonly Finding[], { out, env }: Context): Promise<void> {
   const styles = createStyles(wantsColor(out.stream, env));
   const marks = {

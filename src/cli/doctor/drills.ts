@@ -1,4 +1,4 @@
-/** Checks of what proves that backups come back: drills of the recovery code, and the trial restores of the agent. */
+/** Checks that backups are proven to come back: by drills of the recovery code, and by the trial restores of the agent. */
 import { HoldfastError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
@@ -12,15 +12,15 @@ import { knownRepositoryId, statePaths } from '../command/state-directory.ts';
 import { count, localTime } from '../terminal/wording.ts';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
-/** Twice a year is what is asked for, and somebody may be on holiday. */
+/** Drills are asked for twice a year. The limit leaves time for a holiday. */
 const KEY_DRILL_GOOD_MS = 200 * 86_400_000;
-/** Some may have been canceled, and each destination has its own. */
+/** How many drills are looked at: some may have been canceled, and each destination has its own. */
 const JOBS_LOOKED_AT = 50;
 const CHECK = 'restore drill';
 
 type DrillContext = Pick<Context, 'env' | 'clock' | 'signal'>;
 
-/** Each destination has keys of its own: that the paper opens one says nothing about another. */
+/** Checks the drills of each destination, as each has its own keys: that the paper opens one says nothing about another. */
 export async function checkKeyDrill(context: DrillContext): Promise<Finding> {
   const { directory } = statePaths(context.env);
   const drilled: Drilled[] = [];
@@ -30,9 +30,9 @@ export async function checkKeyDrill(context: DrillContext): Promise<Finding> {
 }
 
 export interface Drilled {
-  /** Of the destination; undefined where no running agent says which one it is. */
+  /** The name of the destination; undefined if no running agent tells it. */
   readonly name: string | undefined;
-  /** Milliseconds since 1970. */
+  /** The last drill, in milliseconds since 1970; undefined if there was none. */
   readonly last: number | undefined;
 }
 
@@ -62,7 +62,10 @@ export function keyDrillFinding(places: readonly Drilled[], nowMs: number): Find
   return warning(check, `On this machine the recovery code was never proven to work${where}`, hint);
 }
 
-/** Destinations with a repository that holds backups, as far as the agent knows them; else what was opened here. */
+/**
+ * Destinations with a repository that holds backups, as far as the agent knows them; else the repositories that were
+ * opened on this machine.
+ */
 async function usedPlaces({
   env,
   signal,
@@ -70,7 +73,7 @@ async function usedPlaces({
   const paths = statePaths(env);
   const opened = await openedRepositories(paths.directory);
   const embedded = await knownRepositoryId(paths);
-  // Each start makes the one in the state directory: where nothing is in it, nothing can be drilled.
+  // Every start makes the embedded repository. While it is empty, there is nothing to drill.
   const isUsed = (id: string): boolean => id !== embedded || holdsBackups(paths.directory);
   let told: readonly DestinationView[] = [];
   try {
@@ -87,19 +90,19 @@ async function usedPlaces({
   return opened.filter(isUsed).map((id) => ({ name: undefined, id }));
 }
 
-/** Of the running agent, which makes one every week unless its settings say otherwise. */
+/** Checks the trial restores of the running agent, which makes one every week by default. */
 export async function checkRestoreDrill({ env, signal }: Pick<Context, 'env' | 'signal'>): Promise<Finding> {
   const { run } = statePaths(env);
   const drills = { types: ['drill'], status: null, limit: JOBS_LOOKED_AT } as const;
   const jobs = await callAgent(run, 'jobs', drills, signal);
   const { destinations } = await callAgent(run, 'status', {}, signal);
-  // One that is no longer used has nothing to prove.
+  // A destination that has left the settings has nothing to prove.
   const names = new Set(destinations.map(({ name }) => name));
   return restoreDrillFinding(jobs.filter(({ spec }) => names.has(spec.destination)));
 }
 
 /**
- * Of the last drill of each destination, what the worst says.
+ * The worst finding about the last drill of each destination.
  * @param jobs drills, the newest first
  */
 export function restoreDrillFinding(jobs: readonly Job[]): Finding {

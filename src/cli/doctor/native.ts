@@ -1,4 +1,4 @@
-/** The check of the native parts: each does its work once. */
+/** Checks that the native packages work. */
 import { npmHere } from '../../base/holdfast-command.ts';
 import { randomBytes } from 'node:crypto';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';

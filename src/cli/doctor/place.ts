@@ -1,4 +1,4 @@
-/** Checks of what is kept: the state directory, the settings, and the repository. */
+/** Checks the state directory, the settings, and the repository. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
@@ -86,7 +86,7 @@ export async function checkSettings(
   }
 }
 
-/** The repository that backups go to opens with its key. */
+/** Checks that the repository that backups go to opens with its key. */
 export async function checkRepository(settings: Settings, context: Context): Promise<Finding> {
   const check = 'repository';
   const { defaultDestination, destinations } = settings;
@@ -105,7 +105,7 @@ export async function checkRepository(settings: Settings, context: Context): Pro
   return await checkOpening(check, place, context);
 }
 
-/** Those of the settings beside the default one: what lies there is of use only while it can be opened. */
+/** Checks the other destinations of the settings: their backups are of use only while they can be opened. */
 export async function checkOtherPlaces(settings: Settings, context: Context): Promise<readonly Finding[]> {
   const others = settings.destinations.filter(({ name }) => name !== settings.defaultDestination);
   const findings: Finding[] = [];
@@ -137,7 +137,7 @@ async function isThere(path: string): Promise<boolean> {
   }
 }
 
-/** Files that only the agent writes, as witnesses of the time. */
+/** Files that this machine wrote: a clock that is behind their times is wrong. */
 export function witnessesOf(env: Environment): readonly string[] {
   const { directory, machineKey } = statePaths(env);
   return [machineKey, join(directory, 'state.db'), join(directory, 'agent.log')];

@@ -1,4 +1,4 @@
-/** `holdfast service`: the agent as a service of the system, there from the start of the machine. */
+/** `holdfast service`: runs the agent as a service of the system, which starts with the machine. */
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -34,7 +34,7 @@ import { printable } from '../terminal/terminal.ts';
 
 interface ServiceOptions extends OutputOptions {
   readonly user?: boolean;
-  /** The name of a person. */
+  /** The name of the person whose service it is. */
   readonly for?: string;
   readonly system?: boolean;
   readonly dryRun?: boolean;
@@ -107,13 +107,13 @@ async function chosenLayout(options: ServiceOptions, { env, signal }: Context): 
   return layoutOf(scope, env, platform, await chosenPerson(options.for, env, signal));
 }
 
-/** Units belong to root, also that of one person. @throws {RequestError} with the command to run instead */
+/** Units belong to root, including those of one person. @throws {RequestError} with the command to run instead */
 function requireRoot({ person, state }: Layout, options: ServiceOptions): void {
   if (person === undefined || process.getuid?.() === 0) return;
   if (options.dryRun === true || options.print === true) return;
   const [, , ...typed] = process.argv;
   const words = options.user === true || options.for !== undefined ? typed : [...typed, '--user'];
-  // Root does not have the environment of the person.
+  // Root does not have the person's environment.
   const set = state === usualState(person.home) ? [] : ['env', `HOLDFAST_STATE_DIR=${state}`];
   const command = ['sudo', ...set, ...programForSudo(), ...words].map(quoted).join(' ');
   throw new RequestError('FORBIDDEN', 'On Linux a service is for root to change, also that of one person', {
@@ -125,7 +125,7 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   const patience = patienceOf(options);
   const layout = await chosenLayout(options, context);
   requireRoot(layout, options);
-  // What is only shown may be for another machine.
+  // Text that is only printed may be for another machine.
   if (options.print !== true) await requireNoPackage(layout);
   if (layout.person !== undefined) await requireHome(layout.person);
   const start = options.start !== false;
@@ -174,7 +174,7 @@ async function uninstall(options: ServiceOptions, context: Context): Promise<voi
   else if (!purge) await context.out.line(`Settings, keys and backups are kept: ${printable(layout.state)}`);
 }
 
-/** Shows everything, then does it. */
+/** Shows all steps, then does them. */
 async function work(steps: readonly Step[], options: ServiceOptions, context: Context): Promise<void> {
   const { out, stderr, env, signal } = context;
   const say = async (line: string): Promise<void> => {
@@ -231,7 +231,7 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   );
 }
 
-/** The agent; `hidden` where only others may ask it. */
+/** The running agent; `hidden` when it runs but this user may not ask it. */
 async function visibleAgent(
   { state }: Layout,
   signal: AbortSignal,
@@ -260,7 +260,7 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
   const points = await mountPoints();
   const real = await resolved(directory);
   const place = writablePlace(real, points);
-  // A link stands in the unit as it was given: it may lead elsewhere one day.
+  // The unit names a symbolic link as it was given, as the link may lead elsewhere one day.
   const placeOf = (named: string): string =>
     named === directory ? (place === real ? directory : place) : writablePlace(named, points);
   const content = allowWriteText(before, directory, placeOf);

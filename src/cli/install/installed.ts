@@ -1,4 +1,4 @@
-/** What the service that is installed says of itself, whatever the environment of the command says. */
+/** Finds facts about the installed service in its unit, whatever the environment of the command says. */
 import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
@@ -10,10 +10,10 @@ import { printable, type Environment } from '../terminal/terminal.ts';
 import { usualState } from './person.ts';
 import { layoutOf, unitName, type Layout } from './plan.ts';
 
-/** Where systemd finds what packages bring, behind what an administrator wrote. */
+/** Where systemd looks for the units of packages, after those that an administrator wrote. */
 const PACKAGED_UNITS: readonly string[] = ['/lib/systemd/system', '/usr/lib/systemd/system'];
 
-/** The unit of the machine that a package brought; undefined when there is none. */
+/** The unit of the machine's service that came with a package; undefined when there is none. */
 export async function packagedUnit(
   layout: Layout,
   directories: readonly string[] = PACKAGED_UNITS,
@@ -35,7 +35,7 @@ export async function installedUnit(
   return await packagedUnit(layout, directories);
 }
 
-/** A second unit would hide that of the package. @throws {StateError} */
+/** Refuses to install beside a package: a second unit would hide that of the package. @throws {StateError} */
 export async function requireNoPackage(layout: Layout, directories?: readonly string[]): Promise<void> {
   const unit = await packagedUnit(layout, directories);
   if (unit === undefined) return;
@@ -45,8 +45,8 @@ export async function requireNoPackage(layout: Layout, directories?: readonly st
 }
 
 /**
- * How to give a command to the service of the machine; undefined where there is none, or the command was for it. Its state
- * is not that of whoever types, root included.
+ * The command line that addresses the service of the machine; undefined if there is none, or the command already did.
+ * The state of the service is not that of the user, not even of root.
  */
 export async function forMachineService(
   words: readonly string[],
@@ -57,26 +57,27 @@ export async function forMachineService(
   const layout = layoutOf('system', env, platform);
   const unit = await installedUnit(layout);
   if (unit === undefined || statePaths(env).directory === layout.state) return undefined;
-  // Of another installation, and for root with an agent of its own, the command has to say whose it is.
+  // For the service of another installation, and for root, who may have an agent of its own, the command has to name
+  // the places.
   const isOurs = ((await readFileIfPresent(unit))?.toString('utf8') ?? '').includes(launcherOf(HERE));
   if (isOurs && process.geteuid?.() !== 0)
     return ['sudo', ...programForSudo(), ...words].map(quoted).join(' ');
   const places = [`HOLDFAST_STATE_DIR=${layout.state}`, `HOLDFAST_CONFIG=${layout.config ?? ''}`];
-  // The command of the package knows both by itself.
+  // The command of the package knows both places.
   const program = unit === layout.unit ? ['env', ...places, ...programForSudo()] : ['holdfast'];
   return ['sudo', '-u', 'holdfast', ...program, ...words].map(quoted).join(' ');
 }
 
-/** How to get a service of one's own; for root, one of the machine. */
+/** The command that installs a service for this user; for root, one for the machine. */
 export function installCommand(env: Environment, isRoot = process.getuid?.() === 0): string {
   if (process.platform !== 'linux' || isRoot) return holdfast`service install`;
   const state = env['HOLDFAST_STATE_DIR'] ?? '';
-  // Root does not have the environment of the person.
+  // Root does not have the user's environment.
   const set = state === '' ? [] : ['env', `HOLDFAST_STATE_DIR=${resolve(state)}`];
   return ['sudo', ...set, ...programForSudo(), 'service', 'install', '--user'].map(quoted).join(' ');
 }
 
-/** With the state that the unit of a person has, where it is installed. */
+/** The layout with the state directory that the installed unit of a person names. */
 export async function asInstalled(layout: Layout): Promise<Layout> {
   if (layout.person === undefined) return layout;
   const text = await readFileIfPresent(layout.unit);
@@ -85,7 +86,7 @@ export async function asInstalled(layout: Layout): Promise<Layout> {
 }
 
 /**
- * What is deleted for ever has to be the state of the service, and not what some environment names.
+ * Makes sure before a deletion that the directory is the state of the service, not just what some environment names.
  * @throws {StateError} when the unit of the person does not say where it is, or the environment says another place
  */
 export async function requireKnownState(layout: Layout, env: Environment): Promise<void> {
@@ -111,7 +112,7 @@ export async function requireKnownState(layout: Layout, env: Environment): Promi
 
 const VARIABLE = 'HOLDFAST_STATE_DIR=';
 
-/** The state directory that a unit gives to its agent; undefined when it names none, or one that only systemd can tell. */
+/** The state directory that a unit gives to its agent; undefined when it names none, or one that only systemd can resolve. */
 export function stateInUnit(text: string): string | undefined {
   const words = [...text.matchAll(/^Environment=(.*)$/gm)].flatMap(([, value = '']) => wordsOf(value));
   const value = words.findLast((word) => word.startsWith(VARIABLE))?.slice(VARIABLE.length) ?? '';
@@ -119,7 +120,7 @@ export function stateInUnit(text: string): string | undefined {
   return value === '' || plain.includes('%') ? undefined : value.replaceAll('%%', '%');
 }
 
-/** As systemd reads them, as far as the templates write them. */
+/** The words of a line as systemd reads them, for the syntax that the templates use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/(?:[^\s"]|"(?:[^"\\]|\\.)*")+/g)].map(([word]) =>
     word.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_whole, inner: string) =>

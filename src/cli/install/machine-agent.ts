@@ -1,9 +1,10 @@
 /**
- * The service of the machine, for commands of root that are about it: its state is not that of root. They run as the user of
- * the service, so that whatever they write is the service's to read; what only root may do they keep as capabilities.
+ * Runs commands of root that are about the machine's service as the user of that service, whose state is not that of
+ * root. Whatever they write can then be read by the service. The powers of root that they need are kept as
+ * capabilities.
  *
- * What the settings of the service name is run by whoever can change them: it must not get what root may. The capabilities
- * are this process's alone, no child inherits them (`keepToItself`).
+ * Commands that the settings of the service name are chosen by whoever can change these settings, and must not get
+ * root's powers: the capabilities belong to this process alone, and no child inherits them (`keepToItself`).
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,16 +18,17 @@ import { statePaths } from '../command/state-directory.ts';
 import { installedUnit } from './installed.ts';
 import { layoutOf } from './plan.ts';
 
-/** About no agent at all, or about the service itself. */
+/** Commands that are about no agent at all, or about the service itself. */
 const ELSEWHERE = new Set(['service', 'partner', 'completion', 'help']);
 
 /**
- * These write where root says: files that they give back, keys, and what doctor tells. All others read, and write in what
- * is the service's own: there whoever has taken it over may have put a link, through which root's powers would write.
+ * Commands that write where root says: restored files, and keys. (`doctor --bundle` does, too.) All others write only
+ * in what is the service's own, and so do not keep the power to write anywhere: an attacker who has taken over the
+ * service may have put a link there.
  */
 const WRITE_ELSEWHERE = new Set(['restore', 'keys']);
 
-/** By the names of setpriv, with their numbers in the kernel. */
+/** The names of capabilities in setpriv, with their numbers in the kernel. */
 const CAPABILITIES = {
   chown: 0,
   dac_override: 1,
@@ -48,7 +50,7 @@ const OF_ROOT: readonly Capability[] = [
   'setfcap',
 ];
 
-/** What the unit has for its cache and for temporary files. */
+/** The directory of the unit for its cache and temporary files. */
 const CACHE = '/var/cache/holdfast';
 const SETPRIV = '/usr/bin/setpriv';
 const PR_CAP_AMBIENT = 47;
@@ -62,7 +64,8 @@ interface MachineService {
 }
 
 /**
- * Goes on as the user of the machine's service when the command is root's and about it; else, and then, comes back.
+ * Executes the program again as the user of the machine's service, if the command is root's and about that service.
+ * Returns otherwise, and in the program that was executed.
  * @throws {StateError} when the system cannot do that
  */
 export async function actForService(words: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
@@ -73,7 +76,7 @@ export async function actForService(words: readonly string[], env: NodeJS.Proces
   const service = await serviceMeant(words, env);
   if (service === undefined) return;
   const places = placesOf(service, env);
-  // Where the service is root's own, there is nobody to become.
+  // A service that runs as root needs no change of the user.
   if (service.uid === 0) Object.assign(env, places);
   else goOnAs(service, words, { ...env, ...places, [ACTING]: '1' });
 }
@@ -81,7 +84,7 @@ export async function actForService(words: readonly string[], env: NodeJS.Proces
 async function serviceMeant(words: readonly string[], env: Environment): Promise<MachineService | undefined> {
   const service = await serviceOfMachine(env);
   if (service === undefined || !isAbout(service, words, env)) return undefined;
-  // Root may have an agent of its own.
+  // Root may have an agent of its own. Commands are about that one, unless the environment names the service's state.
   return namesState(env) || !(await hasSettings(env)) ? service : undefined;
 }
 
@@ -107,7 +110,7 @@ async function hasSettings(env: Environment): Promise<boolean> {
 
 type Places = Pick<MachineService, 'state' | 'config'>;
 
-/** A repository that is named by its place is the caller's affair, unless it is the service's own. */
+/** Whether a command is about the service. One that names a repository by its place is not, unless it is the service's own. */
 export function isAbout({ state, config }: Places, words: readonly string[], env: Environment): boolean {
   const { name } = splitWords(words);
   if (name === undefined || ELSEWHERE.has(name)) return false;
@@ -150,7 +153,7 @@ function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: Nod
         hint: 'Name the folder above, or a link to it whose name is UTF-8.',
       },
     );
-  // What cannot be executed would end this process without a word.
+  // If execve failed, it would end this process without a message.
   if (process.execve !== undefined && existsSync(SETPRIV))
     process.execve(SETPRIV, ['setpriv', ...become, ...keep, '--', ...program], env);
   const command = ['sudo', '-u', `#${uid}`, ...programForSudo(), ...words].map(quoted).join(' ');
@@ -159,7 +162,7 @@ function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: Nod
   });
 }
 
-/** What a command keeps of what root may. */
+/** The capabilities that a command keeps. */
 export function powersFor(words: readonly string[]): readonly Capability[] {
   const { name = '', after } = splitWords(words);
   const writes =
@@ -167,13 +170,16 @@ export function powersFor(words: readonly string[]): readonly Capability[] {
   return writes ? OF_ROOT : READING;
 }
 
-/** Root of a container has not everything that there is. */
+/** In a container, root may lack some capabilities. */
 function isHeld(capability: Capability): boolean {
   const permitted = /^CapPrm:\s*([0-9a-f]+)$/mu.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? '0';
   return (BigInt(`0x${permitted}`) & (1n << BigInt(CAPABILITIES[capability]))) !== 0n;
 }
 
-/** Called before there are children or other threads: those have what the thread that makes them has. */
+/**
+ * Makes sure that no child inherits the capabilities. To be called before there are children or other threads, which
+ * take over what the thread that makes them has.
+ */
 async function keepToItself(): Promise<void> {
   const { libc } = await import('../../system/libc.ts');
   const prctl = libc?.bind('prctl', 'int', ['int', 'size_t', 'size_t', 'size_t', 'size_t']);

@@ -1,4 +1,4 @@
-/** Settings of an agent that nobody runs back nothing up: whoever has none is told of the one that the machine has. */
+/** Keeps users without an agent from writing settings that nothing reads, and points them to the service of the machine. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { RequestError } from '../../base/errors.ts';
@@ -7,7 +7,7 @@ import { statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { forMachineService } from './installed.ts';
 
-/** @throws {RequestError} FORBIDDEN where the machine has a service, and whoever types has never had an agent */
+/** @throws {RequestError} FORBIDDEN when the machine has a service and this user never had an agent */
 export async function requireOwnAgent(env: Environment): Promise<void> {
   const isNamed = (env['HOLDFAST_STATE_DIR'] ?? '') !== '' || (env['HOLDFAST_CONFIG'] ?? '') !== '';
   if (isNamed || existsSync(join(statePaths(env).directory, 'state.db'))) return;

@@ -1,4 +1,4 @@
-/** For whom a service is that belongs to one person. */
+/** Finds the person for whom a service of one person is. */
 import { stat } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -7,14 +7,14 @@ import { statePaths } from '../command/state-directory.ts';
 import { printable, type Environment } from '../terminal/terminal.ts';
 import { outputOf } from './step.ts';
 
-/** As the user database has them. */
+/** A user as the user database has it. */
 export interface Person {
   readonly name: string;
   readonly uid: number;
   readonly home: string;
 }
 
-/** Who runs the command. @throws {RequestError} when the user database does not know */
+/** The user who runs the command. @throws {RequestError} when the user database does not know */
 export function callingPerson(): Person {
   try {
     const { username, uid, homedir } = userInfo();
@@ -28,7 +28,7 @@ export function callingPerson(): Person {
 }
 
 /**
- * Whom the command is for: the person who is named, else who called sudo, else who runs the command.
+ * The person whom the command is for: the one that was named, else who called sudo, else who runs the command.
  * @throws {RequestError} when that is nobody, or root
  */
 export async function chosenPerson(
@@ -69,11 +69,12 @@ export function personOf(line: string): Person | undefined {
 }
 
 /**
- * The agent may write to the home: that must be there, and not be everything.
+ * Checks the home directory, to which the unit lets the agent write: it has to exist, and must not be the root
+ * directory.
  * @throws {StateError}
  */
 export async function requireHome({ name, home }: Person): Promise<void> {
-  // These would end a line of the unit elsewhere than they should.
+  // Such names would break the lines of the unit.
   if (/^\s|[\s\\]$|\p{Cc}/u.test(name) || /\p{Cc}/u.test(home)) {
     throw new StateError('UNSUPPORTED', `The name or the home of ${printable(name)} cannot stand in a unit`, {
       hint: 'Give the person another name, or run one service for the machine: --system',
@@ -94,21 +95,21 @@ async function isDirectory(path: string): Promise<boolean> {
   }
 }
 
-/** Where the agent of a person keeps its state. Of another person the home is known, and not the environment. */
+/** The state directory of a person's agent. Of another person, the home is known but not the environment. */
 export function stateOf({ uid, home }: Person, env: Environment): string {
   if (uid === process.getuid?.()) return statePaths(env).directory;
   const chosen = env['HOLDFAST_STATE_DIR'] ?? '';
   return chosen === '' ? usualState(home) : resolve(chosen);
 }
 
-/** Where root takes the state to be, that does not have the person's environment. */
+/** The state directory that root assumes without having the person's environment. */
 export function usualState(home: string): string {
   return join(home, '.local', 'state', 'holdfast');
 }
 
 /**
- * The unit of a person. What a unit's name may not hold is written as systemd-escape does; the hyphen, which it may hold,
- * stays.
+ * The name of a person's unit. Characters that a unit's name cannot have are escaped as systemd-escape does, except
+ * that the hyphen, which it can have, stays.
  */
 export function unitOf({ name }: Person): string {
   const escaped = Buffer.from(name, 'utf8')

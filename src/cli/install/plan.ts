@@ -9,10 +9,10 @@ import { callingPerson, stateOf, unitOf, type Person } from './person.ts';
 import type { Step } from './step.ts';
 import { ROOT, fillTemplate, unitLine, unitValue, unitWord, urlPath, xmlText } from './template.ts';
 
-/** For everybody, with rights of its own, or for one person. */
+/** `system`: one service for everybody, with a user of its own; `user`: a service for one person. */
 export type Scope = 'system' | 'user';
 
-/** Where everything of the service is. */
+/** The places of the service, and whom it runs as. */
 export interface Layout {
   readonly scope: Scope;
   readonly platform: NodeJS.Platform;
@@ -22,7 +22,7 @@ export interface Layout {
   readonly config: string | undefined;
   /** The file that the service manager reads. */
   readonly unit: string;
-  /** Whom the agent runs as; undefined where it has a user of its own, or is started by the person's own session. */
+  /** The person as whom the agent runs; undefined where it has a user of its own, or is started by the person's own session. */
   readonly person: Person | undefined;
 }
 
@@ -34,7 +34,7 @@ const SYSUSERS = '/etc/sysusers.d/holdfast.conf';
 const SERVICE = 'holdfast';
 
 /**
- * @param person for whom a service of one person is, on Linux; else for who runs the command
+ * @param person on Linux, the person for whom a service of one person is; default: who runs the command
  * @throws {RequestError} where there is no such service
  */
 export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platform, person?: Person): Layout {
@@ -63,7 +63,7 @@ export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platfo
   });
 }
 
-/** By what name systemd knows the service. */
+/** The name by which systemd knows the service. */
 export function unitName({ unit }: Layout): string {
   return basename(unit);
 }
@@ -101,19 +101,20 @@ export async function installSteps(
     },
     { kind: 'run', words: ['systemd-sysusers', SYSUSERS] },
     { kind: 'run', words: ['install', '-d', '-o', SERVICE, '-g', SERVICE, '-m', '0755', join(config, '..')] },
-    // By the service itself, whose directory it is: root would write, and give away, wherever a link in there leads.
+    // Done as the user of the service, whose directory it is: as root it would follow a link in there, and write to or
+    // give away any file.
     { kind: 'run', words: asUser(SERVICE, ['sh', '-c', MAKE_SETTINGS, 'sh', config]) },
     unit,
     ...load,
   ];
 }
 
-/** In what belongs to somebody everything is done as that user, who could have put a link anywhere in there. */
+/** Runs a command as a user. What is done in the directories of a user is done as that user, who could have put links there. */
 function asUser(name: string, words: readonly string[]): readonly string[] {
   return ['runuser', '-u', name, '--', ...words];
 }
 
-/** Empty settings, where there are none yet. */
+/** Shell script that makes empty settings if there are none yet. */
 const MAKE_SETTINGS = 'umask 077; set -C; test -e "$1" || echo {} >"$1"';
 
 /** The unit with everything filled in. */
@@ -150,7 +151,7 @@ function startSteps(layout: Layout): readonly Step[] {
   const unit = unitName(layout);
   return [
     { kind: 'run', words: ['systemctl', 'enable', unit] },
-    // Also when it runs: it may run with what was written before.
+    // Restarts a running service as well, as it may run with an earlier unit.
     { kind: 'run', words: ['systemctl', 'restart', unit] },
   ];
 }
@@ -197,7 +198,7 @@ async function windowsSteps(
   };
   const content = await fillTemplate('windows/holdfast.xml', values, xmlText);
   const steps: Step[] = [
-    // Whoever made the directory before would say what the service runs.
+    // Secures the directory first: otherwise whoever made it before could choose what the service runs.
     { kind: 'run', words: windowsScript(layout, '-Prepare') },
     { kind: 'write', path: layout.unit, content, mode: 0o644 },
   ];
@@ -240,7 +241,10 @@ export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] 
   ];
 }
 
-/** What belongs to others may change while it is removed: rm follows no link on the way down, which Node's does by path. */
+/**
+ * Removes a tree. Its owner may change it meanwhile: rm follows no link on the way down, while Node.js works with paths
+ * and would.
+ */
 function wholeTree(platform: NodeJS.Platform): (path: string) => Step {
   return (path) =>
     platform === 'win32'
@@ -264,20 +268,20 @@ function personalUninstallSteps(layout: Layout, person: Person, purge: boolean):
   ];
 }
 
-/** The file beside the unit that widens what the agent may write. */
+/** The drop-in file of the unit that adds to what the agent may write. */
 export function allowWriteFile({ unit }: Layout): string {
   return join(`${unit}.d`, 'allow-write.conf');
 }
 
 const PATHS = 'ReadWritePaths=';
 
-/** Where a directory lies that is to be written to, as a unit has to name it: see writable-place.ts. */
+/** Gives the path that a unit has to name to make a directory writable: see writable-place.ts. */
 export type PlaceOf = (directory: string) => string;
 
 /**
- * The content of that file with one more directory; the same text when it is in there. A disk that is away must not keep
- * the agent from starting: the hyphen says so, also for what was written without it. Nor must the agent keep a disk: what
- * was allowed before is named anew, too.
+ * The content of the drop-in file with one more directory; the same text when it is there already. Each path gets a
+ * hyphen, also in lines written without it, so that a disk that is away does not keep the agent from starting. Earlier
+ * paths go through `placeOf`, too, so that the agent does not keep a disk mounted.
  */
 export function allowWriteText(before: string, directory: string, placeOf: PlaceOf): string {
   const lines = before
@@ -305,7 +309,7 @@ function pathLine(path: string): string {
   return `${PATHS}"-${escaped}"`;
 }
 
-/** The path of such a line, with or without the hyphen; undefined for any other. */
+/** The path of a `ReadWritePaths` line, with or without the hyphen; undefined for any other line. */
 function pathIn(line: string): string | undefined {
   const quoted = /^ReadWritePaths="-?(\/(?:[^"\\]|\\.)*)"$/.exec(line)?.[1];
   return quoted?.replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%');

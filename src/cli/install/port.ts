@@ -1,4 +1,4 @@
-/** Who listens on a port. */
+/** Finds out who listens on a port. */
 
 /** Milliseconds. */
 const ANSWER_WITHIN = 2_000;

@@ -12,7 +12,7 @@ export interface RunningAgent {
   readonly addresses: readonly string[];
 }
 
-/** What the agent says about itself; undefined when there is no such file. */
+/** The facts that the agent wrote about itself; undefined when there is no such file. @throws {StateError} STATE_DAMAGED */
 export async function announced(stateDirectory: string): Promise<RunningAgent | undefined> {
   const bytes = await readFileIfPresent(join(stateDirectory, 'run', 'holdfast.json'));
   if (bytes === undefined) return undefined;
@@ -35,7 +35,7 @@ export async function announced(stateDirectory: string): Promise<RunningAgent | 
   }
 }
 
-/** The agent, when it answers. @throws {StateError} FORBIDDEN */
+/** The facts of the running agent; undefined when none answers. @throws {StateError} FORBIDDEN */
 export async function runningAgent(
   stateDirectory: string,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** What an installation does, one step after the other, shown before any of it happens. */
+/** The steps of an installation, which are all shown before any of them is done. */
 import { execFile } from 'node:child_process';
 import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -18,15 +18,15 @@ export type Step =
   | {
       readonly kind: 'run';
       readonly words: readonly string[];
-      /** Goes on when it fails. */
+      /** Whether the installation goes on if the command fails. */
       readonly mayFail?: boolean;
     };
 
 export interface StepOutcome {
   readonly step: Step;
-  /** Something is different from before. A command always counts. */
+  /** Whether something is different from before; always true for a command. */
   readonly changed: boolean;
-  /** Why a command that may fail did. */
+  /** Why a command that may fail failed; empty if it did not. */
   readonly failure: string;
 }
 
@@ -41,7 +41,7 @@ function shownWord(word: string): string {
   return /^[\w@:./,+=%-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Whether a step would change anything; commands are taken to. */
+/** Whether a step would change anything. Commands are assumed to. */
 export async function isNeeded(step: Step): Promise<boolean> {
   if (step.kind === 'run') return true;
   if (step.kind === 'remove' && step.tree === true) return true;
@@ -71,7 +71,7 @@ export async function doStep(step: Step, env: Environment, signal: AbortSignal):
   return { step, changed: true, failure: '' };
 }
 
-/** Whole or not at all. */
+/** Writes a file whole or not at all. */
 async function writeWhole(path: string, content: string, mode: number): Promise<void> {
   const temporary = join(dirname(path), `.tmp-${randomBytes(8).toString('hex')}`);
   await mkdir(dirname(path), { recursive: true, mode: 0o755 });
@@ -89,7 +89,7 @@ async function writeWhole(path: string, content: string, mode: number): Promise<
   }
 }
 
-/** What it said when it failed; empty when it went well. */
+/** Runs a program and returns what it said when it failed; empty when it went well. */
 export async function runProgram(
   [program = '', ...words]: readonly string[],
   env: Environment,
@@ -114,7 +114,7 @@ export async function outputOf(
   return await new Promise<string | undefined>((resolve, reject) => {
     execFile(program, words, { env: { ...env }, signal }, (error, stdout) => {
       if (error !== null && signal.aborted) reject(error);
-      // `systemctl is-active` fails for everything but "active", and says what it is.
+      // `systemctl is-active` fails for every state but "active", and prints the state.
       else resolve(stdout.trim() === '' ? undefined : stdout.trim());
     });
   });

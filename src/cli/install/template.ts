@@ -1,12 +1,12 @@
-/** The files below `service`, filled in for one machine. */
+/** Fills in the files below `service` for one machine. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { BugError, StateError } from '../../base/errors.ts';
 
-/** How a value is written so that it means itself. */
+/** Escapes a value so that it is taken literally. */
 export type Escape = (value: string) => string;
 
-/** Where the program lies. */
+/** The directory of the program. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url)).replace(/[/\\]$/, '');
 
 /** @throws {StateError} when the template is not there */
@@ -27,7 +27,7 @@ async function readTemplate(name: string): Promise<string> {
   }
 }
 
-/** The first comment line, which speaks of the template, is left out. */
+/** Fills in the values. The first comment line, which is about the template, is left out. */
 export function fill(template: string, values: Readonly<Record<string, string>>, escape: Escape): string {
   const text = template.replace(/^# Template:.*\n/, '').replace(/^<!-- Template.*-->\n/m, '');
   return text.replaceAll(/\{\{([A-Z_]+)\}\}/g, (_whole, key: string) => {
@@ -37,18 +37,18 @@ export function fill(template: string, values: Readonly<Record<string, string>>,
   });
 }
 
-/** One word of a line in a unit: `%` and `$` have a meaning there, and spaces end a word. */
+/** Escapes one word of a line in a unit, where `%` and `$` have a meaning and spaces end a word. */
 export function unitWord(value: string): string {
   const plain = value.replaceAll('%', '%%').replaceAll('$', '$$$$');
   return quoteWord(plain);
 }
 
-/** The same where `$` means itself. */
+/** The same where `$` has no meaning. */
 export function unitValue(value: string): string {
   return quoteWord(value.replaceAll('%', '%%'));
 }
 
-/** The same where the whole line is the value, and quotes mean themselves. */
+/** The same where the value is the whole line, and quotes have no meaning. */
 export function unitLine(value: string): string {
   return value.replaceAll('%', '%%');
 }

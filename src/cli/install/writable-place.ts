@@ -1,8 +1,8 @@
 /**
- * What a unit has to name so that its agent may write to a directory, and lets go of the disk when that is unmounted.
- * systemd makes a mount of its own of whatever it is to make writable and is none yet. One below the mount point of a disk
- * keeps the disk mounted for the agent after it was unmounted for everybody else, in use and written to; of the mount
- * point itself nothing is made.
+ * Finds the path that a unit has to name so that its agent may write to a directory, and yet does not hold on to a disk
+ * that is unmounted. systemd makes a mount of its own for each writable path that is not a mount point yet. Below the
+ * mount point of a disk, such a mount keeps the disk in use for the agent, which goes on writing to it, after it was
+ * unmounted for everybody else. For the mount point itself systemd makes none.
  */
 import { readFile, realpath } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
@@ -11,7 +11,7 @@ import { errnoOf } from '../../base/errors.ts';
 import { mountTable, parseMounts } from '../../system/mount-table.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 
-/** What is there as long as the machine runs, and holds what belongs to others. */
+/** Mount points that stay as long as the machine runs, and hold what belongs to others. */
 const OF_SYSTEM: ReadonlySet<string> = new Set([
   '/',
   '/boot',
@@ -34,13 +34,13 @@ const OF_SYSTEM: ReadonlySet<string> = new Set([
 ]);
 
 export interface MountPoints {
-  /** Where something is mounted, or is to be. */
+  /** Paths where something is mounted or is to be mounted. */
   readonly points: readonly string[];
-  /** Where something should be mounted that a directory lies below, by its name. */
+  /** The path above a directory at which, going by its name, something should be mounted but is not. */
   readonly missing: (directory: string) => string | undefined;
 }
 
-/** The innermost mount point around a directory that comes and goes; the directory itself where it stays. */
+/** The innermost mount point around a directory that can be unmounted; the directory itself if there is none. */
 export function writablePlace(directory: string, { points, missing }: MountPoints): string {
   const around = points
     .filter((point) => directory === point || directory.startsWith(`${point}/`))
@@ -49,7 +49,7 @@ export function writablePlace(directory: string, { points, missing }: MountPoint
   return around[0] ?? missing(directory) ?? directory;
 }
 
-/** Those of this machine. */
+/** The mount points of this machine. */
 export async function mountPoints(): Promise<MountPoints> {
   const mounted = parseMounts(mountTable())
     .filter(({ path }) => isUtf8(path))
@@ -57,12 +57,12 @@ export async function mountPoints(): Promise<MountPoints> {
   return { points: [...mounted, ...plannedPoints(await fileSystems())], missing: unmountedAt };
 }
 
-/** The same directory, as mounts are named. */
+/** The real path of a directory, as the mount table names it. */
 export async function resolved(directory: string): Promise<string> {
   return await realpath(join(directory, '.'));
 }
 
-/** The second column of `/etc/fstab`, where what is away today will be mounted. */
+/** The mount points in `/etc/fstab` (its second column), which include those of disks that are away. */
 export function plannedPoints(table: string): readonly string[] {
   return table
     .split('\n')

@@ -100,8 +100,8 @@ async function drillNow(options: DrillOptions, context: Context): Promise<void> 
 }
 
 /**
- * What an option gives counts, then what is typed, and only where nobody can type what a variable gives: it may be all that
- * this machine knows, which a drill is to do without. Never the key that lies on this machine.
+ * The secret to prove: from an option, else typed. A variable is used only without a terminal, as it may be all that
+ * this machine knows, and a drill has to do without that. The machine key is never used.
  */
 async function askSecret(options: DrillOptions, location: string, context: Context): Promise<Secret> {
   const secretOf = (typed: string): Secret =>
@@ -126,12 +126,15 @@ interface Proven {
   readonly files: readonly { readonly path: string; readonly size: number; readonly startedMs: number }[];
 }
 
-/** Every piece is checked against its id. @throws {RepositoryError} CORRUPT_DATA; {RequestError} when there is no file */
+/**
+ * Reads files back, checking every chunk against its id.
+ * @throws {RepositoryError} CORRUPT_DATA; {RequestError} when there is no file
+ */
 async function readBack(repository: Repository, files: number, signal: AbortSignal): Promise<Proven> {
   const { live, tombstones } = await listSnapshots(repository, signal);
   const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const trees = new SnapshotTrees(repository, index);
-  // What others stored is no proof: full keys' where there is anything of them.
+  // Snapshots of write-only keys prove little, so those of full keys, which come first, are used if there are any.
   const [newest = []] = newestOfEachSource(live);
   const picked = await pickFiles(trees, newest, files, (below) => randomInt(below), signal);
   const read: { path: string; size: number; startedMs: number }[] = [];

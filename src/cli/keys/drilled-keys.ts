@@ -22,7 +22,7 @@ export async function lastKeyDrill(
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** Milliseconds since 1970, by slot. What cannot be understood counts as never. */
+/** The last drill of each key: milliseconds since 1970, by slot. A file that cannot be understood counts as none. */
 export async function drilledKeys(
   stateDirectory: string,
   repositoryId: string,

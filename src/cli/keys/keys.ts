@@ -162,7 +162,10 @@ async function addOne(repository: Repository, options: AddOptions, context: Cont
   await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
 }
 
-/** Whoever gives a passphrase beside another kind would believe that it opens the repository. */
+/**
+ * Refuses two kinds of keys at once: a user who gives a passphrase with another kind would believe that it opens the
+ * repository.
+ */
 function requireOneKind(options: AddOptions): void {
   const { recoveryCode, thisMachine, writeOnly, newPasswordFile, newPasswordCommand } = options;
   const kinds = [recoveryCode, thisMachine, writeOnly, newPasswordFile ?? newPasswordCommand];
@@ -177,7 +180,7 @@ async function addWriteOnly(
   context: Context,
 ): Promise<void> {
   const secret = randomBytes(32);
-  // First the file: a key that nobody has is of no use to anybody.
+  // The file is written first: a key slot whose secret was not kept is of no use.
   await writeKeyFile(file, `${writeOnlyKeyText(secret)}\n`);
   const key: Secret = { kind: 'write-only', secret };
   let slot: string;

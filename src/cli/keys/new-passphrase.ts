@@ -1,4 +1,4 @@
-/** A passphrase that somebody chooses: what cannot be seen or typed again is refused before anything depends on it. */
+/** Asks for new passphrases, and refuses those that cannot be seen or typed again before anything depends on them. */
 import { isLossy } from '../../base/people-text.ts';
 import { isKeyText } from '../../repository/slots/typed-secret.ts';
 import type { Context } from '../command/context.ts';
@@ -16,7 +16,8 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
 }
 
 /**
- * A passphrase that somebody chose. What looks like a key would be taken for one ever after, and open nothing.
+ * Accepts a passphrase that a user chose. One that looks like a key is refused: it would always be taken for that key,
+ * and open nothing.
  * @throws {RequestError} USAGE for a recovery code or a write-only key, and for what nobody can type
  */
 export function chosenPassphrase(text: string): string {
@@ -28,7 +29,7 @@ export function chosenPassphrase(text: string): string {
   );
 }
 
-/** A file may hold what is not seen in it, and what nobody types who has the passphrase on paper. */
+/** Refuses characters that are invisible in a file, and those that nobody can type from paper. */
 function requireTypable(text: string): void {
   const hint = 'Write it as the first and only line of a plain text file, in UTF-8.';
   if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);

@@ -175,7 +175,7 @@ async function rekeyWithProgress(
   }
 }
 
-/** One sentence: how much is still under older keys. */
+/** A sentence that says how much is still sealed under older keys. */
 function remaining(uses: readonly GenerationUse[]): string {
   const old = uses.filter(({ state }) => state === 'old');
   if (old.length === 0) return 'There is one generation of keys, and everything is sealed under it.';
@@ -358,7 +358,7 @@ async function showGenerations(
   await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));
 }
 
-/** What somebody whose key was taken away can still do, and which commands end that. */
+/** Text that says what the holder of a removed key can still do, and which commands end that. */
 export function whatRemovalLeaves(repository: Repository): string {
   const old = oldGenerations(repository);
   return old.length === 0

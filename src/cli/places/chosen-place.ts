@@ -1,4 +1,4 @@
-/** Which place the options, the environment and the configuration name: a path, a URL, or a destination. */
+/** Finds the place that the options, the environment and the configuration name: a path, a URL, or a destination. */
 import { stat } from 'node:fs/promises';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';
@@ -17,16 +17,17 @@ export interface ChosenPlace {
   /** A path or a URL. */
   readonly location: string;
   /**
-   * `embedded`: the one in the state directory, which nobody named but as a destination; `default`: nobody named any, and
-   * the configuration says where backups go; `named`: by a path, a URL or a name.
+   * `embedded`: the repository in the state directory, by default or as a destination of the settings; `default`: no
+   * place was named, so this is the default destination of the configuration; `named`: a path, a URL or a name was
+   * given.
    */
   readonly how: 'embedded' | 'default' | 'named';
-  /** When it is one of the configuration. */
+  /** The destination of the configuration that is at this place, if it was chosen as one. */
   readonly settings: DestinationSettings | undefined;
 }
 
 /**
- * Where the repository is that the options and the environment name, else the default destination.
+ * The place that the options or the environment name, else the default destination.
  * @throws {RequestError}
  * @throws {ConfigError} when the configuration, which may say where backups go, cannot be read
  */
@@ -36,7 +37,10 @@ export async function choosePlace({ repository }: RepositoryOptions, context: Co
   return named === '' ? await defaultPlace(context) : await placeNamed(named, context);
 }
 
-/** What was typed for one command is typed again for the next; a variable stays. */
+/**
+ * Makes hints repeat a typed `-r`, which the next command needs as well. A variable of the environment stays set, and
+ * is not repeated.
+ */
 export function nameInHints(typed: string | undefined): void {
   const isKept = typed === undefined || typed === '' || secretInUrl(typed) !== undefined;
   callRepository(
@@ -44,7 +48,7 @@ export function nameInHints(typed: string | undefined): void {
   );
 }
 
-/** Never another one than the configuration says: what is missing there must not be looked for elsewhere. */
+/** The default destination and never another place: if it is missing, the command must not fall back to another repository. */
 async function defaultPlace(context: Context): Promise<ChosenPlace> {
   const file = configFile(undefined, context.env);
   if (!(await isThere(file))) {
@@ -61,7 +65,7 @@ function embeddedPlace({ env }: Context): ChosenPlace {
   return { location: statePaths(env).repository, how: 'embedded', settings: undefined };
 }
 
-/** One of the settings. `how` it was chosen, if it is not the one in the state directory. */
+/** The place of a destination of the settings. `how` says how it was chosen; the embedded repository is always `embedded`. */
 export function configuredPlace(
   settings: DestinationSettings,
   how: ChosenPlace['how'],
@@ -73,9 +77,9 @@ export function configuredPlace(
 }
 
 /**
- * What somebody typed. A word without slashes that is a destination's name, `default` or `cloud` means that one; when
- * there is a directory of that name here, too, nobody can tell which is meant.
- * @throws {RequestError} USAGE when it can mean both
+ * The place that was typed. A word without slashes that is the name of a destination, `default` or `cloud` means that
+ * destination. If there is also a directory of that name here, the word is ambiguous.
+ * @throws {RequestError} USAGE when the word is ambiguous
  * @throws {ConfigError} when the configuration, which may have such a name, cannot be read
  */
 export async function placeNamed(typed: string, context: Context): Promise<ChosenPlace> {
@@ -92,12 +96,12 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
   return configuredPlace(settings, 'named', context);
 }
 
-/** What it is reached with. @throws {ConfigError} when a secret cannot be had */
+/** How to reach a place. @throws {ConfigError} when a secret is unavailable */
 export async function reachOfPlace({ settings }: ChosenPlace, context: Context): Promise<OpenOptions> {
   return settings === undefined ? reachOf(context) : await reachOfSettings(settings, context);
 }
 
-/** Only where it is needed: settings take longer to load than most commands that name a path to run. */
+/** Loaded only when needed: loading settings takes longer than most commands with a path take to run. */
 async function configuration(context: Context) {
   const [{ settingsOnce }, { findDestination }] = await Promise.all([
     import('./settings-file.ts'),
@@ -110,7 +114,7 @@ function isName(typed: string): boolean {
   return !/[/\\:]/.test(typed) && typed !== '.' && typed !== '..';
 }
 
-/** What is there and cannot be looked at is for those to complain of who read it. */
+/** True also if the path exists but cannot be examined: whatever reads it reports the error. */
 async function isThere(path: string): Promise<boolean> {
   try {
     await stat(path);

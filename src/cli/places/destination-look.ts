@@ -1,4 +1,4 @@
-/** What is at a destination: by a look from outside, and by trying it out. */
+/** Finds out what is at a destination, by looking at it and by trying it out. */
 import { statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
@@ -29,7 +29,7 @@ export interface Look {
   readonly repositoryId: string | null;
 }
 
-/** `known` is what the agent remembers of it. */
+/** @param known what the agent remembers about the destination */
 export async function lookAt(
   settings: DestinationSettings,
   known: DestinationView | undefined,
@@ -42,7 +42,7 @@ export async function lookAt(
     (isEmbedded ? await knownRepositoryId(statePaths(context.env)) : undefined) ??
     null;
   const seen = await look(settings, known?.used_bytes ?? null, context);
-  // Each start makes the embedded one.
+  // The next start makes the embedded repository, so it is not missing.
   const isNew = repositoryId === null && isEmbedded;
   const state = seen.state === 'missing' && isNew ? 'empty' : seen.state;
   return { ...seen, state, problem: state === 'empty' ? null : seen.problem, repositoryId };
@@ -81,7 +81,7 @@ async function look(
   }
 }
 
-/** All that is stored there. Where asking costs nothing: a remote one would be asked for every object. */
+/** The bytes stored at a destination. Null for a remote one, where each object would have to be asked for. */
 async function sizeOf(destination: Destination, signal: AbortSignal): Promise<number | null> {
   if (destination.properties.remote) return null;
   let bytes = 0;
@@ -100,21 +100,24 @@ async function freeBytes(directory: string): Promise<number | null> {
 }
 
 export interface TryOut {
-  /** Its key is known, so that a repository there should open. */
+  /** The settings name its key, so a repository there should open. */
   readonly configured: boolean;
-  /** It is to be added: what the first backup would make is made, and nothing where a disk is missing. */
+  /**
+   * The destination is about to be added: directories that the first backup would make are made, but none where a disk
+   * is not mounted.
+   */
   readonly isNew?: boolean;
-  /** As the agent tells it. */
+  /** The id of the repository there, as the running agent remembers it. */
   readonly remembered?: string | undefined;
 }
 
-/** What is backed up; before anything is, what most people have. */
+/** The paths of the sources; the home directory while there are none, as most people back that up. */
 async function sourcePaths(context: Context): Promise<readonly string[]> {
   const { sources } = await settingsOrDefaults(undefined, context);
   return sources.length === 0 ? [homedir()] : sources.map(({ path }) => path);
 }
 
-/** Every step with what came of it. */
+/** Tries a destination out and returns the outcome of every step. */
 export async function tryOut(
   settings: DestinationSettings,
   { configured, isNew = false, remembered }: TryOut,
@@ -137,7 +140,7 @@ export async function tryOut(
   return findings;
 }
 
-/** The repository that is at a destination opens with the key that the settings name. */
+/** Checks that the repository at a destination opens with the key that the settings name. */
 export async function checkOpening(
   check: string,
   place: DestinationSettings,
@@ -171,7 +174,10 @@ export async function checkOpening(
   }
 }
 
-/** What systemd, or the environment of the agent, does not give to this process may be with the agent all the same. */
+/**
+ * True for a secret that comes from a systemd credential or a variable of the environment: the agent may have it
+ * although this process does not.
+ */
 function isForAgentOnly({ passphrase }: DestinationSettings, error: unknown): boolean {
   return (
     error instanceof HoldfastError &&

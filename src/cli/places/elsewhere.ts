@@ -1,4 +1,4 @@
-/** The repositories of the settings beside the one that a command reads: what lies there must not vanish from sight. */
+/** Tells users of snapshots in other repositories of the settings than the one that a command reads. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../../base/errors.ts';
@@ -22,17 +22,18 @@ export interface Elsewhere {
   readonly name: string;
   /** For people: a path or a URL. */
   readonly shown: string;
-  /** It is the one in the state directory. */
+  /** Whether it is the embedded repository. */
   readonly isEmbedded: boolean;
-  /** Null where nobody has looked, or could. */
+  /** Null if nothing looked there, or could. */
   readonly snapshots: number | null;
   /** When the newest of them was made; milliseconds since 1970. */
   readonly newestMs: number | null;
 }
 
 /**
- * Reads from the repository that the options name. Where none was named, and the default destination is away, or has not what
- * is asked for, the error says where else snapshots lie and how to get at them: nothing is read there unasked.
+ * Runs `work`, which reads the repository that the options name. If none was named, and the default destination is away
+ * or lacks what was asked for, the error says where else there are snapshots and how to read them. The command itself
+ * never turns to another repository.
  */
 export async function sayingElsewhere<T>(
   options: RepositoryOptions,
@@ -48,18 +49,18 @@ export async function sayingElsewhere<T>(
   }
 }
 
-/** Where else snapshots lie, and how to get at them; undefined where a repository was named, and where none is known of. */
+/** Where else there are snapshots and how to read them; undefined if a repository was named, or no others are known. */
 export async function wayElsewhere(
   options: RepositoryOptions,
   context: Context,
 ): Promise<string | undefined> {
   const settings = await settingsIfNeeded(options, context);
   if (settings === undefined) return undefined;
-  // Those on other machines are not asked.
+  // Destinations on other machines are not contacted.
   return wayTo(await lookAtEach(othersOf(settings, settings.defaultDestination), settings, context));
 }
 
-/** Of those that were not looked at, for whoever reads the default destination alone. */
+/** Notes the other destinations for a command that reads only the default destination. */
 export async function noteOthers(options: RepositoryOptions, context: Context): Promise<void> {
   const settings = await settingsIfNeeded(options, context);
   if (settings === undefined) return;
@@ -77,7 +78,10 @@ export async function noteOthers(options: RepositoryOptions, context: Context): 
   );
 }
 
-/** A source that the settings send elsewhere than to the default destination, where this backup goes: nobody is to take it for that. */
+/**
+ * Notes each source that the settings send to another destination only: this backup goes to the default one, and does
+ * not replace those.
+ */
 export async function noteSettingsOf(
   words: readonly string[],
   options: RepositoryOptions & OutputOptions,
@@ -100,7 +104,10 @@ export async function noteSettingsOf(
   }
 }
 
-/** Undefined where a repository was named, or nothing is configured. Settings take longer to load than such commands to run. */
+/**
+ * Undefined if a repository was named, or nothing is configured. Then nothing is loaded: settings take longer to load
+ * than such commands to run.
+ */
 async function settingsIfNeeded(
   { repository }: RepositoryOptions,
   context: Context,
@@ -111,12 +118,12 @@ async function settingsIfNeeded(
   return await settingsOnce(context);
 }
 
-/** The destinations of the settings beside one of them. */
+/** The destinations of the settings except the named one. */
 export function othersOf(settings: Settings, name: string): readonly DestinationSettings[] {
   return settings.destinations.filter((one) => one.name !== name);
 }
 
-/** What lies in each of them, as far as it is on this machine and opens. */
+/** The snapshots in each place, as far as it is on this machine and can be opened. */
 export async function lookAtEach(
   places: readonly DestinationSettings[],
   { embedded }: Pick<Settings, 'embedded'>,
@@ -149,7 +156,7 @@ async function lookInto(
       await repository.close();
     }
   } catch (error) {
-    // Whatever is wrong there, it is not what the command was about.
+    // A fault of another place must not fail the command, which is not about that place.
     if (!(error instanceof HoldfastError)) throw error;
     return UNKNOWN;
   }
@@ -162,7 +169,7 @@ export function holdings({ snapshots, newestMs }: Elsewhere): string | undefined
   return `${count(snapshots, 'snapshot')}, ${which} ${localTime(newestMs)}`;
 }
 
-/** Undefined where nothing lies elsewhere, as far as that is known. */
+/** A hint for the best of the places that have snapshots, or may have; undefined if there is none. */
 function wayTo(places: readonly Elsewhere[]): string | undefined {
   const [best, ...others] = [
     ...places.filter(({ snapshots }) => (snapshots ?? 0) > 0),
@@ -190,7 +197,8 @@ function isAboutPlace(error: unknown): error is AboutPlace {
 
 function withHint(error: AboutPlace, more: string): AboutPlace {
   const { op, details, retry, cause } = error;
-  // Which snapshots there are is what a mistyped name asks for first; of a place that is not there, where else some lie.
+  // After a mistyped snapshot, the hint that lists snapshots comes first. Of a place that is away, the other places
+  // come first.
   const isSnapshotMissing = error.code === 'SNAPSHOT_NOT_FOUND';
   const facts: ErrorFacts = {
     op,
@@ -204,7 +212,7 @@ function withHint(error: AboutPlace, more: string): AboutPlace {
     : new RepositoryError(error.code, error.message, facts);
 }
 
-/** Of what `latest` means there, or of all where that is not one thing. */
+/** The time of the snapshot that `latest` means, or of the newest of all if `latest` is ambiguous there. */
 function newestMsOf(live: readonly Snapshot[]): number | null {
   const newest = (groupForLatest(live, ({ storedBy }) => storedBy)?.group ?? live).at(-1);
   return newest === undefined ? null : timeOf(newest);

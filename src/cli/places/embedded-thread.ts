@@ -1,6 +1,6 @@
 /**
- * Makes sure of the embedded repository in a thread of its own: what opens repositories, and what deriving a key takes, is
- * gone from memory with the end of the thread, and the agent leaves such work to its engine processes.
+ * Opens or makes the embedded repository in a thread of its own. The code that opens repositories and the memory that
+ * deriving a key takes are freed when the thread ends; the agent needs neither, as its engine processes do such work.
  */
 import { Worker } from 'node:worker_threads';
 import { endWorkers } from '../../base/end-workers.ts';
@@ -16,14 +16,14 @@ import {
 } from '../../base/errors.ts';
 import type { Surroundings } from '../command/context.ts';
 
-/** What the thread ends with. */
+/** The one message of the thread. */
 export type FromEmbedded = { readonly created: boolean } | { readonly failure: EmbeddedFailure };
 
-/** An error as plain data: between threads it would lose its class and its code. */
+/** An error as plain data, since an Error that is sent between threads loses its class and its code. */
 export interface EmbeddedFailure {
   readonly side: string;
   readonly code: string;
-  /** Of a destination's error. */
+  /** The kind of a DestinationError; empty for other errors. */
   readonly kind: string;
   readonly message: string;
   readonly facts: Omit<ErrorFacts, 'cause'>;

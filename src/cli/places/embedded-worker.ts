@@ -1,4 +1,7 @@
-/** The thread that makes sure of the embedded repository. Given the variables of the environment, it says how it went. */
+/**
+ * The worker thread behind `prepareEmbedded`: opens or makes the embedded repository and posts the outcome. Its data is
+ * the environment.
+ */
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
 import { DestinationError, HoldfastError } from '../../base/errors.ts';

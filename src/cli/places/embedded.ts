@@ -25,12 +25,13 @@ import {
 
 export interface Embedded {
   readonly repository: Repository;
-  /** It was made just now. */
+  /** Whether this call made it. */
   readonly created: boolean;
 }
 
 /**
- * Opens the embedded repository, or makes it. One that was there before and is gone is never made anew.
+ * Opens the embedded repository, or makes it. A repository that was there before and is gone is not made anew, which
+ * would hide the loss.
  * @throws {RepositoryError} {StateError} {DestinationError}
  */
 export async function openEmbedded(context: Surroundings): Promise<Embedded> {
@@ -41,7 +42,7 @@ export async function openEmbedded(context: Surroundings): Promise<Embedded> {
   try {
     const isAbsent = await hasNoKeys(destination, context);
     if (isAbsent && knownId !== undefined) throw gone(paths);
-    // Of two programs that start at once, the second must not put a kit for nothing in the place of the first one's.
+    // If two programs start at once, the second must not replace the recovery kit of the first by one that opens nothing.
     const made = isAbsent
       ? await withLockFile(
           `${paths.repositoryId}.lock`,
@@ -75,7 +76,10 @@ async function openWithMachineKey(
   return await openRepository(destination, { kind: 'machine', secret }, openOptions(context), context.signal);
 }
 
-/** The recovery kit comes before the repository: a crash between both leaves a kit for nothing, never a repository without one. */
+/**
+ * Writes the recovery kit before it makes the repository: a crash between the two leaves a useless kit, never a
+ * repository without a kit.
+ */
 async function create(
   paths: StatePaths,
   destination: Repository['destination'],
@@ -85,7 +89,7 @@ async function create(
   const recovery = randomBytes(32);
   const passphrase = generatePassphrase();
   const recoveryCode = formatRecoveryCode(recovery);
-  // The agent makes repositories at other places with both, so that the one kit opens them all.
+  // The agent uses both when it makes repositories at other places, so that one kit opens them all.
   await writeFileAtomically(paths.passphrase, `${passphrase}\n`);
   await writeFileAtomically(paths.recoveryCode, `${recoveryCode}\n`);
   await writeRecoveryKit(paths.recoveryKit, {

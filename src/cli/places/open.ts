@@ -1,4 +1,4 @@
-/** Which repository a command works on, and how it is opened. */
+/** Opens the repository that a command works on. */
 import type { NeverPath } from '../../exclude/excluder.ts';
 import { DestinationError, RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -32,13 +32,13 @@ import { printable } from '../terminal/terminal.ts';
 
 export interface Opening {
   /**
-   * For commands that only read or add, and so can do with less than a list of each kind of object: how much a first
-   * look lists. A backup lists nearly everything anyway.
+   * How much the first look lists, for commands that only read or add and need no complete list of each kind of object.
+   * A backup lists nearly everything anyway.
    */
   readonly look?: LookExtent;
-  /** Nothing is read that a write-only key could not open. */
+  /** The command reads nothing that a write-only key could not open. */
   readonly adds?: boolean;
-  /** Most bytes of packs that are stored in a second. */
+  /** The most bytes of packs that are stored per second. */
   readonly limitRate?: number | undefined;
 }
 
@@ -74,7 +74,8 @@ export async function openThere(
       if (secret !== undefined) return await openWith(seen, secret, context);
     }
     const paths = statePaths(context.env);
-    // Also by its path: where another destination is the default one, it has no name.
+    // The embedded repository is also recognised by its path: it may be named that way when another destination is the
+    // default.
     if (chosen.how === 'embedded' || shownLocation(chosen.location) === paths.repository) {
       const key = await readMachineKey(paths);
       if (key !== undefined) return await openWith(seen, { kind: 'machine', secret: key }, context);
@@ -88,16 +89,16 @@ export async function openThere(
   } catch (error) {
     await seen.destination.close();
     const isAbsent = error instanceof RepositoryError && error.code === 'NO_REPOSITORY';
-    // Nobody named it: the error has to say how it came to be meant.
+    // The user did not name this repository, so the error has to say why it was used.
     throw isAbsent && chosen.how === 'default' ? noRepository(chosen, error) : error;
   }
 }
 
-/** A destination, and the look that begins with it. */
+/** An open destination, and the first look at it, which has already begun. */
 interface Seen {
   readonly destination: Destination;
   readonly look: FirstLook | undefined;
-  /** Looks anew: somebody took their time. */
+  /** Starts a new look: the first one is stale after a person took time at the prompt. */
   again(): void;
 }
 
@@ -123,8 +124,8 @@ async function openSeen(
 }
 
 /**
- * Opens the repository that the options name as a machine would that has never seen it: with this secret and nothing
- * else, and nothing is remembered.
+ * Opens a repository as a machine would that has never seen it: with this secret and nothing else, and without
+ * remembering anything.
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */
 export async function openAsStranger(
@@ -154,8 +155,8 @@ export async function openAt(place: ChosenPlace, secret: Secret, context: Contex
 }
 
 /**
- * Opens a second repository: with what is given for it; else with what the settings name for it, or this machine's key
- * when it is the one in the state directory; else with the passphrase that the first one had, or one that is asked for.
+ * Opens a second repository: with the secret that is given for it; else with what the settings name for it, or the
+ * machine key for the embedded repository; else with the passphrase of the first repository, or one that is asked for.
  * @param named a path, a URL, or a destination's name
  * @throws {RepositoryError} NO_REPOSITORY, WRONG_PASSPHRASE, …
  */
@@ -169,7 +170,7 @@ export async function openOther(
   try {
     return await openSecond(place, given, first, context);
   } catch (error) {
-    // Two repositories take part: which of them it is has to be said.
+    // Two repositories are involved: the message has to say for which one the passphrase is wrong.
     if (!(error instanceof RepositoryError && error.code === 'WRONG_PASSPHRASE')) throw error;
     throw new RepositoryError(error.code, `${shownLocation(place.location)}: ${error.message}`, {
       hint: error.hint,
@@ -225,7 +226,7 @@ export async function withRepository<T>(
   }
 }
 
-/** What only reads goes on where the state directory takes no writes. */
+/** Warns where the state directory takes no writes; commands that only read go on. Returns whether it warned. */
 function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
   if (writer.unkept === undefined) return false;
   const { directory } = statePaths(env);
@@ -235,7 +236,7 @@ function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
   return true;
 }
 
-/** The same for commands that read, or add: they use this machine's copies of a far repository's metadata. */
+/** Like `withRepository`, for commands that read or add: it uses this machine's copies of a remote repository's metadata. */
 export async function withCachedRepository<T>(
   options: RepositoryOptions,
   context: Context,
@@ -253,7 +254,7 @@ export async function withCachedRepository<T>(
   return await withRepository(options, context, cached, opening);
 }
 
-/** Tries at the prompt, as `sudo` and `ssh` give. */
+/** How often the prompt asks, as `sudo` and `ssh` do. */
 const ATTEMPTS = 3;
 
 async function askAndOpen(seen: Seen, chosen: ChosenPlace, context: Context): Promise<Repository> {
@@ -330,12 +331,12 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
   });
 }
 
-/** For people: a directory as its path. */
+/** A location as shown to people: a directory by its path. */
 export function shownLocation(location: string): string {
   return shownPlace(parseLocation(location));
 }
 
-/** What no backup takes in: the repository, and the state directory with its keys. */
+/** The paths that no backup takes in: the repository, and the state directory with its keys. */
 export async function neverBackedUp(
   options: RepositoryOptions,
   context: Context,
@@ -355,7 +356,7 @@ export async function neverBackedUpTo(
   return await ownPlaces(never, context.signal);
 }
 
-/** The directories with backups that the settings name. @throws {ConfigError} when they cannot be read */
+/** The local directories of the settings' destinations. @throws {ConfigError} when the settings cannot be read */
 export async function configuredDirectories(context: Context): Promise<readonly NeverPath[]> {
   const { settingsOrDefaults } = await import('./settings-file.ts');
   const { destinations } = await settingsOrDefaults(undefined, context);

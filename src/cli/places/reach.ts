@@ -1,4 +1,4 @@
-/** What commands reach destinations with: the person's own environment, and the access of the settings. */
+/** How commands reach destinations: with the person's own environment, and the access that the settings have. */
 import { homedir } from 'node:os';
 import { resolveAccess } from '../../config/access.ts';
 import { resolveSecret } from '../../config/secret.ts';
@@ -16,7 +16,7 @@ export function reachOf({ env }: Pick<Context, 'env'>): OpenOptions {
   return { person: { env, home: homedir() } };
 }
 
-/** For a place of the settings. @throws {ConfigError} when a secret cannot be had */
+/** For a place of the settings. @throws {ConfigError} when a secret is unavailable */
 export async function reachOfSettings(
   { access }: DestinationSettings,
   { clock, env, signal }: Pick<Context, 'clock' | 'env' | 'signal'>,
@@ -29,8 +29,8 @@ export async function reachOfSettings(
 
 /**
  * What opens the repository at a place of the settings: the passphrase, recovery code or write-only key that they name,
- * this machine's key for the one in the state directory, else the passphrase of the recovery kit. Undefined when there is
- * none of them.
+ * the machine key for the embedded repository, else the passphrase of the recovery kit. Undefined when there is none of
+ * these.
  * @throws {ConfigError} {StateError}
  * @throws {RepositoryError} for a code with a typing mistake
  */

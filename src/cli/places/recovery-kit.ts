@@ -1,11 +1,11 @@
-/** What a person needs to get at the embedded repository when this machine is gone. */
+/** Writes the recovery kit: what a person needs to open the embedded repository when this machine is gone. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { writeFileAtomically } from '../../base/atomic-file.ts';
 import { localTime } from '../terminal/wording.ts';
 
 export interface KitFacts {
-  /** Path of the repository. */
+  /** The path of the repository. */
   readonly location: string;
   readonly passphrase: string;
   readonly recoveryCode: string;

@@ -1,4 +1,4 @@
-/** Where the passphrase comes from: options, environment, a file, a command, or the person at the terminal. */
+/** Gets the passphrase from options, the environment, a file, a command, or the person at the terminal. */
 import { spawn } from 'node:child_process';
 import { outputUntilExit } from '../../base/child-output.ts';
 import {
@@ -19,7 +19,7 @@ import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { promptHidden } from '../terminal/prompt.ts';
 
-/** The largest that is taken for a passphrase, in bytes. */
+/** The largest passphrase that is accepted, in bytes. */
 const LARGEST = 65_536;
 
 /** What the command line and the environment say about the passphrase. */
@@ -55,7 +55,7 @@ export function givenByOptions({
   return passwordCommand === undefined ? undefined : { command: passwordCommand };
 }
 
-/** The passphrase itself. @throws {StateError} {RequestError} */
+/** Reads the passphrase from where it was given. @throws {StateError} {RequestError} */
 export async function readGiven(given: GivenSecret, context: Context): Promise<string> {
   const read = given.text === undefined ? await readFrom(given, context) : fromVariable(given.text);
   if (read !== '') return read;
@@ -85,14 +85,14 @@ async function readFrom({ file, command }: GivenSecret, context: Context): Promi
   );
 }
 
-/** Different bytes are never the same passphrase. */
+/** Refuses bytes that are not text: a lossy reading would make different bytes the same passphrase. */
 function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
   const read = peopleText(bytes);
   if ('text' in read) return withoutFinalLineBreak(read.text);
   throw new StateError('READ_ERROR', `${subject} ${faultWords(read.fault)}`, { hint });
 }
 
-/** Also from a pipe, as a shell makes it. */
+/** Reads a file, or a pipe that a shell made, as with `<(…)`. */
 async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buffer> {
   let content: Buffer | undefined;
   try {
@@ -115,7 +115,7 @@ async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buff
 
 async function askCommand(command: string, { env, signal }: Context): Promise<Buffer> {
   signal.throwIfAborted();
-  // In the group of this process: it may ask the person at the terminal.
+  // The command stays in the process group of this process, so that it may ask the person at the terminal.
   const child = spawn(shellCommand(command), { shell: true, stdio: ['inherit', 'pipe', 'inherit'], env });
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason);

@@ -1,4 +1,4 @@
-/** Commands that change the settings: on the configuration that was read, comments kept. */
+/** Reads and changes the configuration file for commands. Changes keep its comments. */
 import { homedir } from 'node:os';
 import { checkEdit, editConfig, type ConfigChange } from '../../config/config-edit.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -12,7 +12,7 @@ import { configFile, ensureStateDirectory, statePaths } from '../command/state-d
 import type { Environment } from '../terminal/terminal.ts';
 import type { SettingsContext } from '../../config/settings-context.ts';
 
-/** What settings depend on beside the file. */
+/** What the settings depend on in addition to the file. */
 export function settingsContext(env: Environment): SettingsContext {
   return {
     home: homedir(),
@@ -22,7 +22,8 @@ export function settingsContext(env: Environment): SettingsContext {
 }
 
 /**
- * `named` as by `--config`. Undefined when there is no file, and was none.
+ * The configuration; undefined when there is no file and never was one.
+ * @param named the value of `--config`
  * @throws {ConfigError}
  */
 export async function readSettings(
@@ -37,7 +38,7 @@ export async function readSettings(
 }
 
 /**
- * What holds, also when there is no file.
+ * The settings in effect: defaults when there is no file.
  * @throws {ConfigError} CONFIG_MISSING when a file was named that does not exist
  */
 export async function settingsOrDefaults(named: string | undefined, context: Context): Promise<Settings> {
@@ -51,14 +52,17 @@ export async function settingsOrDefaults(named: string | undefined, context: Con
 
 const forReading = new WeakMap<Context, Promise<Settings>>();
 
-/** The same, read once for all that a command looks at without changing it. */
+/** The settings in effect, read once per command. For what looks at the settings without changing them. */
 export async function settingsOnce(context: Context): Promise<Settings> {
   const read = forReading.get(context) ?? settingsOrDefaults(undefined, context);
   forReading.set(context, read);
   return await read;
 }
 
-/** Gives what is there then. @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read */
+/**
+ * Writes the changes and returns the new configuration.
+ * @throws {RequestError} REVISION_MISMATCH when somebody else changed the file since it was read
+ */
 export async function changeSettings(
   changes: readonly ConfigChange[],
   read: LoadedConfig | undefined,
@@ -71,7 +75,7 @@ export async function changeSettings(
   return await editConfig(target, changes, read?.revision ?? NO_FILE, signal);
 }
 
-/** Throws what `changeSettings` would throw of the change, and changes nothing. */
+/** Throws what `changeSettings` would throw for these changes, without changing anything. */
 export async function checkChange(
   changes: readonly ConfigChange[],
   read: LoadedConfig | undefined,

@@ -86,12 +86,12 @@ function addCommon(command: Command, json: string): Command {
   return addOutputOptions(command, { json });
 }
 
-/** It may send backups to a place where nothing is. */
+/** Such a change may send backups to a place that does not exist. */
 function isAboutDestinations({ path: [first] }: ConfigChange): boolean {
   return first === 'destinations' || first === 'defaultDestination';
 }
 
-/** Of the destination that is set, so that the settings say so. */
+/** Marks the destination that is set as untested, so that the settings say so. */
 function untestedBy({ path: [first, name] }: ConfigChange): readonly ConfigChange[] {
   const isOne = first === 'destinations' && name !== undefined;
   return isOne ? [setValue([first, name, 'untested'], true)] : [];
@@ -155,7 +155,7 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
   const { env, out } = context;
   const file = configFile(named ?? options.config, env);
   try {
-    // Who may read or change it matters of the one in use alone.
+    // The permissions of the file matter only for the configuration in use.
     const use = file === configFile(options.config, env) ? 'in-force' : 'draft';
     const loaded = await readConfig(file, settingsContext(env), use);
     if (loaded === undefined) await requireNeverThere(file, statePaths(env).directory);

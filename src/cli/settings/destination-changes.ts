@@ -1,4 +1,4 @@
-/** Adding and removing destinations, and choosing the default one: each says what becomes of the backups that there are. */
+/** Adds and removes destinations, and sets the default one. Each command says what becomes of existing backups. */
 import { resolve } from 'node:path';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -45,7 +45,7 @@ export interface AddOptions extends ChangeOptions {
   readonly passphraseCredential?: string;
 }
 
-/** A second name for a place is no second copy. @throws {RequestError} INVALID_DESTINATION */
+/** Refuses a second name for a place, which would be no second copy. @throws {RequestError} INVALID_DESTINATION */
 function refuseOnePlace(name: string, url: string, known: readonly DestinationSettings[]): void {
   const same = onePlaces([...known, { name, url }]).find((names) => names.includes(name));
   if (same === undefined) return;
@@ -81,7 +81,7 @@ export async function addDestination(
     setDestination(name, destination),
     ...(options.default === true ? [setValue(['defaultDestination'], name)] : []),
   ];
-  // What is wrong with the name or the URL comes before what is wrong with the place.
+  // Faults of the name or the URL are reported before faults of the place.
   await checkChange(changes, loaded, options.config, context);
   const concerns = isUntested
     ? []
@@ -128,7 +128,7 @@ function insisting(name: string, location: string, options: AddOptions) {
   };
 }
 
-/** A relative path is one of the working directory; a URL stays as it is. */
+/** Resolves a relative path from the working directory; a URL stays as it is. */
 export function locationOf(text: string): string {
   return /^[a-z][a-z0-9+.-]+:/i.test(text) ? text : resolveTyped(text);
 }
@@ -192,7 +192,7 @@ export async function chooseDefault(
   await sayEarlier(name, before, settings, earlier, context);
 }
 
-/** The repository in the state directory may be called by another name than was typed. */
+/** The default destination as shown to people. The embedded repository may have another name than the one that was typed. */
 function shownDefault({ defaultDestination, destinations, embedded }: Settings): string {
   const place = destinations.find(({ name }) => name === defaultDestination);
   return place?.url === embedded.url
@@ -209,7 +209,7 @@ function destinationNamed(wanted: string, settings: Settings): DestinationSettin
   });
 }
 
-/** @param without one that is to go */
+/** @param without a destination that is being removed */
 function changesToDefault(
   place: DestinationSettings,
   loaded: LoadedConfig | undefined,
@@ -217,7 +217,7 @@ function changesToDefault(
 ): readonly ConfigChange[] {
   const isNamed = namesOf(loaded).includes(place.name);
   const isTaken = namesOf(loaded).some((name) => name === DEFAULT_DESTINATION && name !== without);
-  // With nothing written the one in the state directory is what it was at first.
+  // Without the setting, the embedded repository is the default destination.
   if (isNamed || isTaken) return [setValue(['defaultDestination'], place.name)];
   return (loaded?.values.defaultDestination ?? null) === null ? [] : [removeValue(['defaultDestination'])];
 }
@@ -253,7 +253,7 @@ export async function dropDestination(name: string, options: RemoveOptions, cont
     );
 }
 
-/** @throws {RequestError} as long as something goes there, with the command that changes it */
+/** @throws {RequestError} INVALID_DESTINATION while backups go there, with the command that changes that */
 function requireUnused(
   name: string,
   { settings, values }: LoadedConfig,
@@ -293,12 +293,12 @@ function setCommand(key: string, value: string): string {
   return holdfast`config set ${key} ${value}`;
 }
 
-/** What can take its place: another one of the settings, or the repository in the state directory, which there always is. */
+/** A destination that can replace this one: another one of the settings, or the embedded repository, which always exists. */
 function otherThan(name: string, { destinations, embedded }: Settings): DestinationSettings {
   return destinations.find((one) => one.name !== name) ?? embedded;
 }
 
-/** As it has to be typed, also once the settings are others. */
+/** The name to type for a place, which stays valid once the settings have changed. */
 function typedName(place: DestinationSettings, { destinations, embedded }: Settings): string {
   const isFree = destinations.every((one) => one.name !== EMBEDDED_DESTINATION || one === embedded);
   return place.url === embedded.url && isFree ? EMBEDDED_DESTINATION : place.name;
@@ -308,7 +308,7 @@ function inUse(message: string, hint: string): RequestError {
   return new RequestError('INVALID_DESTINATION', message, { hint });
 }
 
-/** Of a name that the settings do not define: none at all, or the repository in the state directory. */
+/** The error for a name that the settings do not define: it is unknown, or means the embedded repository. */
 async function notRemovable(name: string, settings: Settings, context: Context): Promise<RequestError> {
   const place = findDestination(settings, name);
   if (place === undefined || place.url !== settings.embedded.url)
@@ -327,7 +327,7 @@ async function notRemovable(name: string, settings: Settings, context: Context):
   );
 }
 
-/** What lies in the other destinations, those where nothing does left out. */
+/** The other destinations, except those that are known to have no snapshots. */
 async function earlierBackups(settings: Settings, context: Context): Promise<readonly Elsewhere[]> {
   const others = othersOf(settings, settings.defaultDestination);
   const found = await lookAtEach(others, settings, context);

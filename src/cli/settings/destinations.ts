@@ -101,13 +101,13 @@ export function define(command: Command, context: Context): void {
   ]);
 }
 
-/** A destination with all that is known of it. */
+/** A destination with all that is known about it. */
 interface Row extends Look {
   readonly settings: DestinationSettings;
   readonly known: DestinationView | undefined;
   readonly isDefault: boolean;
   readonly isEmbedded: boolean;
-  /** It is the one in the state directory, has backups, and new ones go elsewhere. */
+  /** It is the embedded repository and has backups, while new ones go elsewhere. */
   readonly holdsEarlier: boolean;
 }
 
@@ -239,7 +239,7 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
     return;
   }
   await showFindings(findings, context);
-  // A place that is not made yet was not tried.
+  // A place that does not exist yet was not tried, so there is no verdict.
   if (usable && findings.length === 1) return;
   const verdict = usable ? 'can be used.' : 'CANNOT be used as it is.';
   await context.out.line(`\n${printable(tried.name)} ${verdict}`);
@@ -251,7 +251,7 @@ function unknown(name: string, destinations: readonly DestinationSettings[]): Re
   });
 }
 
-/** It was added without a test. */
+/** Removes the mark of a destination that was added without a test. */
 async function markTested(name: string, options: DestinationsOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
   if (loaded?.values.destinations[name]?.untested !== true) return;

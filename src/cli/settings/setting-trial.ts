@@ -1,4 +1,4 @@
-/** A setting that would send backups to another directory of this machine is tried out before it is written. */
+/** Tries out a setting that would send backups to another directory of this machine before it is written. */
 import { applyChanges, type ConfigChange } from '../../config/config-edit.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
@@ -10,8 +10,9 @@ import { configFile } from '../command/state-directory.ts';
 import { requireUsable } from './usable-destination.ts';
 
 /**
- * Places elsewhere are set up step by step, address and access, and are tried by `holdfast destinations test` then.
- * @param insisting the command that sets it all the same
+ * Tries out a change that sends backups to another local directory. Remote places are not tried here: their address and
+ * access are set one after the other, and `holdfast destinations test` tries them then.
+ * @param insisting the command that makes the change nevertheless
  * @throws {DestinationError} when backups could not be kept there
  */
 export async function tryChange(change: ConfigChange, insisting: string, context: Context): Promise<void> {

@@ -101,7 +101,7 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
   }
 }
 
-/** Undefined when no agent is running, which alone knows when backups were made. */
+/** The sources as the agent knows them. Undefined when no agent is running: only the agent knows when backups were made. */
 async function askIfRunning(context: Context): Promise<readonly SourceStatus[] | undefined> {
   try {
     return (await askAgent(context, 'status', {})).sources;
@@ -111,7 +111,7 @@ async function askIfRunning(context: Context): Promise<readonly SourceStatus[] |
   }
 }
 
-/** Undefined: the agent does not know the source yet. */
+/** How long ago a backup was made. `at` is null if there was none, and undefined if the agent does not know the source yet. */
 function ageWords(at: number | null | undefined, nowMs: number): string {
   if (at === undefined) return '';
   return at === null ? 'never' : `${formatDuration(nowMs - at)} ago`;
@@ -134,7 +134,7 @@ async function add(path: string, options: SourcesOptions, context: Context): Pro
   await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
 }
 
-/** Of a source that is backed up already, as `start` does it: what was kept up to date before stays so. */
+/** Adds destinations to a source that is backed up already. As with `start`, it keeps its earlier ones, which stay up to date. */
 async function addDestinations(
   path: string,
   loaded: LoadedConfig,
@@ -175,12 +175,12 @@ function whereTo(names: readonly string[]): { destination?: string; destinations
   return names.length === 1 ? { destination: only } : { destinations: [...names] };
 }
 
-/** A slip of the finger would be noticed only when the files are needed. */
+/** Refuses a path that does not exist: a typing mistake would be noticed only when the files are needed. */
 async function requireThere(path: string): Promise<void> {
   try {
     await stat(path);
   } catch (cause) {
-    // What only the agent may see is for the agent to judge.
+    // A path that only the agent may see is left for the agent to judge.
     if (errnoOf(cause) !== 'ENOENT' && errnoOf(cause) !== 'ENOTDIR') return;
     throw new RequestError('INVALID_SOURCE', `${path} does not exist`, {
       hint: 'Check the spelling, and that the drive is mounted.',
@@ -191,7 +191,8 @@ async function requireThere(path: string): Promise<void> {
 async function remove(path: string, options: SourcesOptions, context: Context): Promise<void> {
   const loaded = await readSettings(options.config, context);
   const wanted = configuredPath(loaded?.settings ?? { sources: [] }, resolveTyped(path));
-  // It may go to several destinations by settings of their own. The last one first, so that numbers stay right.
+  // One path may have several entries, for different destinations. The last one is removed first, so that the other
+  // indices stay right.
   const found = (loaded?.settings.sources ?? [])
     .flatMap((source, index) => (source.path === wanted ? [index] : []))
     .toReversed();
@@ -234,16 +235,16 @@ async function accept(path: string, options: SourcesOptions, context: Context): 
 interface Holders {
   readonly wanted: string;
   readonly loaded: LoadedConfig | undefined;
-  /** With their places in the settings. */
+  /** The sources with their indices in the settings. */
   readonly holders: readonly {
     readonly index: number;
     readonly source: SourceSettings;
-    /** The path, as it is called in that source. */
+    /** The path as it is called in that source: by way of a link it may have another name. */
     readonly wanted: string;
   }[];
 }
 
-/** Every source that has the path in it. */
+/** Every source that contains the path. */
 async function holdersOf(path: string, options: SourcesOptions, context: Context): Promise<Holders> {
   const loaded = await readSettings(options.config, context);
   const typed = resolveTyped(path);

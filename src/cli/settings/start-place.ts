@@ -1,4 +1,4 @@
-/** Where `start` sends what it is told to back up: a destination of the settings, or one that they are to have. */
+/** Finds the destination for the sources given to `start`: one of the settings, or one that is to be added. */
 import { basename } from 'node:path';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -17,7 +17,7 @@ export interface StartPlace {
   readonly name: string;
   /** A path or a URL. */
   readonly url: string;
-  /** No destination of the settings is there. */
+  /** Whether the settings have no destination at that place. */
   readonly isNew: boolean;
 }
 
@@ -47,10 +47,10 @@ function unknownName(typed: string, { destinations }: Settings): RequestError {
   });
 }
 
-/** What nothing in the settings may be called, since it means something else already. */
+/** Names that no destination may have, since they already mean something else. */
 const TAKEN = ['default', 'cloud'];
 
-/** After the last part of its path. */
+/** A free name made from the last part of the path. */
 function newName(url: string, { destinations }: Settings): string {
   const last = basename(url.replace(/[?#].*$/, ''))
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')
@@ -64,8 +64,8 @@ function newName(url: string, { destinations }: Settings): string {
 }
 
 /**
- * What the settings need so that these sources are backed up there. One that goes elsewhere already goes there, too:
- * what was kept up to date before stays so. Without a place a source that is known stays as it is.
+ * The changes of the settings that back these sources up to the place. A source that goes elsewhere already keeps those
+ * destinations, so that its earlier backups stay up to date. Without a place, a known source is not changed.
  */
 export function changesToBegin(
   paths: readonly string[],
@@ -83,13 +83,13 @@ export function changesToBegin(
 }
 
 export interface MoreDestinations {
-  /** Those that the source did not have, each once. */
+  /** The destinations that the source did not have, each once. */
   readonly added: readonly string[];
-  /** None when it has all of them already. */
+  /** Empty when the source has all of them already. */
   readonly changes: readonly ConfigChange[];
 }
 
-/** What a source of the settings needs so that it goes to these destinations, too, whatever others it has. */
+/** The changes that add these destinations to a source, which keeps all others. */
 export function alsoTo(
   path: string,
   names: readonly string[],

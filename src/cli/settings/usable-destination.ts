@@ -1,4 +1,4 @@
-/** A place is tried out before backups are sent to it: one that is not there would be noticed when files are needed. */
+/** Tries a place out before backups are sent to it: otherwise a missing place would be noticed only when files are needed. */
 import { DestinationError } from '../../base/errors.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
@@ -7,16 +7,17 @@ import type { Context } from '../command/context.ts';
 import { tryOut } from '../places/destination-look.ts';
 
 export interface Insisting {
-  /** What was wanted: `nas was not added`. */
+  /** The beginning of the error: `nas was not added`. */
   readonly refused: string;
-  /** The command that does it all the same. */
+  /** The command that does it nevertheless. */
   readonly command: string;
-  /** What else may be missing. */
+  /** Text that follows the command. */
   readonly more?: string;
 }
 
 /**
- * Stores, reads and removes something there; what the first backup would make is made. Gives what is not as it should be.
+ * Tries a place out by storing, reading and removing something there. Makes what the first backup would make. Returns
+ * the warnings.
  * @throws {DestinationError} when backups could not be kept there
  */
 export async function requireUsable(
@@ -36,12 +37,15 @@ export async function requireUsable(
   });
 }
 
-/** What was there and did not do is not elsewhere. */
+/** Whether the place may just be elsewhere today: not if it could be opened and failed then. */
 function mayBeElsewhere({ check }: Finding): boolean {
   return check === 'open' || check === 'mounted';
 }
 
-/** With the beginning of what follows. A hint that ends with a command has no full stop, which would be copied with it. */
+/**
+ * A hint and the first letter of the text that follows it. A hint that ends with a command has no full stop, which
+ * would be copied with the command.
+ */
 function joined(hint: string): string {
   if (hint === '') return 'T';
   return /[.!?]$/.test(hint) ? `${hint} T` : `${hint}; or, t`;

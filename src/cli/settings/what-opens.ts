@@ -1,4 +1,4 @@
-/** What will open the repository that the first backup makes at a new destination: whoever moves there has to know. */
+/** Says what will open the repository that the first backup makes at a new destination. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -12,7 +12,7 @@ interface NewPlace {
   readonly passphrase?: SecretReference;
 }
 
-/** Undefined where a repository is there already, which opens as it did. @throws {StateError} */
+/** Undefined if there is a repository already, which keeps its keys. @throws {StateError} */
 export async function whatWillOpen(
   { url, passphrase }: NewPlace,
   { directory: state }: StatePaths,
@@ -24,7 +24,7 @@ export async function whatWillOpen(
   const another = `To make a recovery code for it, after the first backup: ${holdfast`keys add -r ${name} --recovery-code`}`;
   if (passphrase !== undefined)
     return `${made} will open with the passphrase that you named, and not with the recovery kit. ${another}`;
-  // Neither: the first start makes the kit, with both.
+  // If there is neither, the first start makes a kit with both.
   const isComplete =
     (await kitRecoveryCode(state)) !== undefined || (await kitPassphrase(state)) === undefined;
   return isComplete

@@ -1,4 +1,7 @@
-/** Which snapshots the options of a command mean, and which one `latest` is: who stored it is said where that is not full keys. */
+/**
+ * Finds the snapshots that the options of a command select, and the one that `latest` means. If a write-only key stored
+ * it, that is said.
+ */
 import { textOfBytes } from '../../base/byte-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
@@ -37,7 +40,8 @@ export function namedSnapshot(snapshots: readonly Snapshot[], name: string, cont
 }
 
 /**
- * `latest` is the newest of those that the filters leave; an id may be any, unless they are to hold for it too.
+ * `latest` is the newest snapshot that the filters leave. An id is looked up among all snapshots, or with `filtered`
+ * among those.
  * @throws {RepositoryError}
  */
 export function chooseSnapshot(
@@ -59,7 +63,7 @@ export function chooseSnapshot(
   }
 }
 
-/** The repository has snapshots: it is what was asked of them that none is, or not so many are. */
+/** The error when the repository has snapshots, but the filters leave none of them, or too few for `latest~N`. */
 function noneLike(
   name: string,
   left: number,
@@ -84,7 +88,7 @@ function chosenText(choice: string): string {
   return choice === 'full' ? 'full keys' : `write-only key ${choice}`;
 }
 
-/** Whoever has a write-only key could have made it pass for another machine's: that it is meant is never left unsaid. */
+/** Says when a write-only key stored the chosen snapshot: whoever has that key could have made it look like another machine's. */
 function told({ snapshot, newer }: ResolvedSnapshot, name: string, context: Context): Snapshot {
   const say = (text: string): void => void context.stderr.write(`Note: ${printable(text)}\n`);
   if (!isFull(snapshot.storedBy))

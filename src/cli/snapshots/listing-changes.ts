@@ -61,7 +61,7 @@ function fieldText(field: string, before: EntrySummary, after: EntrySummary): st
   return field === 'mtime' ? 'time' : 'attributes';
 }
 
-/** A line for each kind of change that there is; one that says so when there is none. */
+/** A line for each kind of change that occurred, or one that says that nothing changed. */
 export function totalsText(totals: DiffTotals): string {
   const lines = [
     totalLine('Added', totals.added),

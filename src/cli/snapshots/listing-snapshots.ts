@@ -43,7 +43,7 @@ function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
 
 /**
  * `complete`, or `partial (3 files)`; and what else is special.
- * @param storedBy said where it is a write-only key
+ * @param storedBy shown if it is a write-only key
  */
 export function statusText(record: Snapshot['record'], storedBy: StoredBy = FULL_KEYS): string {
   const problems = record.errors.length + record.errorsMore;
@@ -107,7 +107,7 @@ export function snapshotObject(snapshot: Snapshot, options: SnapshotObjectOption
   };
 }
 
-/** All of them in base64 too as soon as one is not UTF-8, so that both lists go together. */
+/** If one path is not UTF-8, all paths are also given in base64, so that the two lists correspond. */
 function pathLists(paths: readonly ByteString[]): object {
   const texts = { paths: paths.map(textOfBytes) };
   if (paths.every(isUtf8)) return texts;

@@ -21,7 +21,7 @@ const FOUND_COLUMNS: readonly Column[] = [
   { title: 'Path', cut: 'never' },
 ];
 
-/** What a search found, a row for each version of a path. Paths stay whole, so that they can be copied. */
+/** The results of a search, a row for each version of a path. Paths are not cut, so that they can be copied. */
 export function foundTable(versions: readonly FoundVersion[], { styles, width }: Look): string {
   const areNamed = versions.some(({ last }) => !isFull(last.storedBy));
   const rows = versions.map(({ path, entry, snapshots, last }): readonly Cell[] => [
@@ -43,7 +43,7 @@ function nameCell(path: ByteString, target: ByteString | undefined, style: (text
 
 const unstyled = (text: string): string => text;
 
-/** One find in one snapshot. */
+/** One entry that a search found in one snapshot. */
 export function foundObject({ snapshot, path, entry }: Found): object {
   return {
     snapshot_id: snapshot.id,

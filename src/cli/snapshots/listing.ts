@@ -6,7 +6,7 @@ import type { Owners } from '../../format/records.ts';
 import { printable, printableBytes, textWidth, type Styles } from '../terminal/terminal.ts';
 import { localTime } from '../terminal/wording.ts';
 
-/** How something is to look on a terminal, or, with plain styles and no width, anywhere else. */
+/** How output looks on a terminal or, with plain styles and no width, anywhere else. */
 export interface Look {
   readonly styles: Styles;
   /** Columns; undefined when nothing is to be cut. */
@@ -80,7 +80,7 @@ export function modeText({ type, mode }: Pick<EntrySummary, 'type' | 'mode'>): s
   return `${TYPE_LETTERS[type]}${rights(6, 0o4000, 's')}${rights(3, 0o2000, 's')}${rights(0, 0o1000, 't')}`;
 }
 
-/** Of a file, or of all files below a directory; numbers of a device; nothing for the others. */
+/** The size of a file, or of all files below a directory; the numbers of a device; `-` for everything else. */
 export function sizeText(entry: EntrySummary, exact = false): string {
   if (entry.major !== undefined) return `${entry.major}, ${entry.minor ?? 0}`;
   const size = entry.size ?? entry.totals?.bytes;
@@ -88,7 +88,7 @@ export function sizeText(entry: EntrySummary, exact = false): string {
   return exact ? String(size) : formatBytes(size);
 }
 
-/** The largest time that a Date can tell, in milliseconds. */
+/** The largest time that a Date can hold, in milliseconds. */
 const LATEST_MS = 8.64e15;
 
 /** Local time to the second: `2026-11-21 13:05:09`. Times that no calendar reaches stay seconds since 1970. */
@@ -106,7 +106,7 @@ export function exactTime(ns: bigint): string | null {
   return `${new Date(ms).toISOString().slice(0, -5)}.${String(fraction).padStart(9, '0')}Z`;
 }
 
-/** Rounded towards the past, as the seconds of a time before 1970 count too. */
+/** Rounded towards the past, also before 1970, as is usual for seconds. */
 function wholeMilliseconds(ns: bigint): number {
   const ms = ns / 1_000_000n;
   return Number(ns % 1_000_000n < 0n ? ms - 1n : ms);
@@ -126,7 +126,7 @@ function bytesFields<Name extends string>(
   return { ...text, ...exact } as ReturnType<typeof bytesFields<Name>>;
 }
 
-/** An entry for `--json`. Names and target are text, with `…_b64` beside those that are not UTF-8. */
+/** An entry for `--json`. Name and target are text; those that are not UTF-8 are also given as `…_b64`. */
 export function entryObject(path: ByteString, entry: EntrySummary, owners: Owners): object {
   const { type, name, mode, uid, gid, inode, links, target, totals, major, minor } = entry;
   return {

@@ -1,4 +1,4 @@
-/** Where a path is when the snapshot that was named lacks it: most often it was deleted, and the next backup has seen that. */
+/** Finds a path in other snapshots if the named one lacks it: most often the file was deleted before the last backup. */
 import type { Command } from 'commander';
 import { bytesOfText } from '../../base/byte-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
@@ -10,9 +10,9 @@ import { splitName } from './reading.ts';
 import { timeText } from '../terminal/snapshot-words.ts';
 import { shortId } from '../terminal/wording.ts';
 
-/** Further back it is for `versions` and `find` to look. */
+/** How many snapshots are searched. `versions` and `find` look further back. */
 const SEARCHED = 300;
-/** They say which snapshot and which repository, or how the repository is opened: a command that is printed has its own. */
+/** Options that the suggested command does not repeat: it names its snapshot by id, and its repository itself. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['repository', 'host', 'tag', 'path', 'storedBy']);
 
 export interface Searched {
@@ -20,7 +20,7 @@ export interface Searched {
   readonly snapshots: readonly Snapshot[];
   readonly trees: SnapshotTrees;
   readonly signal: AbortSignal;
-  /** The same command with these words: a snapshot, a path, and the options that were typed. */
+  /** Gives the same command with these words: a snapshot, a path, and the options that were typed. */
   readonly again: (words: readonly string[]) => string;
 }
 
@@ -57,7 +57,7 @@ async function withOther(error: RepositoryError, command: Command, where: Search
   });
 }
 
-/** A directory behind a colon stays there, with what was named in it. */
+/** The snapshot and paths for the suggested command. A directory after a colon stays there, along with the paths named in it. */
 function namesFor(command: Command, { id }: Snapshot, path: string): readonly string[] {
   const [name = '', ...paths] = command.args;
   return splitName(name).path === undefined ? [shortId(id), path] : [`${shortId(id)}:${path}`, ...paths];

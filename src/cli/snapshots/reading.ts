@@ -22,9 +22,9 @@ import { count } from '../terminal/wording.ts';
 
 export interface Reading {
   readonly repository: Repository;
-  /** Loaded when it is first asked for: trees that are cached do without. */
+  /** Loaded on first use: cached trees do not need it. */
   readonly index: () => Promise<ChunkIndex>;
-  /** Live ones, oldest first. */
+  /** Live snapshots, oldest first. */
   readonly snapshots: readonly Snapshot[];
   readonly trees: SnapshotTrees;
 }
@@ -46,7 +46,7 @@ export async function withReading(
   await sayingElsewhere(options, context, async () => await withCachedRepository(options, context, read));
 }
 
-/** Also where nothing is listed at all, though something was saved: then true is returned. */
+/** Warns of snapshots that cannot be read, and of an empty list although something was saved. Returns true in the latter case. */
 export async function warnOfLoss(
   repository: Repository,
   list: SnapshotList,
@@ -61,7 +61,7 @@ export async function warnOfLoss(
   return vanished;
 }
 
-/** The other snapshots can be read all the same. */
+/** Warns of snapshots that cannot be read. The others can be read nevertheless. */
 export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
   if (damaged.length === 0) return;
   stderr.write(
@@ -96,7 +96,10 @@ export function sourcePath(typed: string): ByteString {
   return bytesOfText(resolveTyped(typed));
 }
 
-/** Where a snapshot has what was typed, which may lead through links or be how a source was named. */
+/**
+ * The path in a snapshot for what was typed, which may lead through symbolic links or be the name of a source as it was
+ * given.
+ */
 export function placeIn({ record }: Snapshot, typed: string): ByteString {
   const path = sourcePath(typed);
   return pathIn(record, path, wherePathLeads(path));

@@ -15,7 +15,7 @@ import { jsonLine, printableBytes } from '../terminal/terminal.ts';
 /** Problems shown while the restore runs; --json has all of them. */
 export const PROBLEMS_SHOWN = 20;
 
-/** `replace`, the longest. */
+/** The width of `replace`, the longest action. */
 const ACTION_WIDTH = 7;
 
 export function watchRestore(progress: Progress, options: OutputOptions, out: Output): RestoreObserver {
@@ -69,5 +69,5 @@ export function watchRestore(progress: Progress, options: OutputOptions, out: Ou
 
 const PHASES = { planning: 'planning', comparing: 'comparing', restoring: '', finishing: 'finishing' };
 
-/** What stays as it is needs no line: the summary counts it. */
+/** Actions that get no line: these entries stay as they are, and the summary counts them. */
 const UNTOUCHED: ReadonlySet<PlannedAction> = new Set(['leave', 'skip']);

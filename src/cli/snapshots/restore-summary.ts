@@ -11,9 +11,9 @@ import { ofWhom, storedByObject } from '../terminal/snapshot-words.ts';
 import { createStyles, printable, printableBytes, wantsColor } from '../terminal/terminal.ts';
 import { count, seconds, shortId } from '../terminal/wording.ts';
 
-/** Files that a snapshot lacks, named one by one. */
+/** How many of the files that a snapshot lacks are named one by one. */
 const LACKING_SHOWN = 3;
-/** Deleted paths named one by one. */
+/** How many deleted paths are named one by one. */
 const DELETED_SHOWN = 20;
 
 export function restoreText(
@@ -45,7 +45,7 @@ export function restoreText(
   return `${lines.join('\n')}\n`;
 }
 
-/** Where names are unknown nobody can say that all the rest is there. */
+/** If a directory could not be read, its names are unknown: the text must not claim that all the rest is there. */
 function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string[] {
   const { errors, errorsMore, directoriesUnread: unread } = summary;
   const problems = errors.length + errorsMore;
@@ -62,7 +62,7 @@ function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string
   ];
 }
 
-/** What was never saved cannot come back: whoever restores after a loss must not take it for all there was. */
+/** Lines about files that were never saved: whoever restores after a loss must not take the snapshot for all there was. */
 export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): readonly string[] {
   const { unread, changed } = lacking(record);
   if (unread + changed === 0) return [];
@@ -83,7 +83,7 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
   ];
 }
 
-/** Those that are not listed count as unread. */
+/** Errors that are counted but not listed are taken for unread entries. */
 function lacking({ errors, errorsMore }: Snapshot['record']): { unread: number; changed: number } {
   const changed = errors.filter(({ code }) => code === 'CHANGED').length;
   return { unread: errors.length - changed + errorsMore, changed };
@@ -115,7 +115,7 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
   deletion: 'deletion of what is extra',
 };
 
-/** Omissions with one reason stand together. */
+/** Groups omissions by their reason. */
 function omissionLines(omissions: readonly Omission[]): readonly string[] {
   const reasons = new Set(omissions.map(({ reason }) => reason));
   return [...reasons].flatMap((why) => [

@@ -91,7 +91,7 @@ export function define(command: Command, context: Context): void {
     const target = targetOf(options);
     const named = splitName(name);
     const own = await neverBackedUp(options, context);
-    // To a restore that deletes nothing other repositories are directories like all others.
+    // Other repositories are protected only from a restore that deletes: any other treats them as ordinary directories.
     const never = options.deleteExtra === true ? [...own, ...(await configuredDirectories(context))] : own;
     const bringBack = async (repository: Repository): Promise<void> => {
       const list = await listSnapshots(repository, context.signal);
@@ -173,7 +173,7 @@ function requestOf(
     deleteExtra: options.deleteExtra ?? false,
     dryRun: options.dryRun ?? false,
     verify: options.verify,
-    // What the service of a machine saved belongs to many.
+    // The service of a machine saves files of many users, so their owners are restored by default.
     restoreOwnership: options.restoreOwnership ?? actsForService(env),
     ownersByName: options.numericOwners !== true,
   };

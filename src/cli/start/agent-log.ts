@@ -1,6 +1,6 @@
 /**
- * The agent's log file: JSON lines, the older half put aside when it has grown. Whoever says something in it is busy
- * with something else, most often an error: what goes wrong with the log itself is noted in it later, never thrown.
+ * The agent's log file: JSON lines; a file that has grown large is put aside as the older half. Callers are busy with
+ * something else, most often an error, so a failure of the log itself is never thrown but noted in the log later.
  */
 import { closeSync, openSync, renameSync, statSync, writeSync } from 'node:fs';
 import type { Clock } from '../../base/clock.ts';
@@ -8,7 +8,7 @@ import { errnoOf } from '../../base/errors.ts';
 import { agentLogPath, olderLogPath } from '../../daemon/state/agent-log-end.ts';
 
 const LARGEST = 10 * 1024 * 1024;
-/** Bytes after which it is tried again to put the older half aside. */
+/** Bytes after which a failed rotation is tried again. */
 const ROTATE_AGAIN = 1024 * 1024;
 
 export interface AgentLog extends Disposable {
@@ -17,7 +17,7 @@ export interface AgentLog extends Disposable {
 }
 
 /**
- * @param also sees every line too, as where a service manager collects what is printed
+ * @param also gets every line as well, such as for a service manager that collects output
  * @throws when the file cannot be opened
  */
 export function openAgentLog(
@@ -29,9 +29,9 @@ export function openAgentLog(
   let size = sizeOf(path);
   let rotateAbove = LARGEST;
   let file = openSync(path, 'a', 0o600);
-  /** Lines that could not be written since the last one that could. */
+  /** Lines lost since the last one that could be written. */
   let lost = 0;
-  /** The file ends in a part of a line. */
+  /** Whether the file ends with an incomplete line. */
   let torn = false;
 
   const append = (text: string): void => {
@@ -51,7 +51,7 @@ export function openAgentLog(
       [file, size, rotateAbove, torn] = [next, 0, LARGEST, false];
       closeSync(before);
     } catch {
-      // The file that is open still takes lines, whatever its name is now.
+      // The open file still takes lines, whatever its name is by then.
       rotateAbove = size + ROTATE_AGAIN;
     }
   };
@@ -74,12 +74,12 @@ function renameIfThere(path: string, to: string): void {
   try {
     renameSync(path, to);
   } catch (error) {
-    // Somebody took it away.
+    // Somebody removed the file.
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }
 
-/** As pino writes a warning. */
+/** A line as pino writes a warning. */
 function lossLine(lines: number, nowMs: number): string {
   const msg = `${lines} ${lines === 1 ? 'line' : 'lines'} of this log could not be written`;
   return `${JSON.stringify({ level: 40, time: new Date(nowMs).toISOString(), msg })}\n`;

@@ -44,7 +44,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     throw usage('--once starts no agent, so there is no port to listen on', 'Leave out --port, or --once.');
   const target = await targetOf(options, context);
   const never = await neverBackedUpTo(target.place, context);
-  // Whoever names a link to a directory here wants the directory.
+  // A symbolic link to a directory stands for the directory here.
   await requireAnswer(named, workingDirectory(), context.signal);
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
@@ -84,9 +84,12 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
 
 interface Target {
   readonly place: ChosenPlace;
-  /** The program as the next command is to name it: no other reads the configuration that was named here. */
+  /**
+   * How the next command has to call the program: with the configuration that was named here, which it would not read
+   * otherwise.
+   */
   readonly run: string;
-  /** What it needs to find the repository: ` -r NAME`, or nothing. */
+  /** The option by which the next command finds the repository: ` -r NAME`, or nothing. */
   readonly option: string;
 }
 
@@ -96,7 +99,7 @@ async function targetOf({ destination, config }: StartOnceOptions, context: Cont
   const { name, url, isNew } = startPlace(destination ?? settings.defaultDestination, settings);
   const program = programName();
   const run = config === undefined ? program : `HOLDFAST_CONFIG=${quoted(resolve(config))} ${program}`;
-  // As for every command that is given a path: what opens it is given, too, or asked for.
+  // As for every command that is given a path, the passphrase is given as well, or asked for.
   if (isNew)
     return { place: { location: url, how: 'named', settings: undefined }, run, option: ` -r ${quoted(url)}` };
   const how = destination === undefined ? 'default' : 'named';
@@ -106,7 +109,7 @@ async function targetOf({ destination, config }: StartOnceOptions, context: Cont
   return { place: configuredPlace(found, how, context), run, option: isDefault ? '' : ` -r ${name}` };
 }
 
-/** The one in the state directory is made when there is none. Elsewhere a drive may be away: that is for people to judge. */
+/** Makes the embedded repository if there is none. Any other must exist: its drive may be away, which only people can judge. */
 async function openTarget({ place }: Target, context: Context): Promise<Embedded> {
   if (place.how === 'embedded') return await openEmbedded(context);
   const repository = await openThere(place, {}, context, { look: 'everything', adds: true });

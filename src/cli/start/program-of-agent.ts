@@ -1,4 +1,4 @@
-/** How the program is called in what the agent says: it is read in any terminal, which need not have the agent's environment. */
+/** How messages of the agent call the program: they are read in any terminal, which need not have the agent's environment. */
 import { join } from 'node:path';
 import { programForAgent } from '../../base/holdfast-command.ts';
 import { NAMED_BY, programForSudo, type Environment } from '../../base/program-call.ts';
@@ -7,16 +7,16 @@ import { userName } from '../../base/user-name.ts';
 import { layoutOf } from '../install/plan.ts';
 import { statePaths } from '../command/state-directory.ts';
 
-/** The user of the service of the machine: nobody signs in as it. */
+/** The user of the machine's service, as which nobody signs in. */
 const SERVICE_USER = 'holdfast';
 
 export interface ProgramOfAgent {
   readonly own: string;
-  /** Without the places of one person. */
+  /** Without one person's paths, for messages whose reader is unknown. */
   readonly forAnybody: string;
 }
 
-/** @param config the file with its settings */
+/** @param config the path of the agent's configuration */
 export function programOfAgent(config: string, env: Environment): ProgramOfAgent {
   const { directory } = statePaths(env);
   const isNamed = (env[NAMED_BY] ?? '') !== '';
@@ -33,7 +33,7 @@ export function programOfAgent(config: string, env: Environment): ProgramOfAgent
   return { own, forAnybody: user === undefined ? programForAgent({ variables: {}, user }, env) : own };
 }
 
-/** Root's commands find the service of the machine by themselves. */
+/** The state directory of the machine's service, which root's commands find automatically. */
 function stateOfMachine(env: Environment): string {
   return layoutOf('system', env, 'linux').state;
 }
@@ -42,7 +42,7 @@ function usualState(env: Environment): string | undefined {
   try {
     return statePaths({ ...env, HOLDFAST_STATE_DIR: undefined }).directory;
   } catch {
-    // Without a home there is no usual place.
+    // Without a home directory there is no usual place.
     return undefined;
   }
 }

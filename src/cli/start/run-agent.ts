@@ -64,19 +64,19 @@ export async function runAgent(options: RunAgentOptions, context: Context): Prom
 
 async function beginAndRun(options: RunAgentOptions, context: Context): Promise<void> {
   const { env, clock, signal, stderr } = context;
-  // A full disk that takes no greeting is no reason to make no backups.
+  // The agent goes on if its greeting cannot be written: a full disk must not stop backups.
   context.out.goOnWithout();
   const paths = statePaths(env);
   forbidCoreFiles();
   await ensureStateDirectory(paths.directory);
-  // Before anything is read from it or written to it.
+  // Checked before anything in the directory is read or written.
   await requirePrivateState(paths.directory);
   const file = configFile(options.config, env);
   const { own, forAnybody } = programOfAgent(file, env);
   callProgram(own, forAnybody);
   const created = await prepareEmbedded(context);
   await addSources(file, options, context);
-  // Where nobody looks at the terminal, a service manager may collect what is printed.
+  // Without a terminal the log is printed as well, as a service manager may collect it.
   const also = stderr.isTTY ? undefined : (line: string): void => void stderr.write(line);
   using target = openAgentLog(paths.directory, options.quiet ? undefined : also, clock);
   const redactor = createRedactor();
@@ -95,7 +95,7 @@ async function beginAndRun(options: RunAgentOptions, context: Context): Promise<
     configRequired: options.config !== undefined,
     port: options.port,
     version: programVersion(),
-    // Engines say commands as the agent does.
+    // Engines name commands in their messages as the agent does.
     environment: { ...withoutServiceManager(env), [NAMED_BY]: programName() },
     clock,
     log,
@@ -122,14 +122,14 @@ async function beginAndRun(options: RunAgentOptions, context: Context): Promise<
   }
 }
 
-/** What the service manager lets children say, engines and hooks need not say. */
+/** The environment without the variables by which children could notify the service manager: engines and hooks must not. */
 function withoutServiceManager(env: Context['env']): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^(?:NOTIFY_SOCKET|WATCHDOG_)/.test(name)),
   );
 }
 
-/** @throws {RequestError} for a destination that is none */
+/** @throws {RequestError} for an unknown destination */
 async function addSources(
   file: string,
   { sources, destination }: RunAgentOptions,
@@ -177,7 +177,7 @@ async function greet(
     return;
   }
   if (options.quiet) {
-    // Whoever has asked for silence still has to put it away.
+    // Shown even with --quiet, as the recovery kit has to be put away.
     if (created) stderr.write(`${kitText(env, String)}\n`);
     return;
   }
@@ -189,7 +189,7 @@ async function greet(
       `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
     );
   if (created) lines.push(kitText(env, bold));
-  // Unlike all that the agent says later, this is read where it was started.
+  // Unlike later messages of the agent, this one is read where the agent was started.
   const isHere = out.stream.isTTY;
   const run = isHere ? programAtTerminal(context) : programName();
   const [source, ...others] = settings.sources;
@@ -197,18 +197,18 @@ async function greet(
     const more = others.length === 0 ? '' : ` and ${count(others.length, 'more', 'more')}`;
     lines.push(`  Backs up      ${printable(source.path)}${more}`);
   } else lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
-  // Only where a person looks: what a service prints is kept, and the address opens the page for anybody.
+  // Only at a terminal: the output of a service is kept, and the address opens the page for anybody who reads it.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);
     lines.push(`  Open its page by this link, which works once, within ${seconds} seconds: ${page}`);
   }
   lines.push(`  Open its page with: ${withProgram(run, 'ui')}`);
   const where = repositoryOption(options.sources, settings);
-  // Commands read no other configuration than the usual one unless they are told.
+  // Commands read only the usual configuration unless they are told otherwise.
   const other = isHere && options.config !== undefined ? `HOLDFAST_CONFIG=${printable(quoted(file))} ` : '';
   const reading = `${other}${run}`;
   const hasAny = placesOf(options.sources, settings).some((place) => mayHoldBackups(place, env));
-  // Where nothing is saved and nothing is about to be, there is nothing to bring back.
+  // Without backups and sources there is nothing to bring back.
   if (!hasAny && settings.sources.length === 0) return await sayAll(lines, out);
   lines.push(
     `  ${hasAny ? 'Bring' : 'After the first backup, bring'} files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
@@ -221,7 +221,7 @@ async function sayAll(lines: readonly string[], out: Context['out']): Promise<vo
   await out.flush();
 }
 
-/** What is not on this machine, or does not show its directory, may. */
+/** Whether a destination may hold backups. A remote one, or one whose directory is missing, may. */
 function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): boolean {
   const paths = statePaths(env);
   const directory = directoryOf(url);
@@ -235,7 +235,7 @@ function kitText(env: Context['env'], stress: (text: string) => string): string 
   return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
 }
 
-/** Where what was named is kept; without a name, where backups go by default. */
+/** The destinations of the named sources; the default destination if none was named. */
 function placesOf(
   sources: readonly string[],
   { sources: all, destinations, defaultDestination }: Settings,
@@ -245,7 +245,7 @@ function placesOf(
   return destinations.filter(({ name }) => names.has(name));
 }
 
-/** What a command needs to find the backups of what was named: nothing where the default destination has them. */
+/** The option by which a command finds the backups of the named sources; empty if the default destination has them. */
 function repositoryOption(sources: readonly string[], settings: Settings): string {
   const [first, ...others] = placesOf(sources, settings).map(({ name }) => name);
   const isDefault = [first, ...others].includes(settings.defaultDestination);

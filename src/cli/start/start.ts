@@ -79,7 +79,10 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
   );
 }
 
-/** The embedded repository lies in it, too. Without what opens repositories, which the agent has no other use for. */
+/**
+ * The state directory, which also holds the embedded repository. Avoids the modules that open repositories, for which
+ * the agent has no other use.
+ */
 function ownPlaces({ directory }: StatePaths): readonly NeverPath[] {
   if (!existsSync(directory)) return [];
   return [{ path: bytesOfText(realpathSync(directory)), reason: "Holdfast's own state directory" }];

@@ -1,10 +1,10 @@
-/** Standard output: text in large pieces, at the speed of whoever reads it. */
+/** Standard output: text in large pieces, at the pace of whoever reads it. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import { StateError, isAbort } from '../../base/errors.ts';
 import { jsonLine } from './terminal.ts';
 
-/** A pipe's usual size: fewer calls than one a line, and a listing still appears at once. */
+/** The usual size of a pipe: fewer calls than one per line, while a listing still appears at once. */
 const PIECE = 65_536;
 
 /** A terminal, or whatever takes bytes. */
@@ -21,14 +21,14 @@ export class Output {
   #isNeeded = true;
   #waiting = '';
 
-  /** @param onDispensable told once what it takes is no reason to end any more */
+  /** @param onDispensable called when failed writes are no longer a reason to end */
   constructor(stream: DataStream, signal: AbortSignal, onDispensable: () => void = () => undefined) {
     this.stream = stream;
     this.#signal = signal;
     this.#onDispensable = onDispensable;
   }
 
-  /** For work that goes on where its output cannot be written. */
+  /** Lets the work go on even if its output cannot be written. */
   goOnWithout(): void {
     this.#isNeeded = false;
     this.#onDispensable();
@@ -40,13 +40,13 @@ export class Output {
     if (this.#waiting.length >= PIECE || this.stream.isTTY === true) await this.flush();
   }
 
-  /** Adds text where nobody can wait; a pipe takes it at once. */
+  /** Adds text for callers that cannot wait for room; a pipe takes it at once. */
   push(text: string): void {
     this.#waiting += text;
     if (this.#waiting.length >= PIECE || this.stream.isTTY === true) this.pushNow('');
   }
 
-  /** The same for what whoever follows is to see now. */
+  /** The same, but written at once, for readers who follow the output live. */
   pushNow(text: string): void {
     const all = this.#waiting + text;
     this.#waiting = '';
@@ -79,7 +79,7 @@ export class Output {
     if (!this.stream.write(content)) await this.#drained();
   }
 
-  /** A stream that has failed takes more without a word, and never says that it has written it. */
+  /** Throws if the stream has failed: it would silently take more, and never report that as written. */
   #requireWhole(): void {
     if (this.stream.errored !== null) throw this.#reasonOf(this.stream.errored);
   }
@@ -92,7 +92,7 @@ export class Output {
     return !this.#isNeeded && this.stream.errored !== null;
   }
 
-  /** Resolves once all of it has left this process. @throws the reason of the signal, or {StateError} WRITE_ERROR */
+  /** Resolves once all output has left this process. @throws the reason of the signal, or {StateError} WRITE_ERROR */
   async finish(): Promise<void> {
     await this.flush();
     if (this.#isGivenUp()) return;

@@ -1,7 +1,6 @@
 /**
- * Progress of long work: redrawn lines on a terminal, a plain line now and then in a log, or NDJSON for programs.
- * Work that is slower than it looks is shown as it is: the rate falls while nothing happens, and a time left is
- * only named when there is a ground for it.
+ * Progress of long work: redrawn lines on a terminal, a plain line now and then in a log, or NDJSON for programs. The
+ * rate falls while nothing happens, and a remaining time is shown only when there is a basis for it.
  */
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { createEstimate } from '../../base/progress-estimate.ts';
@@ -60,7 +59,7 @@ export interface ProgressOptions {
   readonly color?: boolean;
   /** Calls `tick` every so many milliseconds until the returned function is called. Default: a timer that holds no process open. */
   readonly every?: (ms: number, tick: () => void) => () => void;
-  /** What is waited for that others hold up. */
+  /** What the command waits for while others, such as the store, hold it up. */
   readonly waiting?: () => OthersWait | undefined;
 }
 
@@ -74,7 +73,7 @@ const TIMING = Object.freeze({
   plainTickMs: 1000,
   /** At most two objects a second. */
   jsonMs: 500,
-  /** Between two words about what is waited for, in a log and for programs. */
+  /** Between two reports of a wait, in a log and for programs. */
   waitMs: 10_000,
 });
 
@@ -205,7 +204,10 @@ function jsonProgress(options: ProgressOptions): Progress {
   return { ...progress, note: (text) => stream.write(jsonLine({ type: 'note', text })) };
 }
 
-/** What the modes without a cursor share: the newest counters go to `report`, and waits to `tell`, at every update and tick. */
+/**
+ * The part that the modes without a cursor share: at every update and tick, the newest counters go to `report` and
+ * waits to `tell`.
+ */
 function sampledProgress(
   { stream, now, every = unrefTimer, waiting = () => undefined }: ProgressOptions,
   tickMs: number,
@@ -244,7 +246,7 @@ function sampledProgress(
   };
 }
 
-/** For programs, also those commands that show no progress. */
+/** A wait as a JSON object. Also used by commands that show no progress. */
 function waitObject(wait: OthersWait): object {
   const { because, again_in_seconds: again } =
     wait.code === 'asked_again' ? wait.params : { because: null, again_in_seconds: null };
@@ -288,7 +290,7 @@ interface LinePart {
   readonly style: Style;
 }
 
-/** What a narrow terminal loses last has the lowest number. */
+/** Parts with the highest number are left out first on a narrow terminal. */
 const importance = {
   label: 0,
   percent: 1,
@@ -350,7 +352,7 @@ function percentOf({ bytesDone, bytesTotal, filesDone, filesTotal }: ProgressCou
   return Math.max(0, Math.min(100, Math.floor((100 * done) / total)));
 }
 
-/** Times left are guesses: exact to the second in the last minute, then less and less. */
+/** Rounds a remaining time, which is a guess: to the second in the last minute, and more coarsely before that. */
 function roundTimeLeft(ms: number): number {
   const step = ms < 60_000 ? 1000 : ms < 600_000 ? 5000 : ms < 3_600_000 ? 60_000 : 300_000;
   return Math.max(1000, Math.round(ms / step) * step);

@@ -3,14 +3,14 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import { RequestError } from '../../base/errors.ts';
 import { isLossy } from '../../base/people-text.ts';
 
-/** Where a person is asked. */
+/** The streams on which a person is asked. */
 export interface Asked {
   readonly stdin: NodeJS.ReadStream;
   readonly stderr: NodeJS.WriteStream;
   readonly signal: AbortSignal;
 }
 
-/** A person can be asked. */
+/** Whether a person can be asked. */
 export function canPrompt({ stdin, stderr }: Asked): boolean {
   return stdin.isTTY && stderr.isTTY;
 }

@@ -18,12 +18,15 @@ function timesOf({ record: { startedMs }, storedMs }: Dated): Parameters<typeof 
   return { startedMs, storedMs };
 }
 
-/** When it counts as made, in milliseconds since 1970. */
+/** The time at which a snapshot is taken to have been made, in milliseconds since 1970. */
 export function timeOf(snapshot: Dated): number {
   return countedMs(snapshot.storedBy, timesOf(snapshot));
 }
 
-/** Its start; when the storage got it, where a write-only key gave a start that cannot be, which is told as a claim. */
+/**
+ * The start of a snapshot. If a write-only key claims a start that cannot be, the time when the storage got the
+ * snapshot, with the claim.
+ */
 export function timeText(snapshot: Dated): string {
   const start = localTime(snapshot.record.startedMs);
   return isDoubtfulStart(snapshot.storedBy, timesOf(snapshot))
@@ -31,12 +34,12 @@ export function timeText(snapshot: Dated): string {
     : start;
 }
 
-/** Behind the name of a snapshot; nothing where full keys stored it. */
+/** Who stored a snapshot, to follow its name; empty for full keys. */
 export function ofWhom({ storedBy }: Pick<Snapshot, 'storedBy'>): string {
   return isFull(storedBy) ? '' : `, stored by ${storedByText(storedBy)}`;
 }
 
-/** As `stored_by` of JSON. */
+/** The value of `stored_by` in JSON. */
 export function storedByObject(by: StoredBy): object {
   return {
     key: storeKey(by),

@@ -1,6 +1,6 @@
 /**
- * Standard input and output, whatever kind of file they are. Node.js puts a stream without content in place of those
- * that it does not know (a block device, a directory), and does not notice when a full disk takes a part of a write.
+ * Standard input and output of any kind of file. Node.js replaces the kinds that it does not know (a block device, a
+ * directory) by an empty stream, and does not notice when a full disk takes only part of a write.
  */
 import { createReadStream, createWriteStream, fstatSync, fsyncSync, statSync, type Stats } from 'node:fs';
 import { devNull } from 'node:os';
@@ -18,20 +18,23 @@ export function standardOutput(): DataStream {
     : createWriteStream('', { fd: OUTPUT, autoClose: false });
 }
 
-/** What a disk says only when it has to have the bytes. To be called once all are written. */
+/**
+ * Makes a block device report write errors that it held back, by having it store everything. To be called after the
+ * last write.
+ */
 export function settleOutput(): void {
   if (fstatSync(OUTPUT).isBlockDevice()) fsyncSync(OUTPUT);
 }
 
-/** A pipe or a socket, which Node.js reads and writes without waiting in a thread. */
+/** A pipe or a socket, which Node.js reads and writes without blocking a thread. */
 function isConversation(stats: Stats): boolean {
   return stats.isFIFO() || stats.isSocket();
 }
 
-/** Standard input as a process has it; what a test gives in its place has no descriptor. */
+/** Standard input of a process. The substitute in a test has no descriptor. */
 export type StandardInput = Readable & { readonly fd?: number; readonly isTTY?: boolean };
 
-/** @throws {RequestError} where it gives nothing that could be saved */
+/** Refuses a standard input that has nothing to save. @throws {RequestError} */
 export function requireContent(stdin: StandardInput, example: string): void {
   if (stdin.isTTY === true)
     throw unusable('Standard input is a terminal', `Send something into it: ${example}`);
@@ -39,7 +42,7 @@ export function requireContent(stdin: StandardInput, example: string): void {
   const stats = fstatSync(stdin.fd);
   if (stats.isDirectory())
     throw unusable('Standard input is a directory', 'Name it without --stdin-name to save what is in it.');
-  // A descriptor that was closed is this device as well: Node.js opens it in its place.
+  // A closed descriptor looks like this device as well: Node.js opens the null device in its place.
   if (isNullDevice(stats))
     throw unusable(
       `Nothing comes from standard input: it is closed, or ${devNull}`,
@@ -55,7 +58,7 @@ function isNullDevice(stats: Stats): boolean {
   return stats.isCharacterDevice() && stats.rdev === statSync(devNull).rdev;
 }
 
-/** All that comes. @throws {SourceError} INPUT_UNREADABLE, and the signal's reason */
+/** Everything that comes from standard input. @throws {SourceError} INPUT_UNREADABLE, and the signal's reason */
 export async function* standardInput(
   stdin: StandardInput,
   signal: AbortSignal,

@@ -92,7 +92,7 @@ function isNumeric(rows: readonly (readonly Cell[])[], index: number): boolean {
   );
 }
 
-/** Numbers have their thousands apart: 12,345. */
+/** Numbers get thousands separators: 12,345. */
 function cellText(cell: Cell): string {
   const content = typeof cell === 'object' ? cell.text : cell;
   return typeof content === 'number' ? thousands(content) : printable(content);

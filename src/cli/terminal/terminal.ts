@@ -95,7 +95,7 @@ export function jsonLine(value: unknown): string {
 
 /** The same, indented over several lines. */
 export function jsonText(value: unknown): string {
-  // Ends of lines stand only between values: in text they are escaped.
+  // Line breaks occur only between values: in strings they are escaped.
   return `${JSON.stringify(value, null, 2).split('\n').map(harmlessJson).join('\n')}\n`;
 }
 
@@ -107,7 +107,7 @@ function harmlessJson(json: string): string {
 function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const hex = code.toString(16);
-  // A byte of a path as it was typed.
+  // A surrogate that stands for one byte of a typed path.
   if (code >= 0xdc80 && code <= 0xdcff) return `\\x${(code - 0xdc00).toString(16)}`;
   if (code < 0x80) return shortEscapes[character] ?? `\\x${hex.padStart(2, '0')}`;
   return code <= 0xffff ? `\\u${hex.padStart(4, '0')}` : `\\u{${hex}}`;
@@ -151,7 +151,7 @@ export function truncateMiddle(text: string, width: number): string {
   return `${start}…${end.toReversed().join('')}`;
 }
 
-/** A letter with its marks, or an emoji of several, is one and never cut apart. */
+/** Splits a text into characters as they are shown: a letter with its marks, or an emoji of several code points, is one. */
 function shownCharacters(text: string): readonly string[] {
   graphemes ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
   return Array.from(graphemes.segment(text), ({ segment }) => segment);

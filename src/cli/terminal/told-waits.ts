@@ -1,4 +1,4 @@
-/** Tells of what a command waits for that shows no progress: whoever waits with it knows that it goes on, and for what. */
+/** Reports what a command without a progress display waits for, so that users know that it goes on. */
 import { tellWaits, toldWait, waitedText } from '../../base/waits.ts';
 import {
   isTerminal,
@@ -9,18 +9,18 @@ import {
   type OutputStream,
 } from './terminal.ts';
 
-/** Milliseconds. */
+/** Milliseconds between two looks at what is waited for. */
 const LOOK_MS = 500;
-/** Between two lines where nothing can be drawn over. */
+/** Milliseconds between two lines where none can be redrawn. */
 const LINE_EVERY_MS = 10_000;
 const LOG_EVERY_MS = 60_000;
 
 export interface WaitTeller {
-  /** Takes back what is drawn, so that something else can be written. */
+  /** Stops the reports and clears what is drawn, so that something else can be written. */
   readonly end: () => void;
 }
 
-/** On a terminal one line that changes, elsewhere one now and then; nothing for who wants to hear of errors alone. */
+/** Draws one changing line on a terminal, and writes a line now and then elsewhere. Silent with --quiet. */
 export function startTellingWaits(
   stream: OutputStream,
   env: Environment,
@@ -64,7 +64,7 @@ export function startTellingWaits(
   };
 }
 
-/** For an agent, which nobody watches: into its log, while nothing else of this process tells. */
+/** Writes waits into the log of an agent, while no other part of this process reports them. */
 export function startLoggingWaits(log: (text: string) => void, now: () => number): WaitTeller {
   const teller = tellWaits();
   let toldAt = Number.NEGATIVE_INFINITY;
@@ -84,7 +84,7 @@ export function startLoggingWaits(log: (text: string) => void, now: () => number
   };
 }
 
-/** Before the options are understood. */
+/** Looks at the raw words, as the options are not parsed yet. */
 function isQuiet(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   const options = words.slice(0, end === -1 ? undefined : end);

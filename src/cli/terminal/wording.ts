@@ -1,6 +1,6 @@
 /** Counts and times in words. */
 
-/** `12,345` of a whole number. By hand: the formatter of Intl takes longer to make than many commands take to run. */
+/** A whole number as `12,345`. Intl is not used: its formatter takes longer to make than many commands take to run. */
 export function thousands(amount: number): string {
   return String(amount).replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 }
@@ -18,7 +18,7 @@ export function localTime(ms: number): string {
   return `${date} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** As people see ids; eight digits are enough to tell thousands apart. */
+/** An id as shown to people: eight digits are enough to tell thousands apart. */
 export function shortId(id: string): string {
   return id.slice(0, 8);
 }

@@ -58,7 +58,7 @@ export function define(command: Command, context: Context): void {
     const { fromPasswordFile, fromPasswordCommand, repairFrom: from } = options;
     if (from === undefined && (fromPasswordFile ?? fromPasswordCommand) !== undefined)
       throw usage('There is no repository to repair from', 'Name it with --repair-from.');
-    // Opening the first repository takes it out of the environment, so that no child process inherits it.
+    // Read from a copy of the environment, since opening the first repository removes the passphrase from the environment.
     const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (repository) => {
       const damaged = await run(repository, options, context);
@@ -89,7 +89,7 @@ function parseSubset(text: string): ReadData {
   );
 }
 
-/** The report when it found damage. */
+/** Runs the check and returns its report if it found damage, else undefined. */
 async function run(
   repository: Repository,
   options: CheckOptions,
@@ -99,7 +99,7 @@ async function run(
   const plan = await planCheck(repository, { readData }, context.signal);
   const report = await checkWithProgress(repository, readData, plan, options, context);
   if (report.status === 'damaged') context.exitCode = EXIT.failed;
-  // A repair looks for another copy of what is in them first.
+  // Damaged packs are not marked before a repair, which first looks for another copy of their content.
   const marks =
     options.repairFrom === undefined && report.packsDamaged.size > 0
       ? await markDamaged(repository, report.packsDamaged, context.signal)
@@ -110,7 +110,7 @@ async function run(
   return report.status === 'damaged' ? report : undefined;
 }
 
-/** A note is nothing that anybody has to do anything about. */
+/** Whether something needs attention. Notes alone do not. */
 function hasTrouble({ status, findings, findingsMore }: CheckReport): boolean {
   return status !== 'ok' || findingsMore > 0 || findings.some(({ severity }) => severity !== 'note');
 }
@@ -187,7 +187,7 @@ function reportText(
     lines.push(
       `Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`,
     );
-  // What directories need that could not be read is not known.
+  // Reported only without damage: it is unknown which packs an unreadable directory needs.
   if (counts.packsUnreferenced > 0 && report.status === 'ok')
     lines.push(
       `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,

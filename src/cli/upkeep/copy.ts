@@ -62,7 +62,7 @@ export function define(command: Command, context: Context): void {
     const { from: location } = options;
     if (location === undefined)
       throw usage('Where to copy from is missing', 'Name the repository: --from DIR.');
-    // Opening the first repository takes it out of the environment, so that no child process inherits it.
+    // Read from a copy of the environment, since opening the first repository removes the passphrase from the environment.
     const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (to) => {
       const given = givenByOptions(fromOptions(options));
@@ -114,7 +114,7 @@ async function run({ from, to, names }: CopyPlace, options: CopyOptions, context
     signal,
   ).finally(() => progress.finish());
   const there = thereBefore + summary.there;
-  // A snapshot that cannot be read is none that anybody asked for by name.
+  // If snapshots were named, unreadable ones are not among them.
   const lacking = names.length === 0 ? list.damaged.length : 0;
   if (summary.failed + lacking > 0) context.exitCode = EXIT.partial;
   if (options.json === true) {
@@ -167,7 +167,7 @@ function watch(
   };
 }
 
-/** At once: a copy that is broken off has made what it has made. */
+/** Reports each snapshot at once: those copied before an interruption stay. */
 function tell(
   snapshot: Snapshot,
   made: Snapshot | undefined,

@@ -200,7 +200,10 @@ async function forgetNamed(
   return remove.length;
 }
 
-/** Of those that cannot be read and never can be; a short beginning may mean another one. */
+/**
+ * Matches snapshots that can never be read again, by ids or their beginnings. Beginnings of less than 8 digits could
+ * mean another snapshot.
+ */
 function isGivenUpBy(names: readonly string[]): (one: SnapshotList['damaged'][number]) => boolean {
   const ids = names.filter((name) => /^[0-9a-f]{8,64}$/.test(name));
   return ({ id, error }) => error.code === 'CORRUPT_DATA' && ids.some((name) => id.startsWith(name));

@@ -100,7 +100,7 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   }
 }
 
-/** A repository that is made where a disk is missing fills the disk of the system, and is hidden once the disk is there. */
+/** A repository made where a disk is not mounted fills the system disk, and is hidden once the disk is mounted. */
 function warnIfUnmounted(location: string, { stderr }: Context): void {
   const directory = directoryOf(location);
   const point = directory === undefined ? undefined : unmountedAt(directory);
@@ -133,7 +133,10 @@ async function requireNone(place: ChosenPlace, context: Context): Promise<void> 
   }
 }
 
-/** As given; else the one that the settings name for the place, which the agent will open it with; else typed twice. */
+/**
+ * The passphrase that was given; else the one that the settings name for the place, as the agent will use that; else
+ * typed twice.
+ */
 async function passphraseFor(
   { settings }: ChosenPlace,
   options: InitOptions,
@@ -153,7 +156,10 @@ async function passphraseFor(
   );
 }
 
-/** Commands go by the environment later, and the agent by the settings: both are to open what is made here. */
+/**
+ * Refuses two different passphrases. Later, commands take that of the environment and the agent that of the settings:
+ * both have to open the repository that is made here.
+ */
 async function requireOne(ofSettings: string, name: string, context: Context): Promise<void> {
   const fromEnvironment = takeFromEnvironment({ ...context.env });
   if (fromEnvironment === undefined || (await readGiven(fromEnvironment, context)) === ofSettings) return;
@@ -163,7 +169,10 @@ async function requireOne(ofSettings: string, name: string, context: Context): P
   );
 }
 
-/** With the passphrase that is given for it, else its own of the settings, the new one, or one that is asked for. */
+/**
+ * Opens the repository named by `--like`: with the passphrase given for it, else with what the settings name for it,
+ * the new passphrase, or one that is asked for.
+ */
 async function openLike(
   named: string,
   passphrase: string,

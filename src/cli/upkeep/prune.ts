@@ -65,7 +65,7 @@ function parsePercent(text: string): number {
   throw usage(`"${text}" is not a percentage`, 'Give a number from 0 to 100, such as 30%.');
 }
 
-/** Also what `forget --prune` does. */
+/** Prunes at once. Also used by `forget --prune`. */
 export async function pruneNow(
   repository: Repository,
   options: PruneCommandOptions,
@@ -139,7 +139,7 @@ function resultText(result: PruneResult): string {
   const size = formatBytes(result.removedBytes);
   const lines = [result.keptByStore ? `Deleted ${what} (${size}).` : `Freed ${size}: ${what} deleted.`];
   const marked = result.markedPacks + plan.waiting.length;
-  // Without a grace period what was marked is deleted already.
+  // Without a grace period, marked packs are deleted already.
   if (plan.settings.graceSeconds > 0 && marked > 0)
     lines.push(
       `${count(marked, 'pack')} (${formatBytes(result.markedBytes + bytesOf(plan.waiting))}) will be deleted by a prune after ${formatDuration(plan.settings.graceSeconds * 1000)}.`,
@@ -186,7 +186,7 @@ function bytesOf(packs: readonly PackFate[]): number {
   return packs.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** Stored bytes that would not be written again. */
+/** Stored bytes of packs that would be dropped by writing them anew. */
 function deadBytes(packs: readonly PackFate[]): number {
   return packs.reduce(
     (sum, { bytes, liveBytes, rawBytes }) =>

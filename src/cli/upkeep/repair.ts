@@ -1,4 +1,4 @@
-/** Putting back what a check found to be lost, from another repository. */
+/** Restores data that a check found to be lost, from another repository. */
 import { formatBytes } from '../../base/units.ts';
 import type { CopyObserver } from '../../copier/copy.ts';
 import { repairFrom } from '../../copier/repair.ts';
@@ -9,7 +9,7 @@ import type { OutputOptions } from '../command/options.ts';
 import { printable } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
 
-/** @param damaged names of the packs that nothing is to be relied on in */
+/** @param damaged names of the packs whose content must not be relied on */
 export async function repair(
   repository: Repository,
   other: Repository,

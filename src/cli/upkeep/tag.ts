@@ -99,7 +99,7 @@ async function tag(
 
 type Changes = Pick<SnapshotRecord, 'tags' | 'pinned'>;
 
-/** Undefined when the snapshot is already as wanted. */
+/** The changes to a snapshot; undefined when it is already as wanted. */
 function changesOf(record: SnapshotRecord, options: TagOptions): Changes | undefined {
   const removed = new Set(commaList(options.remove));
   const wanted =

@@ -1,4 +1,4 @@
-/** Running and waiting jobs as they now are: those of the overview, and what events have told since. */
+/** Running and waiting jobs in their current state: those of the overview, updated by events. */
 import { useState } from 'preact/hooks';
 import type { AnyJob } from '../../api/schemas/page/jobs.ts';
 import { type AgentEvent, useEvents } from './events.ts';
@@ -10,12 +10,12 @@ export function isOver({ status }: Pick<AnyJob, 'status'>): boolean {
   return status === 'completed' || status === 'failed' || status === 'canceled';
 }
 
-/** What is known of jobs that events told of; those that ended stay until the overview no longer has them as active. */
+/** Adds the job of an event. Jobs that ended are kept until the overview no longer lists them as active. */
 export function heard(live: LiveJobs, { job }: AgentEvent): LiveJobs {
   return job === null ? live : new Map(live).set(job.id, job);
 }
 
-/** `told`: what the overview has. An event of a job is newer than that, unless both say the same. */
+/** The active jobs. `told` are those of the overview; an event's state of a job is newer than that. */
 export function activeJobs(told: readonly AnyJob[], live: LiveJobs): readonly AnyJob[] {
   const known = new Set(told.map(({ id }) => id));
   const newer = told.map((job) => live.get(job.id) ?? job);
@@ -23,13 +23,13 @@ export function activeJobs(told: readonly AnyJob[], live: LiveJobs): readonly An
   return [...newer, ...others].filter((job) => !isOver(job)).toSorted(byTurn);
 }
 
-/** Those that run first, then those that wait, each the oldest first. */
+/** Running jobs come first, then waiting ones, each the oldest first. */
 function byTurn(a: AnyJob, b: AnyJob): number {
   const turn = ({ status }: AnyJob): number => (status === 'running' ? 0 : 1);
   return turn(a) - turn(b) || (a.created_at < b.created_at ? -1 : 1);
 }
 
-/** A new overview knows of all that was told before it; what is over and not in it may be forgotten. */
+/** A new overview includes all earlier events, so jobs that are over and not in it can be forgotten. */
 export function remembered(live: LiveJobs, told: readonly AnyJob[]): LiveJobs {
   const active = new Set(told.map(({ id }) => id));
   const kept = [...live].filter(([id, job]) => active.has(id) || !isOver(job));

@@ -1,4 +1,4 @@
-/** Replies that are plain text, and downloads. */
+/** Fetches replies that are plain text. */
 import { addressOf, AskError } from './ask.ts';
 
 /** @throws {AskError} */

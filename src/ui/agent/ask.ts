@@ -1,8 +1,8 @@
-/** Requests to the agent. The cookie of the session goes with each by itself. */
+/** Sends requests to the agent. The browser adds the session cookie. */
 
 const BASE = '/internal/v1';
 
-/** What the agent, or the way to it, said no with. */
+/** An error of the agent, or of the connection to it. */
 export class AskError extends Error {
   override readonly name = 'AskError';
   /** From the registry of error codes; `OFFLINE` when the agent did not answer. */
@@ -21,7 +21,7 @@ export class AskError extends Error {
 
 export interface AskOptions {
   readonly body?: unknown;
-  /** Revision of the settings that was read. */
+  /** The revision of the settings that were read. */
   readonly ifMatch?: string;
   readonly signal?: AbortSignal;
 }
@@ -82,7 +82,7 @@ export async function ask<Data>(method: Method, path: string, options: AskOption
   throw new AskError(code, response.status, message, details);
 }
 
-/** A path with a query; what is undefined or empty is left out. */
+/** A path with a query, without parameters that are undefined or empty. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | undefined>>,
@@ -94,7 +94,7 @@ export function withQuery(
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Address of what the browser fetches by itself: a download, a picture. */
+/** The address of something that the browser fetches, such as a download or a picture. */
 export function addressOf(path: string): string {
   return BASE + path;
 }

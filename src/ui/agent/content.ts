@@ -1,4 +1,4 @@
-/** Bytes of a file in a snapshot. */
+/** Fetches the bytes of a file in a snapshot. */
 import { AskError, addressOf, withQuery } from './ask.ts';
 
 export interface ContentAsked {
@@ -7,13 +7,13 @@ export interface ContentAsked {
   readonly path: Readonly<Record<string, string>>;
 }
 
-/** Where a browser gets the file as a download. */
+/** The address at which a browser downloads the file. */
 export function contentAddress({ snapshot, path }: ContentAsked): string {
   return addressOf(withQuery('/files/content', { snapshot, ...path }));
 }
 
 /**
- * The first `most` bytes; of a file that is not larger all of them.
+ * The first `most` bytes of a file, or all of a smaller one.
  * @throws {AskError} and the reason of `signal`
  */
 export async function fetchContent(
@@ -36,7 +36,7 @@ export async function fetchContent(
     const message = error instanceof Error ? error.message : 'The agent does not answer';
     throw new AskError('OFFLINE', 0, message, {});
   }
-  // An empty file has no range.
+  // The agent refuses a range of an empty file.
   if (response.status === 416) return new Uint8Array();
   const { error } = (await response.json()) as {
     readonly error?: Pick<AskError, 'code' | 'message' | 'details'>;

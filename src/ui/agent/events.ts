@@ -1,4 +1,4 @@
-/** What the agent tells by itself: one connection for the whole page, as long as somebody listens. */
+/** Events that the agent sends. There is one connection for the whole page while any component listens. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { AnyJob } from '../../api/schemas/page/jobs.ts';
 import { addressOf } from './ask.ts';
@@ -15,7 +15,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface AgentEvent {
   readonly kind: EventKind;
-  /** Of the job it is about, as it now is; null for others. */
+  /** The job that the event is about, in its new state; null for other events. */
   readonly job: AnyJob | null;
 }
 

@@ -1,4 +1,4 @@
-/** What every page knows of the agent: asked once, and again when an event says that it has changed. */
+/** What every page knows about the agent. It is fetched once, and again when an event says that it has changed. */
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import type { Overview } from '../../api/schemas/page/overview.ts';
@@ -9,25 +9,25 @@ import { type Asked, useAsked } from './use-asked.ts';
 const OverviewContext = createContext<Asked<Overview> | undefined>(undefined);
 export const OverviewProvider = OverviewContext.Provider;
 
-/** Of pages below the frame, which shows them only when it is there. */
+/** For pages below the frame, which shows them only once the overview has loaded. */
 export function useOverview(): Overview {
   const data = useContext(OverviewContext)?.data;
   if (data === undefined) throw new Error('a page is shown before the overview is there');
   return data;
 }
 
-/** None before the overview is there. */
+/** The destinations of the overview; empty until it has loaded. */
 export function useKnownDestinations(): Overview['destinations'] {
   return useContext(OverviewContext)?.data?.destinations ?? [];
 }
 
-/** Asks for the overview again, after something was changed that no event tells of. */
+/** Fetches the overview again, after a change of which no event tells. */
 export function useOverviewAgain(): () => void {
   const asked = useContext(OverviewContext);
   return asked?.again ?? (() => undefined);
 }
 
-/** Milliseconds between two requests while events come; and without any, as ages grow. */
+/** Milliseconds between two requests: while events come, and without events, since ages grow. */
 const BUSY_MS = 1_000;
 const CALM_MS = 30_000;
 
@@ -43,7 +43,7 @@ export function useAskedOverview(): Asked<Overview> {
     }, ms);
   };
   useEvents(({ kind }) => {
-    // Progress is followed by those who show it.
+    // Progress events are followed by the components that show them.
     if (kind !== 'job.updated') later(BUSY_MS);
   });
   useEffect(() => {

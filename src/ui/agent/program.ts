@@ -1,4 +1,4 @@
-/** How the program is called on the machine of the agent, which writes it into the document. */
+/** How to call the program on the machine of the agent, which writes that into the document. */
 
 const PLAIN = 'holdfast';
 
@@ -7,7 +7,7 @@ const program =
     ? PLAIN
     : (document.querySelector<HTMLMetaElement>('meta[name="program"]')?.content ?? PLAIN);
 
-/** A command of it. What is put in are words of a shell already. */
+/** A command line of the program. The values put in must already be quoted for a shell. */
 export function holdfast(texts: TemplateStringsArray, ...words: readonly string[]): string {
   return `${program} ${texts.map((text, i) => text + (words[i] ?? '')).join('')}`;
 }

@@ -1,6 +1,9 @@
 const PAUSE_MS = 350;
 
-/** Waits until somebody pauses in typing: what is asked for after it is asked once, and given up with `signal`. */
+/**
+ * Waits until the user pauses in typing, so that one request is made and not one per letter. Rejects with an AbortError
+ * when `signal` aborts.
+ */
 export function typingPause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, PAUSE_MS);

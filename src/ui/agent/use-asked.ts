@@ -2,16 +2,16 @@ import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { AskError } from './ask.ts';
 
 export interface Asked<Data> {
-  /** The newest that was told; stays while it is asked for again. */
+  /** The last answer; kept while a new one is awaited. */
   readonly data: Data | undefined;
-  /** Why there is nothing newer. */
+  /** Why the last request brought no answer. */
   readonly problem: AskError | undefined;
   readonly isBusy: boolean;
   /** Asks once more. */
   readonly again: () => void;
 }
 
-/** Asks when it is first shown, and whenever one of `keys` changes; what was asked before is given up. */
+/** Asks when the component is first shown, and whenever one of `keys` changes; an earlier request is then aborted. */
 export function useAsked<Data>(
   question: (signal: AbortSignal) => Promise<Data>,
   keys: readonly unknown[],
@@ -43,7 +43,7 @@ export function useAsked<Data>(
   return { ...state, again };
 }
 
-/** Work that a person starts with a button: one at a time, and what came of it. */
+/** Work that the user starts with a button, one run at a time, and its outcome. */
 export interface Action<Input extends readonly unknown[]> {
   readonly isBusy: boolean;
   readonly problem: AskError | undefined;
@@ -70,7 +70,7 @@ export function useAction<Input extends readonly unknown[]>(
   return { isBusy, problem, run };
 }
 
-/** A mistake of the page itself is shown as one, not swallowed. */
+/** Turns any error into an AskError, so that a fault of the page itself is shown and not swallowed. */
 export function asAskError(error: unknown): AskError {
   if (error instanceof AskError) return error;
   return new AskError('INTERNAL_ERROR', 0, error instanceof Error ? error.message : String(error), {});

@@ -1,4 +1,4 @@
-/** A list that is fetched page by page as far as somebody looks at it. */
+/** Fetches a list page by page, as far as the user looks at it. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AskError } from './ask.ts';
 import { asAskError } from './use-asked.ts';
@@ -6,7 +6,7 @@ import { asAskError } from './use-asked.ts';
 export interface FetchedPage<Item> {
   readonly items: readonly Item[];
   readonly next_cursor: string | null;
-  /** Directories that could not be read, where a list may lack some. */
+  /** Number of directories that could not be read, whose content the list may lack. */
   readonly unreadable_directories?: number;
 }
 
@@ -17,27 +17,27 @@ export interface PageRequest {
 }
 
 export interface Pages<Item> {
-  /** From the first on. Those of the list before stay until the first page of a new one is there. */
+  /** Items from the first one on. The previous list stays until the first page of a new one has arrived. */
   readonly items: readonly Item[];
   readonly hasMore: boolean;
-  /** It lacks what is in directories that could not be read. */
+  /** The list lacks the content of directories that could not be read. */
   readonly isPart: boolean;
-  /** Of which list `items` are. */
+  /** The key of the list that `items` belong to. */
   readonly key: string | undefined;
   readonly problem: AskError | undefined;
   readonly isBusy: boolean;
-  /** Fetches until the item with this index is there, or there are no more. */
+  /** Fetches until the item with this index has arrived, or the list ends. */
   readonly want: (index: number) => void;
   readonly again: () => void;
 }
 
-/** The first page is small, so that something is seen at once. */
+/** The first page is small, so that it appears at once. */
 const FIRST = 100;
 
 type Known<Item> = Omit<Pages<Item>, 'want' | 'again'>;
 
 /**
- * `key` says what list it is: another one begins anew. Undefined: there is none yet.
+ * `key` identifies the list: with another key, fetching starts again. Undefined: there is no list yet.
  * @param later items of all pages but the first
  */
 export function usePages<Item>(
@@ -57,7 +57,7 @@ export function usePages<Item>(
   const [round, setRound] = useState(0);
   const latest = useRef(fetchPage);
   latest.current = fetchPage;
-  /** Index of the last item that is wanted, and how the run that fetches them is told of it. */
+  /** Index of the last item that is wanted, and how to wake the run that fetches items. */
   const wanted = useRef(0);
   const wake = useRef<() => void>(() => undefined);
 

@@ -1,11 +1,11 @@
-/** A list of known length that is fetched in pieces where somebody looks at it, wherever that is. */
+/** Fetches a list of known length in pieces, wherever in it the user looks. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { AskError } from './ask.ts';
 import { asAskError } from './use-asked.ts';
 
 export interface Piece<Item> {
   readonly items: readonly Item[];
-  /** Of the whole list. */
+  /** Number of items in the whole list. */
   readonly total: number;
 }
 
@@ -16,34 +16,34 @@ export interface PieceRequest {
 }
 
 export interface Pieces<Item> {
-  /** Undefined where it was not fetched yet. */
+  /** The item with an index; undefined until it is fetched. */
   readonly at: (index: number) => Item | undefined;
-  /** Index of the first item that is meant, of those that were fetched; -1 without one. */
+  /** Index of the first fetched item that is meant; -1 without one. */
   readonly find: (isMeant: (item: Item) => boolean) => number;
   readonly count: number;
-  /** Of which list they are: the one before stays until the first piece of a new one is there. */
+  /** The key of the list that the items belong to. The previous list stays until the first piece of a new one has arrived. */
   readonly key: string | undefined;
   readonly problem: AskError | undefined;
   readonly isBusy: boolean;
-  /** Fetches what is not there between two indexes; what was wanted before and is not on its way yet is left out. */
+  /** Fetches what is missing between two indexes. Earlier requests that have not been sent yet are dropped. */
   readonly want: (first: number, last: number) => void;
   readonly again: () => void;
 }
 
-/** The first piece is small, so that something is seen at once. */
+/** The first piece is small, so that it appears at once. */
 const FIRST = 100;
 const PIECE = 500;
 
 interface Known<Item> {
   readonly key: string | undefined;
   readonly count: number;
-  /** By the index of their first item. */
+  /** Pieces by the index of their first item. */
   readonly pieces: ReadonlyMap<number, readonly Item[]>;
   readonly problem: AskError | undefined;
   readonly isBusy: boolean;
 }
 
-/** `key` says what list it is: another one begins anew. Undefined: there is none yet. */
+/** `key` identifies the list: with another key, fetching starts again. Undefined: there is no list yet. */
 export function usePieces<Item>(
   key: string | undefined,
   fetchPiece: (request: PieceRequest) => Promise<Piece<Item>>,
@@ -59,7 +59,7 @@ export function usePieces<Item>(
   const latest = useRef(fetchPiece);
   latest.current = fetchPiece;
   const wanted = useRef({ first: 0, last: 0 });
-  /** The list that was begun last: when it is begun again, the same rows are looked at. */
+  /** The list that was started last: if it is started again, the same rows are still looked at. */
   const begun = useRef<string | undefined>(undefined);
   const wake = useRef<() => void>(() => undefined);
 
@@ -134,7 +134,7 @@ function lengthAt(offset: number): number {
   return offset === 0 ? FIRST : PIECE;
 }
 
-/** Where the next piece begins that is wanted and not there. */
+/** The offset of the next piece that is wanted and missing; undefined if none is. */
 function missing(
   pieces: ReadonlyMap<number, unknown>,
   count: number,

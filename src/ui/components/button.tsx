@@ -7,7 +7,7 @@ type ButtonFacts = ButtonHTMLAttributes & {
   readonly children: ComponentChildren;
 };
 
-/** A button of a form sends it; any other says `type="button"`. */
+/** A button. Within a form it submits, unless it has `type="button"`. */
 export function Button({ look, children, ...button }: ButtonFacts): JSX.Element {
   return (
     <button class={look} {...button}>
@@ -16,7 +16,7 @@ export function Button({ look, children, ...button }: ButtonFacts): JSX.Element 
   );
 }
 
-/** A button that first says what would happen, and asks. Works without a script. */
+/** A button that first says what would happen, and asks. Works without JavaScript. */
 export function AskFirst({
   label,
   look,
@@ -26,7 +26,7 @@ export function AskFirst({
   readonly label: ComponentChildren;
   readonly look?: ButtonLook;
   readonly question: ComponentChildren;
-  /** What does it: a button or a form. */
+  /** The button or form that does it. */
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
@@ -38,7 +38,7 @@ export function AskFirst({
   );
 }
 
-/** Buttons beside each other below what they are about. */
+/** A row of buttons below what they are about. */
 export function Actions({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <div class="actions">{children}</div>;
 }

@@ -1,16 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact';
 
 export interface CardFacts {
-  /** Shown above; else give `label`. */
+  /** Shown as a heading; without it give `label`. */
   readonly title?: ComponentChildren;
-  /** What a screen reader says it is, where no title is shown. */
+  /** The name for screen readers when there is no title. */
   readonly label?: string;
   readonly id?: string;
   readonly className?: string;
   readonly children: ComponentChildren;
 }
 
-/** A part of a page that stands by itself. */
+/** A separate part of a page. */
 export function Card({ title, label, id, className, children }: CardFacts): JSX.Element {
   return (
     <section class={className === undefined ? 'card' : `card ${className}`} aria-label={label} id={id}>
@@ -20,7 +20,7 @@ export function Card({ title, label, id, className, children }: CardFacts): JSX.
   );
 }
 
-/** The first thing on a page: its title, what is done with all of it, and a sentence about it. */
+/** The head of a page: its title, actions for all of it, and a sentence about it. */
 export function PageHead({
   title,
   actions,
@@ -39,7 +39,7 @@ export function PageHead({
   );
 }
 
-/** What a list says that has nothing in it. */
+/** The text of an empty list. */
 export function Empty({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <div class="empty">{children}</div>;
 }

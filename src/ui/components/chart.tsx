@@ -1,33 +1,36 @@
-/** Charts as shapes in the document: they need no script, take the colours of the page, and are read out. */
+/** Charts as shapes in the document: they need no JavaScript, take the colours of the page, and can be read out. */
 import type { JSX } from 'preact';
 
 export interface Point {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly value: number;
-  /** Above it, in another colour; of bars. */
+  /** The part on top of a bar, in another colour. */
   readonly bad?: number;
 }
 
 export interface ChartFacts {
   readonly points: readonly Point[];
-  /** What is shown, for screen readers; the same figures stand in a table or sentence beside it. */
+  /** A description for screen readers. The same figures are in a table or sentence beside the chart. */
   readonly label: string;
   readonly unit: 'bytes' | 'count';
   readonly shownValue: (value: number) => string;
   readonly shownTime: (at: number) => string;
 }
 
-/** What a chart is drawn in, in the pixels of its letters. */
+/** The size of a chart, in the pixels of its text. */
 interface Field {
   readonly name: 'wide' | 'narrow';
   readonly width: number;
   readonly height: number;
-  /** Where the curve begins, behind the figures of the axis. */
+  /** Where the curve begins, after the figures of the axis. */
   readonly left: number;
 }
 
-/** One is seen, by the width of the page: letters keep their size, and nothing has to be moved sideways. */
+/**
+ * Each chart is drawn in both sizes, and the width of the page decides which is visible: text keeps its size, and
+ * nothing scrolls sideways.
+ */
 const FIELDS: readonly Field[] = [
   { name: 'wide', width: 860, height: 220, left: 84 },
   { name: 'narrow', width: 340, height: 200, left: 72 },
@@ -36,7 +39,7 @@ const BOTTOM = 26;
 const TOP = 10;
 const LINES = 4;
 
-/** A value over time; the distance of the points is that of their times. */
+/** A value over time. The distance between points is proportional to time. */
 export function AreaChart(facts: ChartFacts): JSX.Element {
   const { points } = facts;
   const first = points[0]?.at ?? 0;
@@ -64,7 +67,7 @@ export function AreaChart(facts: ChartFacts): JSX.Element {
   );
 }
 
-/** A number for each day or run. `shownBar` is said of one that is pointed at. */
+/** A number for each day or run. `shownBar` is the text for a bar under the pointer. */
 export function BarChart(facts: ChartFacts & { readonly shownBar: (point: Point) => string }): JSX.Element {
   const { points, shownBar } = facts;
   return (
@@ -164,13 +167,13 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** The top of a scale of whole numbers, of which each line is one too: 4, 8, 20, 40, 80, 200 … */
+/** The top of a scale of whole numbers on which each line is a whole number, too: 4, 8, 20, 40, 80, 200 … */
 function niceCount(most: number): number {
   for (let unit = 1; ; unit *= 10)
     for (const factor of [1, 2, 5]) if (factor * unit * LINES >= most) return factor * unit * LINES;
 }
 
-/** As that, in powers of two, as sizes are shown. */
+/** The same in powers of two, as sizes are shown. */
 function niceBytes(most: number): number {
   let unit = 1_024;
   while (unit * LINES < most) unit *= 2;

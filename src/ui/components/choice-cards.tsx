@@ -1,4 +1,4 @@
-/** A choice of which each possibility is explained: radio buttons in the shape of cards. */
+/** A choice between explained options: radio buttons in the shape of cards. */
 import type { ComponentChildren, JSX } from 'preact';
 
 export interface ChoiceCard<Value extends string> {
@@ -15,7 +15,7 @@ export function ChoiceCards<Value extends string>({
   choices,
   onValue,
 }: {
-  /** One of a kind on a page. */
+  /** Must be unique on a page. */
   readonly name: string;
   readonly legend: ComponentChildren;
   readonly isLegendUnseen?: boolean;

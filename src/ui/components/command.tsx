@@ -1,4 +1,4 @@
-/** The same by command line or curl, to be copied. */
+/** The same action as a command line or curl call, to be copied. */
 import type { JSX } from 'preact';
 import { t } from '../language/language.ts';
 import { CopyButton } from './copy-button.tsx';

@@ -1,4 +1,4 @@
-/** Puts a text into the clipboard, and says whether that worked. */
+/** Copies a text to the clipboard, and says whether that worked. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../language/language.ts';
@@ -9,7 +9,7 @@ interface Attempt {
   readonly hasWorked: boolean;
 }
 
-/** `label`: what is copied, for screen readers; needed where it does not stand around the button. */
+/** `label`: what is copied, for screen readers; needed if the surroundings of the button do not say so. */
 export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }): JSX.Element {
   const [last, setLast] = useState<Attempt | undefined>(undefined);
   const copy = async (): Promise<void> => {
@@ -17,11 +17,11 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
       await navigator.clipboard.writeText(text);
       setLast({ text, hasWorked: true });
     } catch {
-      // Browsers forbid it without a safe connection, in a frame, and when the person says no.
+      // Browsers forbid it without a secure connection, in a frame, and when the user refuses.
       setLast({ text, hasWorked: false });
     }
   };
-  // What was said of another text is not true of this one.
+  // The outcome for another text does not apply to this one.
   const attempt = last?.text === text ? last : undefined;
   const hasFailed = attempt?.hasWorked === false;
   return (

@@ -1,4 +1,4 @@
-/** A window within the page: the keyboard stays in it until it is closed, by Escape too. */
+/** A window within the page. It keeps the keyboard focus until it is closed, which Escape does, too. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../language/language.ts';
@@ -11,7 +11,7 @@ export interface DialogFacts {
   readonly children: ComponentChildren;
 }
 
-/** Open for as long as it is in the document. */
+/** A dialog is open for as long as it is in the document. */
 export function Dialog({ title, onClose, isWide = false, children }: DialogFacts): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const name = useId();
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogFacts
     const before = document.activeElement;
     element.current?.showModal();
     return () => {
-      // Back to what opened it.
+      // Returns the focus to what opened the dialog.
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);

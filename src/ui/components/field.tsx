@@ -1,14 +1,14 @@
-/** Fields of forms, each with its label, a hint, and its problem beside it. */
+/** Form fields, each with its label, a hint, and its problem. */
 import type { ComponentChildren, InputHTMLAttributes, JSX } from 'preact';
 
 export interface FieldFacts {
-  /** Also its id: one of a kind on a page. */
+  /** Also the id, so it must be unique on a page. */
   readonly name: string;
   readonly label: ComponentChildren;
   readonly hint?: ComponentChildren;
   /** What is wrong with its value. */
   readonly problem?: string | undefined;
-  /** Shown behind the label when the field may stay empty, in the reader's language. */
+  /** Shown after the label when the field may stay empty, in the reader's language. */
   readonly optional?: string | undefined;
 }
 
@@ -16,20 +16,20 @@ interface ControlFacts extends FieldFacts {
   readonly value?: string;
   readonly disabled?: boolean;
   readonly required?: boolean;
-  /** Told of each change, as it is typed or chosen. Left out where a form is sent. */
+  /** Called with each change as it is typed or chosen. Left out when the form is submitted. */
   readonly onValue?: (value: string) => void;
-  /** Told when the field is left. */
+  /** Called when the field is left. */
   readonly onLeave?: () => void;
 }
 
-/** What is said of a field beside its label, for `aria-describedby`. */
+/** The ids of the texts about a field, for `aria-describedby`. */
 function describedBy({ name, hint, problem }: FieldFacts): string | undefined {
   const ids = [hint === undefined ? '' : `${name}-hint`, problem === undefined ? '' : `${name}-problem`];
   const text = ids.join(' ').trim();
   return text === '' ? undefined : text;
 }
 
-/** What all controls have. */
+/** The attributes that all controls have. */
 function control(facts: ControlFacts) {
   const { name, value, disabled, required, problem } = facts;
   return {
@@ -110,7 +110,7 @@ export function TextField(facts: TextFieldFacts): JSX.Element {
   };
   return (
     <Field {...facts}>
-      {/* Preact has a type of its own for each type of field. */}
+      {/* Preact has a separate type for each type of field. */}
       <input {...(input as InputHTMLAttributes)} />
     </Field>
   );

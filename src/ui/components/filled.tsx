@@ -1,7 +1,7 @@
-/** A sentence with something else than plain text in it, wherever the language has it. */
+/** A sentence that contains more than plain text, wherever the language puts it. */
 import { type ComponentChildren, Fragment, type JSX } from 'preact';
 
-/** Each `{}` of `text` is one of `parts`, in their order. */
+/** Each `{}` of `text` is replaced by the next of `parts`. */
 export function Filled({
   text,
   parts,

@@ -1,4 +1,4 @@
-/** What stands around the contents of every page. */
+/** The frame around the content of every page. */
 import type { ComponentChildren, JSX } from 'preact';
 import { Logo } from './logo.tsx';
 
@@ -9,13 +9,13 @@ export interface NavigationEntry {
 }
 
 export interface TopFacts {
-  /** Behind the name of the product. */
+  /** Shown after the name of the product. */
   readonly suffix?: string;
   readonly home: string;
   readonly navigation: readonly NavigationEntry[];
-  /** What a screen reader calls the navigation. */
+  /** The name of the navigation for screen readers. */
   readonly label: string;
-  /** At the right: who is signed in, and buttons. */
+  /** At the right: the signed-in user, and buttons. */
   readonly children: ComponentChildren;
 }
 

@@ -1,4 +1,4 @@
-/** Lines of a log: when, how serious, what. */
+/** Lines of a log with their time, level and text. */
 import type { JSX } from 'preact';
 import { formatMoment } from '../language/format.ts';
 import { t } from '../language/language.ts';

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** The mark of the product; the name stands beside it. */
+/** The mark of the product. Its name is shown beside it. */
 export function Logo({ size }: { readonly size: number }): JSX.Element {
   return (
     <svg viewBox="0 0 32 32" width={size} height={size} aria-hidden="true" focusable="false">

@@ -1,7 +1,7 @@
-/** Text that somebody else chose: names of files, of customers, messages. */
+/** Shows text that somebody else chose: names of files, of customers, messages. */
 import type { JSX } from 'preact';
 
-/** Characters that would not be seen, or would turn the text around them, are written out. */
+/** Writes out characters that are invisible, or that would change the direction of the text around them. */
 export function visible(text: string): string {
   return text.replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, (character) => {
     const number = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
@@ -9,7 +9,7 @@ export function visible(text: string): string {
   });
 }
 
-/** Whatever direction it is written in, what stands beside it keeps its own. */
+/** Isolates the direction of a text from the text around it. */
 export function Own({ children }: { readonly children: string }): JSX.Element {
   return <bdi>{visible(children)}</bdi>;
 }

@@ -1,4 +1,4 @@
-/** An error, said in the reader's language as far as its code is known, and in the agent's own words. */
+/** Shows an error in the reader's language if its code is known, and in the agent's own words. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { AskError } from '../agent/ask.ts';
 import { problemWords } from '../language/problem-words.ts';
@@ -10,7 +10,7 @@ export function Problem({
   children,
 }: {
   readonly error: AskError | undefined;
-  /** What it is about, where that is not said around it. */
+  /** What the error is about, if the surroundings do not say so. */
   readonly children?: ComponentChildren;
 }): JSX.Element | null {
   if (error === undefined) return null;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** A secret that is shown this once. One click selects it. */
+/** A secret that is shown only this once. One click selects it. */
 export function Secret({
   children,
   label,

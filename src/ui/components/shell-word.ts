@@ -2,7 +2,7 @@
 export function shellWord(text: string): string {
   if (/^[\w@%+=:,./-]+$/.test(text)) return text;
   if (!/\p{C}|\p{Zl}|\p{Zp}/u.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-  // What cannot be seen is written out, which bash and zsh read.
+  // Invisible characters are written as escapes, which bash and zsh understand.
   const seen = text.replaceAll(/[\\']/g, String.raw`\$&`).replaceAll(/\p{C}|\p{Zl}|\p{Zp}/gu, (character) => {
     const number = (character.codePointAt(0) ?? 0).toString(16);
     return number.length > 4 ? `\\U${number.padStart(8, '0')}` : `\\u${number.padStart(4, '0')}`;

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 
-/** Where somebody is on a way of a few steps. */
+/** Shows which of a few steps the user is at. */
 export function Steps({
   label,
   steps,
@@ -8,7 +8,7 @@ export function Steps({
 }: {
   readonly label: string;
   readonly steps: readonly string[];
-  /** Position of the one that is shown. */
+  /** Index of the current step. */
   readonly current: number;
 }): JSX.Element {
   return (

@@ -2,13 +2,13 @@ import type { ComponentChildren, JSX } from 'preact';
 
 export interface Column {
   readonly title: ComponentChildren;
-  /** Figures stand below each other at the right. */
+  /** Whether the cells are numbers, which are aligned to the right. */
   readonly isNumber?: boolean;
   /** The title is for screen readers only, as above buttons. */
   readonly isUnseen?: boolean;
 }
 
-/** Rows are `<tr>`s; on narrow screens the table is scrolled by itself, and its first column stays. */
+/** Rows are `<tr>`s. On narrow screens the table scrolls on its own, and its first column stays. */
 export function Table({
   columns,
   label,
@@ -52,7 +52,7 @@ export function Facts({
   );
 }
 
-/** Figures that count most, side by side. */
+/** The most important figures, side by side. */
 export function Tiles({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <div class="tiles">{children}</div>;
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 
 export type Look = 'good' | 'warning' | 'bad' | 'plain';
 
-/** A state in a word; its colour says nothing that the word does not. */
+/** A state as a word. Its colour adds nothing that the word does not say. */
 export function Tag({
   look = 'plain',
   children,
@@ -13,7 +13,7 @@ export function Tag({
   return <span class={look === 'plain' ? 'tag' : `tag ${look}`}>{children}</span>;
 }
 
-/** What has just happened, or needs somebody's eyes. `urgent` is read out at once. */
+/** Something that has just happened, or needs attention. `urgent` is read out at once. */
 export function Notice({
   look,
   urgent = false,

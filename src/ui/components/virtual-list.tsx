@@ -1,12 +1,12 @@
-/** A list of any length, of which only the rows that can be seen are in the document. All rows have one height. */
+/** A list of any length, of which only the visible rows are in the document. All rows have the same height. */
 import type { ComponentChildren, HTMLAttributes, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
 /** Pixels of the row of titles above a grid. */
 const HEAD_HEIGHT = 44;
-/** Rows above and below those that can be seen. */
+/** Spare rows above and below the visible ones. */
 const SPARE = 8;
-/** Browsers draw no element taller than that; longer lists are scrolled in larger steps. Pixels. */
+/** Pixels. Browsers draw no taller element, so longer lists are scrolled in larger steps. */
 const TALLEST = 16_000_000;
 
 export interface VirtualListFacts {
@@ -15,21 +15,21 @@ export interface VirtualListFacts {
   readonly rowHeight: number;
   readonly label: string;
   readonly row: (index: number) => ComponentChildren;
-  /** Told which rows can be seen, so that they can be fetched. */
+  /** Called with the visible rows, so that they can be fetched. */
   readonly onShown?: (first: number, last: number) => void;
-  /** The row that the keyboard is at; it is kept in sight. */
+  /** The row with the keyboard focus; it is kept in view. */
   readonly current?: number;
-  /** Tells one list from the next: another one is shown from its `current` on. */
+  /** Identifies the list: another one is shown from its `current` on. */
   readonly listKey?: string;
-  /** Of a list whose rows have cells (`role="gridcell"`). */
+  /** For a list whose rows have cells (`role="gridcell"`). */
   readonly grid?: VirtualGridFacts;
 }
 
 export interface VirtualGridFacts {
-  /** A row of `role="columnheader"`s, which stays in sight. */
+  /** A row of `role="columnheader"`s, which stays in view. */
   readonly head: ComponentChildren;
   readonly isSelected: (index: number) => boolean;
-  /** Keys that the grid itself does not know: arrows, Page, Home and End move. True when something was done with it. */
+  /** Called for keys that the grid does not handle: it handles arrows, Page, Home and End. Returns true if it did something. */
   readonly onKey: (key: string) => boolean;
   readonly onCurrent: (index: number) => void;
 }
@@ -136,7 +136,7 @@ function gridHandlers(
   return {
     onKeyDown: (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      // Buttons of the head do what they do elsewhere.
+      // Keys on buttons of the head keep their usual meaning.
       if (event.target instanceof Element && event.target.closest('button') !== null) return;
       const to = moves[event.key];
       if (to !== undefined) onCurrent(Math.max(0, Math.min(count - 1, to)));
@@ -148,7 +148,7 @@ function gridHandlers(
       const index = at?.getAttribute('data-index');
       if (index === null || index === undefined) return;
       onCurrent(Number(index));
-      // The keyboard stays at the grid: a row may go, and the focus on a part of it would be lost with it.
+      // The grid keeps the focus: on a part of a row it would be lost when that row goes.
       if (event.button === 0) {
         event.preventDefault();
         event.currentTarget.focus({ preventScroll: true });

@@ -1,6 +1,6 @@
 /** Days of the calendar in the reader's time zone. Times are milliseconds since 1970. */
 
-/** When the day of `at` began. */
+/** The beginning of the day of `at`. */
 export function midnight(at: number): number {
   const time = new Date(at);
   return new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();

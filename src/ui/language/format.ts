@@ -1,8 +1,8 @@
-/** Sizes, times and numbers as the reader's language and time zone have them. */
+/** Formats sizes, times and numbers for the reader's language and time zone. */
 import { daysBefore } from './days.ts';
 import { language, t } from './language.ts';
 
-/** Formats that long lists use for each row: to make one takes as long as a hundred uses of it. */
+/** Formatters are kept, as long lists use them for each row, and making one takes as long as using it a hundred times. */
 const numbers = new Map<string, Intl.NumberFormat>();
 const times = new Map<string, Intl.DateTimeFormat>();
 
@@ -15,7 +15,7 @@ function numberFormat(digits?: 1): Intl.NumberFormat {
   return format;
 }
 
-/** How the reader's country writes times in the language of the page, as far as the browser says. */
+/** The locale of the reader's country in the language of the page, as far as the browser tells it. */
 function readersLocale(): string {
   const ofCountry = navigator.languages.find((one) => one.toLowerCase().startsWith(`${language}-`));
   return ofCountry ?? (language === 'en' ? 'en-GB' : language);
@@ -36,7 +36,7 @@ export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
   if (Math.round(value) < KIBI) return `${formatCount(Math.round(value))} B`;
   let unit = -1;
-  // What would be shown as 1024.0 is 1.0 of the next unit.
+  // A value that would be shown as 1024.0 is shown as 1.0 of the next unit.
   while (Number(value.toFixed(1)) >= KIBI && unit < UNITS.length - 1) {
     value /= KIBI;
     unit += 1;
@@ -61,7 +61,7 @@ export function formatDay(at: string | number): string {
   return timeFormat('medium', undefined).format(new Date(at));
 }
 
-/** `04:31`: the time of a day that is named beside it. */
+/** `04:31`: the time of a day that is shown next to it. */
 export function formatClock(at: string | number): string {
   return timeFormat(undefined, 'short').format(new Date(at));
 }
@@ -71,7 +71,7 @@ export function formatMoment(at: string | number): string {
   return timeFormat('short', 'medium').format(new Date(at));
 }
 
-/** Each with its seconds, and how many of it make one of the next: months and years as long as they are on average. */
+/** Each unit with its seconds, and how many of it make one of the next. Months and years have their average length. */
 const UNITS_OF_TIME = [
   ['second', 1, 60],
   ['minute', 60, 60],
@@ -82,7 +82,7 @@ const UNITS_OF_TIME = [
 ] as const;
 type UnitOfTime = (typeof UNITS_OF_TIME)[number][0];
 
-/** In the largest unit that it is one of. It is rounded first, so that nothing is 60 minutes. */
+/** A time in the largest unit that fits. It is rounded first, so that nothing is 60 minutes. */
 function inLargestUnit(seconds: number): readonly [count: number, unit: UnitOfTime] {
   for (const [unit, size, most] of UNITS_OF_TIME) {
     const count = Math.round(seconds / size);
@@ -92,8 +92,8 @@ function inLargestUnit(seconds: number): readonly [count: number, unit: UnitOfTi
 }
 
 /**
- * `4 minutes ago`, `in 2 hours`, `yesterday`, `now`. Days are those of the calendar, in the reader's time zone: what was
- * late the day before yesterday is never said to have been yesterday, however few hours ago that was.
+ * `4 minutes ago`, `in 2 hours`, `yesterday`, `now`. Days are calendar days in the reader's time zone: late in the
+ * evening of the day before yesterday is never `yesterday`, however few hours ago it was.
  */
 export function formatAge(at: string | number, nowMs = Date.now()): string {
   const time = new Date(at).getTime();
@@ -103,10 +103,10 @@ export function formatAge(at: string | number, nowMs = Date.now()): string {
   const [count, unit] = inLargestUnit(seconds);
   if (unit === 'hour' || unit === 'minute' || unit === 'second') return relative('auto', sign * count, unit);
   const days = Math.abs(daysBefore(time, nowMs));
-  // On the day on which clocks are put back.
+  // Possible on the day on which clocks are put back.
   if (days === 0) return relative('auto', sign * 24, 'hour');
   if (days < 30) return relative('auto', sign * days, 'day');
-  // Never `last month`: after a month that may be the one before that.
+  // Not `last month`, which could mean the calendar month before the last one.
   return unit === 'day' ? relative('always', sign, 'month') : relative('always', sign * count, unit);
 }
 
@@ -114,7 +114,7 @@ function relative(numeric: 'auto' | 'always', count: number, unit: Intl.Relative
   return new Intl.RelativeTimeFormat(language, { numeric }).format(count, unit);
 }
 
-/** `3 days`: how long something lasts or has lasted, in its largest unit. */
+/** `3 days`: a length of time in its largest unit. */
 export function formatSpan(seconds: number): string {
   return inUnit(...inLargestUnit(Math.max(0, seconds)));
 }

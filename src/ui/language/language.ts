@@ -1,4 +1,4 @@
-/** The language of the reader: chosen on the page, else that of the browser, else English. */
+/** The reader's language: chosen on the page, else that of the browser, else English. */
 import { english, type Texts } from './english/english.ts';
 
 export type { Texts } from './english/english.ts';
@@ -8,7 +8,7 @@ export type Language = keyof typeof LANGUAGES;
 
 const KEPT = 'holdfast-language';
 
-/** The texts of the language in use. Read it where it is shown: it changes with the language. */
+/** The texts of the current language. Read them when rendering, as they change with the language. */
 export let t: Texts = english;
 export let language: Language = 'en';
 
@@ -22,7 +22,7 @@ export function preferredLanguage(): Language {
   return navigator.languages.map((one) => one.slice(0, 2).toLowerCase()).find(isLanguage) ?? 'en';
 }
 
-/** Only English is there from the beginning. */
+/** Switches the language. Only English is loaded from the start. */
 export async function useLanguage(wanted: Language): Promise<void> {
   t = wanted === 'en' ? english : (await import('./german/german.ts')).german;
   language = wanted;

@@ -1,6 +1,6 @@
 import { t } from './language.ts';
 
-/** What went wrong, where it is known by its code; a storage that is only away has not failed. */
+/** Words for an error whose code is known. A storage that is only away is not reported as failed. */
 export function problemWords({
   code,
   details,

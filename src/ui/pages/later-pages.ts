@@ -1,4 +1,7 @@
-/** The pages that are fetched when the first of them is opened: one script, because together they compress to half. */
+/**
+ * The pages that are fetched when the first of them is opened. They are one script, which compresses to half the size
+ * of separate ones.
+ */
 export { AlarmsPage } from './alarms/alarms-page.tsx';
 export { JobsPage } from './jobs/jobs-page.tsx';
 export { RestorePage } from './restore/restore-page.tsx';

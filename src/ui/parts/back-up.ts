@@ -1,11 +1,11 @@
-/** Backing sources up at once, each to the destinations that it goes to. */
+/** Backs sources up at once, each to its own destinations. */
 import type { OverviewSource } from '../../api/schemas/page/overview.ts';
 import { ask, type AskError } from '../agent/ask.ts';
 import { asAskError } from '../agent/use-asked.ts';
 
 export interface AskedBackup {
   readonly path: string;
-  /** That the settings name for it; none for the default one. */
+  /** The destinations that the settings name for it; empty for the default one. */
   readonly destinations: readonly string[];
 }
 
@@ -16,12 +16,12 @@ export interface Refusal {
 }
 
 export interface Begun {
-  /** How many are on their way: one to each destination. */
+  /** How many backups were started: one to each destination. */
   readonly backups: number;
   readonly refusals: readonly Refusal[];
 }
 
-/** Of the rows of the overview: one for each destination of a source. */
+/** The backups for rows of the overview, of which each source has one per destination. */
 export function askedOfRows(
   rows: readonly Pick<OverviewSource, 'path' | 'destination'>[],
 ): readonly AskedBackup[] {
@@ -32,8 +32,9 @@ export function askedOfRows(
 }
 
 /**
- * One request for each source, whether those before it were taken or not. Several destinations are not named: the agent
- * then reads the source once for all of them. A single one is, as it would be the default one else.
+ * Sends one request for each source, even if earlier ones were refused. Several destinations are not named, as the
+ * agent then reads the source once for all of them. A single one is named, as the agent would use the default one
+ * otherwise.
  */
 export async function backUp(sources: readonly AskedBackup[]): Promise<Begun> {
   const refusals: Refusal[] = [];

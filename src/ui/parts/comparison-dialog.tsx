@@ -1,4 +1,4 @@
-/** What a snapshot has otherwise than the one of the same source before it. */
+/** Shows what differs between a snapshot and the previous one of the same source. */
 import type { JSX } from 'preact';
 import type { Snapshot, SnapshotChange } from '../../api/schemas/snapshot.ts';
 import { ask, withQuery } from '../agent/ask.ts';

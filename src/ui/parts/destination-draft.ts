@@ -1,4 +1,4 @@
-/** A destination as it is typed in, and what the settings have of it: a URL without secrets, and what it is reached with. */
+/** A destination as it is typed in, and how the settings have it: a URL without secrets, and the access. */
 
 export const DESTINATION_KINDS = ['directory', 's3', 'sftp', 'webdav', 'azblob', 'gs', 'rclone'] as const;
 export type DestinationKind = (typeof DESTINATION_KINDS)[number];
@@ -18,11 +18,11 @@ export type DestinationField = (typeof DESTINATION_FIELDS)[DestinationKind][numb
 
 export interface DestinationDraft {
   readonly kind: DestinationKind;
-  /** As typed; what is missing is empty. Secrets are in it until they are sent to the agent. */
+  /** The fields as typed; missing ones are empty. They include secrets until these are sent to the agent. */
   readonly fields: Readonly<Partial<Record<DestinationField, string>>>;
 }
 
-/** As `destinations.NAME` of the settings. */
+/** The value of `destinations.NAME` in the settings. */
 export interface DestinationSetting {
   readonly url: string;
   readonly access?: Readonly<Record<string, unknown>> | null;
@@ -53,7 +53,7 @@ const OPTIONAL: Readonly<Record<DestinationKind, ReadonlySet<string>>> = {
   rclone: new Set(['path']),
 };
 
-/** What is left empty takes what the machine has: keys of ssh, the environment. */
+/** Whether a field may stay empty. The agent then uses what the machine has, such as ssh keys or the environment. */
 export function isOptional(kind: DestinationKind, field: DestinationField): boolean {
   return OPTIONAL[kind].has(field);
 }
@@ -66,7 +66,7 @@ export function withField(draft: DestinationDraft, field: DestinationField, valu
   return { ...draft, fields: { ...draft.fields, [field]: value } };
 }
 
-/** A code for each field that cannot be as it is; the agent says what else may be wrong. */
+/** A code for each field with an impossible value. The agent reports what else may be wrong. */
 export type FieldProblem = 'missing' | 'not_absolute' | 'not_https' | 'not_a_port' | 'no_such_characters';
 export type FieldProblems = Readonly<Partial<Record<DestinationField, FieldProblem>>>;
 
@@ -107,7 +107,7 @@ function wrong(kind: DestinationKind, field: DestinationField, value: string): F
   }
 }
 
-/** Address of a WebDAV folder: TLS, or this machine itself. */
+/** The address of a WebDAV folder. It needs TLS, except on this machine itself. */
 function readAddress(text: string): URL | undefined {
   const url = readUrl(text.replace(/^webdav(s?):/i, 'http$1:'));
   if (url === undefined || url.host === '' || url.search !== '' || url.hash !== '' || url.password !== '')
@@ -120,7 +120,7 @@ function readUrl(text: string): URL | undefined {
   return URL.canParse(text) ? new URL(text) : undefined;
 }
 
-/** As the settings have it. Of a draft with problems it is not meant to be used. */
+/** The URL for the settings. Must not be used for a draft with problems. */
 export function urlOf({ kind, fields }: DestinationDraft): string {
   const text = (field: DestinationField): string => (fields[field] ?? '').trim();
   switch (kind) {
@@ -164,7 +164,7 @@ function query(parameters: Readonly<Record<string, string>>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-/** What was typed that belongs into no settings. */
+/** The typed secrets, which do not belong in the settings. */
 export function secretsOf({ kind, fields }: DestinationDraft): ReadonlyMap<SecretField, string> {
   const secrets = new Map<SecretField, string>();
   for (const field of DESTINATION_FIELDS[kind]) {
@@ -175,8 +175,9 @@ export function secretsOf({ kind, fields }: DestinationDraft): ReadonlyMap<Secre
 }
 
 /**
- * `references`: where the agent keeps the secrets that were typed. `before`: the same destination as it is in the settings; of
- * it stays what the form does not ask for, and a secret that was not typed anew.
+ * @param references where the agent stores the secrets that were typed
+ * @param before the same destination as the settings have it. What the form does not ask for is kept, and so are
+ * secrets that were not typed anew
  */
 export function settingOf(
   draft: DestinationDraft,
@@ -205,7 +206,7 @@ export function settingOf(
     : { ...others, url, access: { [kind]: access } };
 }
 
-/** Those that are in `access` and not in the URL. */
+/** Fields that are in `access` and not in the URL. */
 const ACCESS_FIELDS: ReadonlySet<string> = new Set(['accessKeyId', 'keyFile']);
 
 function accessOf({ access }: DestinationSetting, kind: DestinationKind): Readonly<Record<string, unknown>> {
@@ -213,14 +214,14 @@ function accessOf({ access }: DestinationSetting, kind: DestinationKind): Readon
   return typeof found === 'object' && found !== null ? { ...found } : {};
 }
 
-/** By the beginning of a URL; undefined where it is none of these. */
+/** The kind of a URL by its beginning; undefined if it is none of these. */
 export function kindOf(url: string): DestinationKind | undefined {
   if (/^(?:\/|~|file:|[A-Za-z]:[\\/])/i.test(url)) return 'directory';
   const scheme = /^([a-z0-9]+):/i.exec(url)?.[1]?.toLowerCase().replace('webdavs', 'webdav');
   return DESTINATION_KINDS.find((kind) => kind === scheme && kind !== 'directory');
 }
 
-/** What the form would have to say for this destination; undefined for a URL that it cannot take apart. Secrets stay empty. */
+/** The form's fields for a destination; undefined for a URL that the form cannot express. Secrets stay empty. */
 export function draftOf(setting: DestinationSetting): DestinationDraft | undefined {
   const kind = kindOf(setting.url);
   const fields = kind === undefined ? undefined : fieldsOf(kind, setting.url);
@@ -246,7 +247,7 @@ function fieldsOf(kind: DestinationKind, url: string): DestinationDraft['fields'
   const given = (parameter: string): string => parameters.get(parameter) ?? '';
   switch (kind) {
     case 's3':
-      // Of a URL that says more than the form asks for nothing may get lost.
+      // The form must not lose what a URL says beyond the form's fields.
       if (parameters.has('path_style')) return undefined;
       return { bucket: authority, prefix, endpoint: given('endpoint'), region: given('region') };
     case 'sftp': {
@@ -273,14 +274,14 @@ function directoryFields(url: string): DestinationDraft['fields'] | undefined {
   return place === undefined ? undefined : { path: decodeURIComponent(place.pathname) };
 }
 
-/** The directory above, and the name in it; undefined at the top, and of what is no path from the root. */
+/** The directory above and the name in it; undefined for the root, and for paths that are not absolute. */
 export function splitPath(path: string): { readonly parent: string; readonly name: string } | undefined {
   const found = /^(.*)\/([^/]+)\/*$/.exec(path.trim());
   if (found === null || !path.startsWith('/')) return undefined;
   return { parent: found[1] === '' || found[1] === undefined ? '/' : found[1], name: found[2] ?? '' };
 }
 
-/** A folder of its own for backups in a directory that may hold other things. */
+/** A separate folder for backups in a directory that may hold other things. */
 export function folderIn(directory: string): string {
   const place = directory.replace(/\/+$/, '');
   return /(?:^|\/)holdfast$/i.test(place) ? place : `${place}/holdfast`;

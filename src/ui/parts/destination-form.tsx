@@ -1,4 +1,4 @@
-/** Where backups go: the kind of place, the few fields that it needs, and what came of trying it out. */
+/** The form for a destination: the kind of place, the few fields that it needs, and the result of a trial. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Suggestions } from '../../api/schemas/page/protect.ts';
@@ -29,15 +29,15 @@ import { DirectoryChooser } from './directory-chooser.tsx';
 export interface DestinationFormFacts {
   readonly draft: DestinationDraft;
   readonly onDraft: (draft: DestinationDraft) => void;
-  /** Shown beside the fields: `problemsOf(draft)` once somebody wants to go on. */
+  /** Shown beside the fields: `problemsOf(draft)` once the user wants to go on. */
   readonly problems?: FieldProblems;
-  /** Offered for choosing; all when left out, no choice when there is one. */
+  /** The kinds to choose from; all by default. With one kind there is no choice. */
   readonly kinds?: readonly DestinationKind[];
   /** `disks` of `GET /suggestions`. */
   readonly disks?: Suggestions['disks'];
-  /** Secrets are kept already: their fields may stay empty. */
+  /** Secrets are stored already, so their fields may stay empty. */
   readonly hasSecrets?: boolean;
-  /** Of `useDestinationTrial(draft)`; what starts it is a button of the page. */
+  /** The trial of `useDestinationTrial(draft)`; a button of the page starts it. */
   readonly trial: Trial;
 }
 
@@ -86,7 +86,7 @@ export function DestinationForm(facts: DestinationFormFacts): JSX.Element {
 type FieldText = keyof Texts['parts']['destination']['fields'];
 type HintText = keyof Texts['parts']['destination']['hints'];
 
-/** Fields that are called the same in two kinds may mean something else. */
+/** Fields of two kinds that have the same name may mean different things. */
 function labelOf(kind: DestinationKind, field: DestinationField): string {
   const name: FieldText = kind === 'rclone' && field === 'path' ? 'rclonePath' : field;
   return t.parts.destination.fields[name];
@@ -120,7 +120,7 @@ function DraftField({
       name={`destination-${field}`}
       label={labelOf(kind, field)}
       type={isSecret ? 'password' : 'text'}
-      // A password manager is to keep what is for this page, and not for a server somewhere.
+      // Keeps password managers from taking the secret of some server for the password of this page.
       autocomplete={isSecret ? 'new-password' : 'off'}
       value={draft.fields[field] ?? ''}
       maxLength={isSecret ? 65_536 : 4096}
@@ -178,7 +178,7 @@ function DirectoryFields({ draft, onDraft, problems, disks = [] }: DestinationFo
   );
 }
 
-/** Says how it goes while it is under way, and afterwards what came of it. */
+/** Says that a trial is running, and afterwards shows its result. */
 export function TrialReport({ trial }: { readonly trial: Trial }): JSX.Element {
   return (
     <>
@@ -191,7 +191,7 @@ export function TrialReport({ trial }: { readonly trial: Trial }): JSX.Element {
 
 type Finding = Tried['test']['findings'][number];
 
-/** Also of a destination that is in the settings, and was tried by its name. */
+/** Also used for a destination of the settings that was tried by its name. */
 export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'isNew'> }): JSX.Element {
   const { usable, findings, write_speed: write, read_speed: read } = tried.test;
   const texts = t.parts.destination;
@@ -238,7 +238,7 @@ export function TestReport({ tried }: { readonly tried: Pick<Tried, 'test' | 'is
   );
 }
 
-/** What is there already, or will be: whoever comes back with a disk wants to know. */
+/** A finding about the repository that is there already or will be made: it matters to users who return with an old disk. */
 function isAboutRepository({ check, status }: Finding): boolean {
   return check === 'repository' && status === 'ok';
 }
@@ -261,7 +261,7 @@ function nameOf(check: string): string {
   return t.parts.destination.checks[check] ?? visible(check);
 }
 
-/** In the agent's own words: what is wrong with a place, and what to do, it knows best. */
+/** Uses the agent's own words: it knows best what is wrong with a place and what to do. */
 function Concern({ check, message, hint }: Finding): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Tries out a destination as it is typed in, before it is saved; what came of it holds until something is typed again. */
+/** Tries out a destination as it is typed in, before it is saved. The result is valid until something else is typed. */
 import { useRef, useState } from 'preact/hooks';
 import type { DestinationTest, Directories } from '../../api/schemas/page/protect.ts';
 import { ask, AskError, withQuery } from '../agent/ask.ts';
@@ -13,42 +13,42 @@ import {
 } from './destination-draft.ts';
 
 type Test = DestinationTest;
-/** What `POST /secrets` gives. */
+/** The reply of `POST /secrets`. */
 interface Reference {
   readonly file: string;
 }
 
 export interface Tried {
-  /** To be put under its name in the settings. */
+  /** The value to store under its name in the settings. */
   readonly setting: DestinationSetting;
   readonly test: Test;
-  /** The directory is not there yet: the one above was tried. */
+  /** The directory does not exist yet, so the one above it was tried. */
   readonly isNew: boolean;
 }
 
 export interface Trial {
   readonly isBusy: boolean;
   readonly problem: AskError | undefined;
-  /** Undefined until it was tried as it now stands. */
+  /** The result; undefined until the destination was tried as it is now typed. */
   readonly tried: Tried | undefined;
-  /** Resolves to what came of it; undefined when it could not be tried, and `problem` says why. */
+  /** Resolves to the result; undefined when it could not be tried, and `problem` says why. */
   readonly run: () => Promise<Tried | undefined>;
 }
 
-/** Of a destination that is in the settings already. */
+/** A destination that is already in the settings. */
 export interface KnownDestination {
   readonly name: string;
   readonly setting: DestinationSetting;
 }
 
-/** `files`: paths that are to be backed up there. */
+/** @param files paths that are to be backed up there */
 export function useDestinationTrial(
   draft: DestinationDraft,
   known?: KnownDestination,
   files: readonly string[] = [],
 ): Trial {
   const [last, setLast] = useState<{ readonly of: string; readonly tried: Tried } | undefined>(undefined);
-  /** Where each secret that was typed is kept, so that it is sent once. */
+  /** Where the agent stores each typed secret, so that it is sent only once. */
   const kept = useRef(new Map<string, Reference>());
   const typed = JSON.stringify(draft);
   const outcome = useRef<Tried | undefined>(undefined);
@@ -99,13 +99,13 @@ async function tryOut(
     : { setting, test: withoutRepository(test), isNew: true };
 }
 
-/** What lies in the directory above is a repository of its own, which this one has nothing to do with. */
+/** Leaves out the finding about a repository in the directory above, which has nothing to do with this destination. */
 export function withoutRepository(test: Test): Test {
   const findings = test.findings.filter(({ check }) => check !== 'repository');
   return { ...test, findings, usable: findings.every(({ status }) => status !== 'error') };
 }
 
-/** The directory in which the first backup would make this one; undefined when it is there, or that cannot be told. */
+/** The directory in which the first backup would make this one; undefined when this one exists, or that is unknown. */
 async function parentOfNew(path: string): Promise<string | undefined> {
   const parts = splitPath(path);
   if (parts === undefined) return undefined;
@@ -116,7 +116,7 @@ async function parentOfNew(path: string): Promise<string | undefined> {
     );
     return isCut || items.some(({ name }) => name === parts.name) ? undefined : parts.parent;
   } catch (error) {
-    // What is wrong with the place says the trial.
+    // The trial itself says what is wrong with the place.
     if (error instanceof AskError && error.status >= 400 && error.status < 500) return undefined;
     throw error;
   }

@@ -13,10 +13,10 @@ import { t } from '../language/language.ts';
 
 export interface DirectoryChooserFacts {
   readonly title: string;
-  /** Where it begins; the person's home when it is left out. */
+  /** Where to start; default: the user's home directory. */
   readonly start?: string | undefined;
   readonly onChoose: (path: string) => void;
-  /** Called in any case when it is closed, also after `onChoose`. */
+  /** Called whenever it is closed, also after `onChoose`. */
   readonly onClose: () => void;
 }
 
@@ -107,7 +107,7 @@ export function DirectoryChooser({ title, start, onChoose, onClose }: DirectoryC
   );
 }
 
-/** One stop of the Tab key, within which arrow keys move. */
+/** The list is one stop of the Tab key; arrow keys move within it. */
 function DirectoryList({
   items,
   path,
@@ -116,7 +116,7 @@ function DirectoryList({
   onUp,
 }: {
   readonly items: readonly Item[];
-  /** Whose directories they are. */
+  /** The directory that contains the items. */
   readonly path: string | undefined;
   readonly isBusy: boolean;
   readonly onOpen: (path: string) => void;
@@ -132,7 +132,7 @@ function DirectoryList({
   };
   useEffect(() => {
     setCurrent(0);
-    // Whoever went on by the keyboard stays in the list.
+    // Keyboard users stay in the list.
     if (!hadFocus.current) return;
     hadFocus.current = false;
     const first = list.current?.querySelector('button') ?? list.current;

@@ -1,4 +1,4 @@
-/** How far a job is, as it goes on: its phase, bytes, rate, time left, and the file it is at. */
+/** Shows how far a running job is: its phase, bytes, rate, time left, and the current file. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { AnyJob } from '../../api/schemas/page/jobs.ts';
 import { ask } from '../agent/ask.ts';
@@ -28,7 +28,7 @@ export function JobName({ job }: { readonly job: AnyJob }): JSX.Element {
   return <Filled text={text} parts={[<Path key="source">{job.source}</Path>, place]} />;
 }
 
-/** As that, for what takes no markup: the name of a button. */
+/** The same as plain text, for the name of a button. */
 export function jobName(job: AnyJob): string {
   const place = visible(job.destination);
   const text = nameOf(job);
@@ -57,7 +57,7 @@ export function progressFacts({ status, progress }: Pick<AnyJob, 'status' | 'pro
   return facts;
 }
 
-/** What is not over is never said to be all of it. */
+/** The percentage of a running job: never 100, as it is not over. */
 function percentOf({ progress: { percent } }: Pick<AnyJob, 'progress'>): number | null {
   return percent === null ? null : Math.min(99, Math.floor(percent));
 }
@@ -67,7 +67,7 @@ export function JobProgress({
   children,
 }: {
   readonly job: AnyJob;
-  /** Beside its button. */
+  /** Shown beside the cancel button. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
   const cancel = useAction(async () => {

@@ -1,11 +1,11 @@
-/** What a destination is called where people read. */
+/** The names of destinations as shown to people. */
 import type { OverviewDestination } from '../../api/schemas/page/overview.ts';
 
 type Known = Pick<OverviewDestination, 'name' | 'is_embedded'>;
 
 /**
- * The repository in the state directory is `default` to programs while it is the default destination, and jobs of that time
- * keep the name. To people it is `embedded`, unless the settings give one of the two names to another place.
+ * The embedded repository is `default` to programs while it is the default destination, and jobs of that time keep the
+ * name. People see `embedded`, unless the settings give one of the two names to another place.
  */
 export function placeName(name: string, known: readonly Known[]): string {
   if (name !== 'default' || known.length === 0) return name;
@@ -15,7 +15,7 @@ export function placeName(name: string, known: readonly Known[]): string {
   return isOther ? name : 'embedded';
 }
 
-/** A statement with the names that people know. */
+/** A statement with destination names as shown to people. */
 export function withPlaceNames<T extends { readonly to: readonly string[] }>(
   said: T,
   known: readonly Known[],

@@ -1,4 +1,4 @@
-/** A destination by its name. */
+/** Shows the name of a destination. */
 import type { JSX } from 'preact';
 import { useKnownDestinations } from '../agent/overview.ts';
 import { Own } from '../components/own-text.tsx';

@@ -1,11 +1,11 @@
-/** Which sources are not backed up though somebody asked for it, and why. */
+/** Shows which sources are not backed up although the user asked for it, and why. */
 import type { JSX } from 'preact';
 import { Path } from '../components/own-text.tsx';
 import { Problem } from '../components/problem.tsx';
 import type { Refusal } from './back-up.ts';
 
 export function Refusals({ of: refusals }: { readonly of: readonly Refusal[] }): JSX.Element {
-  // What is wrong with the agent is the same for all of them.
+  // Groups equal reasons, as a fault of the agent is the same for all sources.
   const groups = Map.groupBy(refusals, ({ error: { code, message } }) => `${code} ${message}`);
   return (
     <>

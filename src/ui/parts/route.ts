@@ -1,8 +1,8 @@
-/** Which page is shown: the fragment of the address says so, as in `#/jobs/bkp_1?status=failed`. */
+/** Reads and changes which page is shown. The fragment of the address says so, as in `#/jobs/bkp_1?status=failed`. */
 import { useEffect, useState } from 'preact/hooks';
 
 export interface Route {
-  /** Parts of the path: none for the first page. */
+  /** Parts of the path; empty for the first page. */
   readonly path: readonly string[];
   readonly query: URLSearchParams;
 }
@@ -18,7 +18,7 @@ export function readRoute(hash: string): Route {
   };
 }
 
-/** What is no encoding is taken as it stands. */
+/** Decodes a part of the path. A part that is not validly encoded stays as it is. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -39,28 +39,28 @@ export function hrefOf(
   return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Goes to a page. `replace`: going back passes over where it was left. */
+/** Goes to a page. With `replace`, the browser's Back skips the page that is left. */
 export function goTo(href: string, how: 'push' | 'replace' = 'push'): void {
   if (how === 'push') location.hash = href;
   else location.replace(href);
 }
 
-/** What is not saved on a page, and would be lost with it. */
+/** Guards what is not saved on a page and would be lost with it. */
 export interface Guard {
-  /** Asked before another page is shown, with its address; whoever says no has put the address back. */
+  /** Called with the address of another page before that is shown. Before it returns false, it has restored the address. */
   readonly mayShow: (hash: string) => boolean;
-  /** Asks the person, who may have it done or not. */
+  /** Asks the user, and calls `leave` if they agree. */
   readonly ask: (leave: () => void) => void;
 }
 
 let guard: Guard | undefined;
 
-/** At most one at a time; undefined ends it. */
+/** Sets the guard, of which there is at most one; undefined removes it. */
 export function guardLeaving(guarded: Guard | undefined): void {
   guard = guarded;
 }
 
-/** Does what ends the page without another address: at once, or when the person says so. */
+/** Does something that ends the page without changing the address, such as signing out: at once, or when the user agrees. */
 export function leaveBy(leave: () => void): void {
   if (guard === undefined) leave();
   else guard.ask(leave);

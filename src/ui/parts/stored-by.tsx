@@ -1,11 +1,11 @@
-/** Who stored a snapshot, where that is a write-only key: whoever has that key chose all that it says. */
+/** Shows who stored a snapshot if that is a write-only key: whoever has that key chose all that the snapshot says. */
 import type { JSX } from 'preact';
 import type { StoredBy } from '../../api/schemas/values.ts';
 import { visible } from '../components/own-text.tsx';
 import { Tag } from '../components/tag.tsx';
 import { t } from '../language/language.ts';
 
-/** Empty for full keys, by which most is stored. */
+/** The key as text; empty for full keys, which store most snapshots. */
 export function storedByText({ write_only_key: number, label }: StoredBy): string {
   return number === null ? '' : t.parts.writeOnlyKey(number, label === null ? '' : visible(label));
 }

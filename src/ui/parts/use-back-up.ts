@@ -1,4 +1,4 @@
-/** A button that backs up what is in rows of the overview, and what came of it. */
+/** The state of a button that backs up rows of the overview, and the outcome. */
 import { useState } from 'preact/hooks';
 import type { OverviewSource } from '../../api/schemas/page/overview.ts';
 import { useOverviewAgain } from '../agent/overview.ts';

@@ -1,4 +1,4 @@
-/** Why a job waits, in the reader's language where the code is known, else as the agent says it. */
+/** Why a job waits: in the reader's language if the code is known, else in the agent's words. */
 import type { JobFields } from '../../api/schemas/job.ts';
 import { t } from '../language/language.ts';
 

@@ -55,5 +55,4 @@ export const advanced = {
   updatesWhat: 'Holdfast does not look for newer versions by itself.',
   updatesHow:
     'To update, stop the agent, put the new version in place of this one, and start it. Jobs that were running go on, and the agent’s database is copied before it is changed.',
-  /** What is said of an error by its code; its own text stands below. Codes that are not here have their own text alone. */
 };

@@ -1,6 +1,6 @@
 /**
- * Every text of the page. What differs by number or name is a function. A translation has the same shape, which the
- * compiler checks; names of products, commands and settings stay as they are.
+ * Every text of the page. A text that depends on a number or name is a function. A translation has the same shape,
+ * which the compiler checks. Names of products, commands and settings are not translated.
  */
 import { access } from './access.ts';
 import { account } from './account.ts';

@@ -113,5 +113,4 @@ export const firstRun = {
     toRestore: 'Look at what was backed up',
     toDestinations: 'Add a second destination',
   },
-  /** What several pages are made of. */
 };

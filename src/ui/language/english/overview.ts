@@ -9,7 +9,7 @@ export const overview = {
   quoted: (name: string) => `“${name}”`,
   more: (count: number) => (count === 1 ? 'and one more thing' : `and ${count} more things`),
   moreFiles: (shown: string) => `${shown} more`,
-  /** Each `{}` is something that the person has named. */
+  /** Each `{}` is something that the user named. */
   headline: {
     protected: ({ ago }) => `Protected: last good backup ${ago}`,
     no_source: () => 'Not protected: nothing has been chosen for backup yet',
@@ -63,7 +63,7 @@ export const overview = {
     untested: ({ to, span }) =>
       `Protected, but no restore from ${to} has been tried for ${span('untested_ms')}`,
   } as Sayings,
-  /** What to do about it; empty where the sentence says all. */
+  /** What to do about each statement; missing if the sentence says all. */
   todo: {
     files_rewritten: 'Older snapshots are kept. Look at the alarm before you do anything else.',
     source_unreadable: 'Older snapshots are kept. See that Holdfast has permission to read them.',
@@ -90,7 +90,7 @@ export const overview = {
     same_disk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
     untested: 'Restore a file that you know, and look at it.',
   } as Readonly<Partial<Record<string, string>>>,
-  /** What to do where a backup fails, by the reason. */
+  /** What to do about a failed backup, by reason. */
   remedies: {
     away: 'Plug the disk in.',
     full: 'Make room there, or keep fewer old snapshots.',
@@ -115,7 +115,7 @@ export const overview = {
   nextRun: (when: string) => `The next backup is due ${when}.`,
   nextDue: 'The next backup is due now.',
   watched: 'Changes are backed up within minutes.',
-  /** Checks that only the agent can explain, by name: within the headline, and what to do. */
+  /** `checks`: those that only the agent can explain, by name, with the words for the headline and what to do. */
   checksTitle: 'Look at this',
   checks: {
     configuration: {

@@ -190,7 +190,7 @@ export const restore = {
     count === 1
       ? 'Done, but one file could not be restored. It is named below.'
       : `Done, but ${shown} files could not be restored. They are named below.`,
-  /** No file is known to have failed, but something else has: part of a folder that could not be read, say. */
+  /** No file is known to have failed, but something else did, such as a part of a folder that could not be read. */
   notAll: 'Done, but not everything could be restored. What is wrong is named below.',
   restored: 'Restored',
   skippedFiles: 'Left as they were',

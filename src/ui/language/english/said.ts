@@ -1,7 +1,7 @@
-/** What the sentences of the headline are made of, each part in the reader's language already. */
+/** The parts of the headline's sentences, each already in the reader's language. */
 import type { Statement } from '../../../api/schemas/page/overview.ts';
 
-/** `{}` stands for what the person has named, a path or a file: it is shown as that. */
+/** `{}` stands for a path or file that the user named, which is shown distinctly. */
 export interface Said {
   /** Names of the sources: `{}`, `{} and {}`. */
   readonly names: string;

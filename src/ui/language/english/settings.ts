@@ -13,7 +13,7 @@ export const settings = {
     advanced: 'Advanced',
   },
   about: 'What is in force now. Each part leads to the page where it is changed.',
-  /** What settings are called, by their names in the configuration file. */
+  /** Names of settings, by their names in the configuration file. */
   names: {
     timeZone: 'Time zone',
     requireEncryption: 'Refuse backups without encryption',
@@ -114,7 +114,7 @@ export const settings = {
     business: 'Business',
     zstd: 'zstd',
   } as Readonly<Record<string, string>>,
-  /** What is wrong, by the setting; of others the agent says it. */
+  /** What is wrong with a value, by setting. For other settings the agent's words are shown. */
   wrong: {
     'retention.keepLast': 'This is a number from 1 to 100,000, or empty for no such rule.',
     'retention.keepHourly': 'This is a number from 1 to 100,000, or empty for no such rule.',

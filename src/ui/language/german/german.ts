@@ -1,4 +1,4 @@
-/** Alle Texte der Seite auf Deutsch. */
+/** Every text of the page in German. */
 import type { Texts } from '../english/english.ts';
 import { access } from './access.ts';
 import { account } from './account.ts';

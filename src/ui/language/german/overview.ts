@@ -251,7 +251,7 @@ export const overview: Texts['overview'] = {
     'Es liefen Aufträge, aber keine Quelle ist eingerichtet. Wählen Sie, was von nun an gesichert wird.',
 };
 
-/** `3 Tage`, nach „seit“: `3 Tagen`. */
+/** `3 Tage` as it is written after „seit“: `3 Tagen`. */
 function dative(span: string): string {
   return span.replace(/(?:Tage|Monate|Jahre)$/, '$&n');
 }

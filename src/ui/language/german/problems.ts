@@ -9,7 +9,7 @@ export const problems: Texts['problems'] = {
     'Die Einstellungen wurden inzwischen anderswo geändert. Laden Sie die Seite neu, und ändern Sie noch einmal.',
   CONFIG_INVALID: 'Die Konfigurationsdatei hat einen Fehler. Beheben Sie ihn erst auf dem Rechner.',
 
-  // Warum ein Auftrag fehlschlug.
+  // Why a job failed.
   INVALID_SOURCE:
     'Die Quelle lässt sich nicht sichern. Sehen Sie nach, ob sie da ist und der Agent sie lesen darf.',
   INVALID_DESTINATION:
@@ -56,7 +56,7 @@ export const problems: Texts['problems'] = {
   SOURCE_SUSPICIOUSLY_EMPTY:
     'Die Quelle ist leer und war es bei der letzten Sicherung nicht. Ist es eine Platte oder Freigabe, hängen Sie sie ein; soll es so sein, bestätigen Sie den Alarm.',
 
-  // Warum eine Datei eines Auftrags fehlt oder eine Warnung hat.
+  // Why one file of a job was left out, or has a warning.
   EACCES:
     'Der Agent darf es nicht lesen oder schreiben. Geben Sie seinem Benutzer das Recht, oder nehmen Sie es durch eine Regel aus.',
   EPERM:

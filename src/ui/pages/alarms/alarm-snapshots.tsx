@@ -1,4 +1,4 @@
-/** Snapshots from before an alarm: where files are still as they were. */
+/** Lists snapshots from before an alarm, in which files are still as they were. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Alarm } from '../../../api/schemas/page/jobs.ts';

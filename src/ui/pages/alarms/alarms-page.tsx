@@ -1,4 +1,4 @@
-/** Alarms about sources that look damaged: what happened, what is kept, what to do. */
+/** Shows alarms about sources that look damaged: what happened, what is kept, what to do. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
@@ -75,7 +75,7 @@ export function AlarmsPage({ route: _route }: { readonly route: Route }): JSX.El
   );
 }
 
-/** Fact of an alarm about an empty source that has files again. */
+/** The fact of an alarm about an empty source that says that it has files again. */
 const FILLED = 'filled_since';
 
 function AlarmCard({ alarm }: { readonly alarm: Alarm }): JSX.Element {

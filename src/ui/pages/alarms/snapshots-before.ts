@@ -1,4 +1,4 @@
-/** The newest snapshots of a source from before what an alarm tells. */
+/** Finds the newest snapshots of a source from before the event that an alarm reports. */
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import type { Alarm } from '../../../api/schemas/page/jobs.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
@@ -10,13 +10,13 @@ interface SnapshotPage {
 
 const SHOWN = 6;
 const LIMIT = 100;
-/** Further back nobody looks: an alarm of that age is shown without snapshots. */
+/** The search goes no further back. An older alarm is shown without snapshots. */
 const MOST_PAGES = 20;
 
-/** What a write-only key stored is no way back: it says what it likes of its source and its time. */
+/** Snapshots of write-only keys are no way back: such a key may claim any source and time. */
 const FULL = 'full';
 
-/** What the key of an alarm about a name stored under that name, the newest first. */
+/** For an alarm about a host name: the snapshots that its key stored under that name, the newest first. */
 export async function snapshotsOfKey(
   { source, facts }: Pick<Alarm, 'source' | 'facts'>,
   signal: AbortSignal,
@@ -47,7 +47,7 @@ export async function snapshotsBefore(
     if (found.length >= SHOWN || page.next_cursor === null) break;
     cursor = page.next_cursor;
   }
-  // What was made between the loss and the alarm lacks the same files.
+  // Snapshots made between the loss and the alarm lack the same files.
   const first = Math.max(
     0,
     found.findIndex(({ id }) => id === last),

@@ -1,4 +1,4 @@
-/** Step 2: where backups go. A place elsewhere is tried out before it is taken. */
+/** Step 2: choosing where backups go. A place elsewhere is tried out before it is accepted. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { DestinationItem, Suggestions } from '../../../api/schemas/page/protect.ts';
@@ -14,7 +14,7 @@ import type { Trial } from '../../parts/destination-trial.ts';
 import type { FirstPlan } from './first-plan.ts';
 import { StepHead } from './step-head.tsx';
 
-/** What most people have; the settings know a few more. */
+/** The kinds that most people have. The settings offer a few more. */
 const KINDS: readonly DestinationKind[] = ['directory', 's3', 'sftp', 'webdav', 'rclone'];
 
 export interface ChoosePlaceFacts {
@@ -23,7 +23,7 @@ export interface ChoosePlaceFacts {
   readonly disks: Suggestions['disks'];
   /** Where backups go if nothing is changed. */
   readonly present: DestinationItem | undefined;
-  /** Of the draft in `plan`; what came of it is kept over going back. */
+  /** The trial of the draft in `plan`. Its result is kept when the user goes back. */
   readonly trial: Trial;
   readonly onBack: () => void;
   readonly onNext: () => void;
@@ -31,7 +31,7 @@ export interface ChoosePlaceFacts {
 
 export function ChoosePlace(facts: ChoosePlaceFacts): JSX.Element {
   const { plan, onPlan, disks, present, trial, onBack, onNext } = facts;
-  /** How often somebody wanted to go on with this kind of place. */
+  /** How often the user tried to go on with this kind of place. */
   const [asked, setAsked] = useState(0);
   useEffect(() => {
     if (asked > 0) document.querySelector<HTMLElement>('.destination-form [aria-invalid]')?.focus();
@@ -86,7 +86,7 @@ export function ChoosePlace(facts: ChoosePlaceFacts): JSX.Element {
             disks={disks}
             trial={trial}
           />
-          {/* Enter in a field does what the main button does. */}
+          {/* Makes Enter in a field do what the main button does. */}
           <button class="unseen" tabIndex={-1} aria-hidden="true" disabled={trial.isBusy} />
         </form>
       ) : isEmbedded ? (

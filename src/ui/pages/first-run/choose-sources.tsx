@@ -1,4 +1,4 @@
-/** Step 1: what to protect, how much it is, and what is left out of it. */
+/** Step 1: choosing what to protect. Shows how much it is, and what is left out. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Estimate, Suggestions } from '../../../api/schemas/page/protect.ts';
@@ -119,7 +119,7 @@ function Offer({
   readonly path: string;
   readonly kind: string;
   readonly isProtected: boolean;
-  /** Of a directory that is chosen itself. */
+  /** Whether it is in another directory that is chosen. */
   readonly isWithinOther: boolean;
   readonly isChosen: boolean;
   readonly counted: Counted | undefined;
@@ -167,7 +167,7 @@ function Size({ counted }: { readonly counted: Counted | undefined }): JSX.Eleme
   );
 }
 
-/** Shown of what the counts have found; most is not worth a line. */
+/** How many paths that are left out are shown; most are not worth a line. */
 const SHOWN_PATHS = 12;
 
 function LeftOut({ estimates }: { readonly estimates: readonly Estimate[] }): JSX.Element {

@@ -1,16 +1,16 @@
-/** How much is in each of some directories, counted one after the other. */
+/** Counts how much is in each of several directories, one after the other. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Estimate } from '../../../api/schemas/page/protect.ts';
 import { ask, AskError } from '../../agent/ask.ts';
 
-/** Seconds after which a count is broken off: the person wants to go on. */
+/** Seconds after which a count is ended, as the user wants to go on. */
 const WITHIN = 20;
 
-/** `counting` is the one that is under way; those that are not there wait. */
+/** `counting`: under way; `uncounted`: could not be counted. Directories without an entry still wait. */
 export type Counted = Estimate | 'counting' | 'uncounted';
 export type Estimates = ReadonlyMap<string, Counted>;
 
-/** Counts whatever of `paths` was not counted yet, in their order, for as long as it is shown. */
+/** Counts those of `paths` that were not counted yet, in their order, while the component is shown. */
 export function useEstimates(paths: readonly string[]): Estimates {
   const [known, setKnown] = useState<Estimates>(new Map());
   const next = paths.find((path) => !known.has(path) || known.get(path) === 'counting');
@@ -25,7 +25,7 @@ export function useEstimates(paths: readonly string[]): Estimates {
       } catch (error) {
         if (controller.signal.aborted) return;
         if (!(error instanceof AskError)) throw error;
-        // It is backed up all the same, which then says what is wrong with it.
+        // The directory is backed up nevertheless, and the backup then says what is wrong with it.
         learn('uncounted');
       }
     };
@@ -39,18 +39,18 @@ export function useEstimates(paths: readonly string[]): Estimates {
   return known;
 }
 
-/** One that was broken off for another waits again. */
+/** A count that was interrupted for another directory waits again. */
 function without(known: Estimates, path: string): Estimates {
   return known.get(path) === 'counting' ? new Map([...known].filter(([one]) => one !== path)) : known;
 }
 
 export interface Sum {
   readonly bytes: number;
-  /** All were counted to their end. */
+  /** Whether all counts are complete. */
   readonly isComplete: boolean;
 }
 
-/** Undefined while nothing of it is known. */
+/** The sum of the counts; undefined while there is none. */
 export function sumOf(paths: readonly string[], estimates: Estimates): Sum | undefined {
   const counted = paths.flatMap((path) => {
     const one = estimates.get(path);

@@ -25,7 +25,7 @@ import { StepHead } from './step-head.tsx';
 
 export interface FirstBackupFacts {
   readonly plan: FirstPlan;
-  /** What the person is told where it goes. */
+  /** The destination as shown to the user. */
   readonly placeShown: string | undefined;
   /** Once it was started there is no way back. */
   readonly isStarted: boolean;
@@ -47,7 +47,7 @@ export function FirstBackup({
     setRefusals([]);
     const begun = await backUp(backupsOf(await save(plan), paths));
     setRefusals(begun.refusals);
-    // Where nothing is begun there is nothing to follow.
+    // If no backup was started, there is nothing to follow.
     if (begun.backups > 0) onStarted();
     again();
   });
@@ -87,10 +87,13 @@ export function FirstBackup({
   );
 }
 
-/** Somebody else may write them at the same moment: what is added here fits to whatever they are. */
+/**
+ * Attempts to write the settings. Somebody else may change them at the same moment, and the plan can be added to any
+ * settings.
+ */
 const ATTEMPTS = 3;
 
-/** The settings as they then are. */
+/** Adds the plan to the settings and returns them. */
 async function save(plan: FirstPlan): Promise<Settings> {
   for (let attempt = 1; ; attempt += 1) {
     const { revision, settings } = await ask<{ revision: string; settings: Settings }>('GET', '/settings');
@@ -119,7 +122,7 @@ function Followed({
   const isStuck = outcomes.some(({ state }) => state === 'failed') && outcomes.every(isSettled);
   const isKitLeft = kit === 'unsaved';
   const texts = t.firstRun.run;
-  // The button that started it is gone: whoever reads goes on at the title.
+  // The button that started the backup is gone, so the focus moves to the title.
   useEffect(() => {
     document.querySelector<HTMLElement>('main h1')?.focus();
   }, []);

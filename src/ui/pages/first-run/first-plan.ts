@@ -1,22 +1,22 @@
-/** What somebody chooses on the first run, and what the settings become by it. */
+/** What the user chooses on the first run, and the settings that result from it. */
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
 import type { AskedBackup } from '../../parts/back-up.ts';
 import { type DestinationDraft, emptyDraft, folderIn, freeName } from '../../parts/destination-draft.ts';
 import type { DestinationKind, DestinationSetting } from '../../parts/destination-draft.ts';
 
 export interface FirstPlan {
-  /** Paths as they are offered or were added. */
+  /** Paths that were offered or added. */
   readonly chosen: readonly string[];
-  /** Added by hand: offered beside the suggestions. */
+  /** Paths added by hand, which are offered in addition to the suggestions. */
   readonly added: readonly string[];
   /** `present`: the default destination as it is. */
   readonly place: 'present' | 'elsewhere';
   readonly draft: DestinationDraft;
-  /** Of a place elsewhere, once it was tried and can be used. */
+  /** The setting of a place elsewhere, once a trial has shown that it can be used. */
   readonly setting: DestinationSetting | undefined;
 }
 
-/** What most people want: their home, and on a server what it serves; a disk if one is there. */
+/** The plan that most people want: their home, and on a server what it serves; on a disk if there is one. */
 export function planOf({ sources, disks }: Suggestions): FirstPlan {
   const [disk] = disks;
   const draft = emptyDraft('directory');
@@ -33,7 +33,7 @@ export function isWithin(path: string, directory: string): boolean {
   return path !== directory && path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
 }
 
-/** Those that are in none of the others, each once. */
+/** The paths that are in none of the others, each once. */
 export function outermost(paths: readonly string[]): readonly string[] {
   return [...new Set(paths)].filter((path) => !paths.some((other) => isWithin(path, other)));
 }
@@ -43,7 +43,7 @@ export function withChosen(plan: FirstPlan, path: string, isChosen: boolean): Fi
   return { ...plan, chosen: isChosen ? [...others, path] : others };
 }
 
-/** Something that was chosen by hand; that it is in the list already is no mistake. */
+/** Adds a path that was chosen by hand. It may already be in the list. */
 export function withAdded(plan: FirstPlan, path: string, offered: readonly string[]): FirstPlan {
   const isKnown = offered.includes(path) || plan.added.includes(path);
   const added = isKnown ? plan.added : [...plan.added, path];
@@ -73,7 +73,7 @@ const NAMES: Readonly<Record<DestinationKind, string>> = {
   rclone: 'rclone',
 };
 
-/** Sources that are there stay as they are; a new place becomes the one that all take that name none. */
+/** The settings with the plan applied. Existing sources stay as they are; a new place becomes the default destination. */
 export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
   const known = new Set(settings.sources.map(({ path }) => path));
   const sources = [
@@ -89,7 +89,7 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
   return {
     ...settings,
     sources,
-    // Whoever comes by here twice does not get two of the same place.
+    // A second first run with the same place does not add it twice.
     destinations: {
       ...settings.destinations,
       [name]: there === undefined ? plan.setting : reachedBy(settings.destinations[there], access),
@@ -98,7 +98,7 @@ export function settingsWith(settings: Settings, plan: FirstPlan): Settings {
   };
 }
 
-/** The first backups of what is chosen, which go where the settings say. */
+/** The first backups of the chosen paths, which go where the settings say. */
 export function backupsOf({ sources }: Settings, paths: readonly string[]): readonly AskedBackup[] {
   return paths.map((path) => ({
     path,
@@ -108,7 +108,7 @@ export function backupsOf({ sources }: Settings, paths: readonly string[]): read
   }));
 }
 
-/** As it was tried; a place that was given nothing to be reached with keeps what it has. */
+/** The destination with the access that was tried. If none was given, it keeps its own. */
 function reachedBy(destination: unknown, access: DestinationSetting['access']): unknown {
   const isGiven = typeof destination === 'object' && access !== null && access !== undefined;
   return isGiven ? { ...destination, access } : destination;

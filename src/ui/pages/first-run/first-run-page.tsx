@@ -1,4 +1,4 @@
-/** The way from nothing to a first backup, in four steps; what was chosen is kept over going back. */
+/** Leads from nothing to a first backup in four steps. Choices are kept when the user goes back. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
@@ -33,7 +33,7 @@ export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element 
     if (suggestions.data !== undefined) setPlan(planOf(suggestions.data));
   }, [suggestions.data]);
   const offered = suggestions.data ?? NO_SUGGESTIONS;
-  // What is chosen is counted first: somebody waits for that.
+  // The chosen directories are counted first, since the user waits for them.
   const estimates = useEstimates([...plan.chosen, ...offered.sources.map(({ path }) => path), ...plan.added]);
   const trial = useDestinationTrial(plan.draft, undefined, plan.chosen);
   const step = stepOf(route, plan, isStarted);
@@ -96,7 +96,7 @@ export function FirstRunPage({ route }: { readonly route: Route }): JSX.Element 
   );
 }
 
-/** A step that needs what was not chosen yet is not shown, however somebody came to its address. */
+/** The step to show. A step that needs an earlier choice is not shown without it, whatever the address says. */
 function stepOf({ path: [, name] }: Route, plan: FirstPlan, isStarted: boolean): Step {
   const [first] = STEPS;
   if (isStarted) return name === 'kit' ? 'kit' : 'run';

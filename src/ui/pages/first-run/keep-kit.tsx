@@ -107,7 +107,7 @@ function KitCopies(): JSX.Element {
   );
 }
 
-/** It is text and no reply of the usual form. @throws {AskError} */
+/** The text of the kit, which is no reply of the usual form. @throws {AskError} */
 async function kitText(): Promise<string> {
   const response = await fetch(addressOf(KIT_TEXT), { credentials: 'same-origin', cache: 'no-store' });
   const text = await response.text();
@@ -115,7 +115,7 @@ async function kitText(): Promise<string> {
   return text;
 }
 
-/** `onDone` is told when the window for printing was closed, whatever was done there. */
+/** Prints a text. `onDone` is called when the print dialog has closed, whatever the user did there. */
 function Printed({ text, onDone }: { readonly text: string; readonly onDone: () => void }): JSX.Element {
   useEffect(() => {
     document.documentElement.classList.add('prints-text');

@@ -1,4 +1,4 @@
-/** How far the first backup of each source is. */
+/** Finds out how far the first backup of each source is. */
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import type { AskError } from '../../agent/ask.ts';
@@ -7,7 +7,7 @@ import type { Refusal } from '../../parts/back-up.ts';
 export interface SourceOutcome {
   readonly path: string;
   readonly state: 'waits' | 'active' | 'failed' | 'done';
-  /** That is under way, or failed. */
+  /** The job that is under way or has failed. */
   readonly job: AnyJob | undefined;
   /** Why there is no job. */
   readonly refused: AskError | undefined;
@@ -15,9 +15,9 @@ export interface SourceOutcome {
 
 export interface Known {
   readonly sources: readonly OverviewSource[];
-  /** Running and waiting. */
+  /** Running and waiting jobs. */
   readonly jobs: readonly AnyJob[];
-  /** That ended, the newest first. */
+  /** Jobs that ended, the newest first. */
   readonly recent: readonly AnyJob[];
   readonly refusals: readonly Refusal[];
 }

@@ -9,7 +9,7 @@ export function isStep(name: string | undefined): name is Step {
   return STEPS.some((step) => step === name);
 }
 
-/** The title of the page is that of the step: it is where a reader begins after each one. */
+/** The title of the page is that of the step: a screen reader starts there after each step. */
 export function StepHead({
   step,
   title,
@@ -19,7 +19,7 @@ export function StepHead({
   readonly step: Step;
   readonly title: ComponentChildren;
   readonly lead?: string;
-  /** Nothing is left to do in it. */
+  /** Whether nothing is left to do in the step. */
   readonly isDone?: boolean;
 }): JSX.Element {
   return (

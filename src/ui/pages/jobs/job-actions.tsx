@@ -1,4 +1,4 @@
-/** What can be done with a job: end it, run it again, look at what it made and what it changed. */
+/** The actions for a job: end it, run it again, look at what it made and changed. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';

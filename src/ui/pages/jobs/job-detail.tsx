@@ -1,4 +1,4 @@
-/** One job: how it goes or went, why, and what to do about it. */
+/** Shows one job: how it goes or went, why, and what to do about it. */
 import type { ComponentChildren, JSX } from 'preact';
 import { holdfast } from '../../agent/program.ts';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
@@ -96,7 +96,7 @@ function State({
   );
 }
 
-/** Of a job that waits to try again, too: what went wrong the last time. */
+/** Why the job failed; for a job that waits to try again, what went wrong the last time. */
 function Failure({
   job,
   code,
@@ -162,16 +162,16 @@ function commandsOf(job: AnyJob): readonly string[] {
   ];
 }
 
-/** One job with its log, as they now are. */
+/** One job with its log, both kept up to date. */
 interface FollowedJob {
   readonly job: AnyJob | undefined;
   readonly log: JobLog | undefined;
   readonly problem: AskError | undefined;
-  /** Takes over what an action has told of the job. */
+  /** Takes over the state of the job that an action returned. */
   readonly tell: (job: AnyJob) => void;
 }
 
-/** For a component that is made anew for another id. */
+/** For a component that is created anew for each id. */
 function useJob(id: string): FollowedJob {
   const path = `/jobs/${encodeURIComponent(id)}`;
   const [told, setTold] = useState<AnyJob | undefined>(undefined);

@@ -1,4 +1,4 @@
-/** Chooses which jobs are listed; what is chosen goes into the address. */
+/** Chooses which jobs are listed. The choice goes into the address. */
 import type { JSX } from 'preact';
 import { useOverview } from '../../agent/overview.ts';
 import { type Choice, Select } from '../../components/field.tsx';
@@ -67,7 +67,7 @@ function sinceWords(span: string): string {
   return t.jobs.spans[span as keyof typeof SPANS];
 }
 
-/** What the address names stays a choice, also when the settings do not have it any more. */
+/** A name from the address stays a choice, even if it is no longer in the settings. */
 function named(names: readonly string[], chosen: string | undefined): readonly Choice[] {
   const all = new Set(chosen === undefined ? names : [...names, chosen]);
   return [...all].map((name) => ({ value: name, label: visible(name) }));

@@ -1,4 +1,4 @@
-/** Which jobs are listed, as the address of the page says it. */
+/** Reads from the address of the page which jobs are listed. */
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 
 export const TYPES = [
@@ -15,7 +15,7 @@ export const STATUSES = [
   'failed',
   'canceled',
 ] as const satisfies readonly AnyJob['status'][];
-/** And how many hours each is. */
+/** Time spans, with their hours. */
 export const SPANS = { day: 24, week: 168, month: 720 } as const;
 export type Span = keyof typeof SPANS;
 
@@ -27,7 +27,7 @@ export interface JobFilters {
   readonly since?: Span | undefined;
 }
 
-/** What the address says that is no filter is left out. */
+/** Reads the filters of the address. Invalid values are ignored. */
 export function readFilters(query: URLSearchParams): JobFilters {
   const [type, status, since] = [query.get('type'), query.get('status'), query.get('since')];
   return {
@@ -47,7 +47,7 @@ export function hasFilters(filters: JobFilters): boolean {
   return Object.values(filters).some((value) => value !== undefined);
 }
 
-/** For the request: times as the agent takes them. */
+/** The parameters of the request, with times as the agent expects them. */
 export function listQuery(
   { since, ...filters }: JobFilters,
   nowMs: number,
@@ -56,7 +56,7 @@ export function listQuery(
   return { ...filters, created_after: new Date(nowMs - SPANS[since] * 3_600_000).toISOString() };
 }
 
-/** The newest first: a part of the list that was just told, and all of it that was known before. */
+/** Merges a part of the list that has just arrived with all that was known before; the newest first. */
 export function merged(told: readonly AnyJob[], known: readonly AnyJob[]): readonly AnyJob[] {
   const ids = new Set(told.map(({ id }) => id));
   const newestFirst = (a: AnyJob, b: AnyJob): number => b.created_at.localeCompare(a.created_at);

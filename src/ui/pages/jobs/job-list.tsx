@@ -1,4 +1,4 @@
-/** What ran, runs and waits, and what can be ordered beside backups. */
+/** Lists jobs that ran, run and wait, and starts jobs other than backups. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';

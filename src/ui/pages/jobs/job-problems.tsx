@@ -1,4 +1,4 @@
-/** Files that could not be saved or restored, by reason, with what to do about each. */
+/** Lists files that could not be saved or restored, by reason, with what to do about each. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
@@ -10,7 +10,7 @@ import { t } from '../../language/language.ts';
 import { explained } from './job-words.ts';
 import { type FileProblem, groupProblems, type ProblemGroup } from './problem-groups.ts';
 
-/** Of each reason, before somebody asks for all. */
+/** Problems shown for each reason until the user asks for all. */
 const SHOWN = 10;
 
 export function JobProblems({
@@ -46,7 +46,7 @@ function Group({
   const [isWhole, setWhole] = useState(false);
   const said = explained(code, type);
   const shown = isWhole ? problems : problems.slice(0, SHOWN);
-  // What all of them have in common is said once.
+  // A message that all of them share is shown once.
   const common = problems.every(({ message }) => message === problems[0]?.message)
     ? problems[0]?.message
     : undefined;

@@ -1,4 +1,4 @@
-/** How far a running job is. */
+/** Shows how far a running job is. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Path } from '../../components/own-text.tsx';
@@ -14,7 +14,7 @@ export function JobProgress({ job }: { readonly job: AnyJob }): JSX.Element {
       <progress
         aria-label={t.jobs.progress}
         max={100}
-        // Without a value it says that it is not known yet.
+        // Without a value, the progress is shown as unknown.
         {...(percent === null ? {} : { value: percent })}
       />
       <p class="quiet small-text">{progressWords(job)}</p>

@@ -41,7 +41,7 @@ export function JobRow({ job }: { readonly job: AnyJob }): JSX.Element {
   );
 }
 
-/** Why it waits or failed, or what came of it. */
+/** Why the job waits or failed, or its result. */
 function Outcome({ job }: { readonly job: AnyJob }): JSX.Element | null {
   const { status, error, waiting_for: reason } = job;
   if (status === 'queued')

@@ -1,4 +1,4 @@
-/** What a job is and is about: `Backup /home/ana`. */
+/** The title of a job, with what it is about: `Backup /home/ana`. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Path } from '../../components/own-text.tsx';

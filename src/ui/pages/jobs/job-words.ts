@@ -1,4 +1,4 @@
-/** A job in words. */
+/** Describes jobs in words. */
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { Look } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatDuration, formatPercent } from '../../language/format.ts';
@@ -34,7 +34,7 @@ export function subjectOf(job: AnyJob): string | undefined {
   return job.type === 'restore' ? (job.target ?? undefined) : job.destination;
 }
 
-/** What came of the job, in one plain line; undefined while there is nothing to say. */
+/** The result of the job in one plain line; undefined while there is nothing to say. */
 export function volumeWords(job: AnyJob): string | undefined {
   const { volume } = t.jobs;
   const size = formatBytes(job.size_bytes);
@@ -66,7 +66,7 @@ export function volumeWords(job: AnyJob): string | undefined {
   }
 }
 
-/** `12 new, 3 changed, 325 as before`; undefined for jobs that count nothing of the kind. */
+/** `12 new, 3 changed, 325 as before`; undefined for jobs that have no such counts. */
 export function changeWords({ progress }: Pick<AnyJob, 'progress'>): string | undefined {
   const { changes } = t.jobs;
   const parts = [
@@ -79,7 +79,7 @@ export function changeWords({ progress }: Pick<AnyJob, 'progress'>): string | un
   return said.length === 0 ? undefined : said.join(', ');
 }
 
-/** `42 % · 234 MiB of 1.2 GiB · 45 MiB/s · about 3 min left`: how far a running job is. */
+/** `42 % · 234 MiB of 1.2 GiB · 45 MiB/s · about 3 min left`: the progress of a running job. */
 export function progressWords({ progress }: Pick<AnyJob, 'progress'>): string {
   const { percent, bytes_done: done, bytes_total: total } = progress;
   const { rate_bytes_per_second: rate, eta_seconds: eta } = progress;
@@ -97,7 +97,7 @@ export function filesWords(count: number): string {
   return t.common.files(count, formatCount(count));
 }
 
-/** What an error or the problem of a file means and what to do, by its code; undefined for codes without a text. */
+/** What the code of an error or of a file's problem means, and what to do; undefined for codes without a text. */
 export function explained(code: string, type: AnyJob['type']): string | undefined {
   return t.problems[`${type}.${code}`] ?? t.problems[code];
 }

@@ -1,4 +1,4 @@
-/** Orders a check, a clean-up or a restore drill of a destination. */
+/** Starts a check, a clean-up or a restore drill of a destination. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';

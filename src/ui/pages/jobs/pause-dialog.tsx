@@ -1,4 +1,4 @@
-/** Starts no jobs for a while. */
+/** Pauses the start of jobs for a while. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from '../../agent/ask.ts';

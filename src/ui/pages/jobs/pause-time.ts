@@ -1,4 +1,4 @@
-/** Until when no jobs are to start. */
+/** Computes until when no jobs start. */
 
 export const PAUSES = ['hour', 'morning', 'time', 'resumed'] as const;
 export type PauseChoice = (typeof PAUSES)[number];
@@ -7,7 +7,8 @@ export type PauseChoice = (typeof PAUSES)[number];
 export const MORNING_HOUR = 8;
 
 /**
- * RFC 3339; null for a pause without an end; undefined when `time` (of an input, in local time) is none, or is over.
+ * The end of a pause in RFC 3339; null for a pause without an end; undefined when `time` (of an input, in local time)
+ * is invalid or in the past.
  */
 export function pauseEnd(choice: PauseChoice, time: string, now: Date): string | null | undefined {
   switch (choice) {

@@ -1,4 +1,4 @@
-/** Problems of single files by what is wrong with them, what most files have first. */
+/** Groups problems of single files by their kind, the most frequent first. */
 import type { JobLog } from '../../../api/schemas/job.ts';
 
 export type FileProblem = JobLog['problems'][number];

@@ -1,4 +1,4 @@
-/** The list of jobs: from the newest on, further back when it is asked for, kept true by events. */
+/** The list of jobs from the newest on, further back on request, kept up to date by events. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
@@ -12,16 +12,16 @@ interface JobPage {
 }
 
 interface KnownJobs {
-  /** Of which list. */
+  /** The key of the list. */
   readonly key: string;
   readonly jobs: readonly AnyJob[];
   readonly cursor: string | null;
-  /** More than the newest were asked for. */
+  /** Whether more than the newest page was requested. */
   readonly isLong: boolean;
 }
 
 export interface JobList {
-  /** Undefined until the first are told. */
+  /** Undefined until the first page has arrived. */
   readonly jobs: readonly AnyJob[] | undefined;
   readonly hasMore: boolean;
   readonly isBusy: boolean;
@@ -35,7 +35,7 @@ const PACE_MS = 1_000;
 
 export function useJobs(filters: JobFilters): JobList {
   const key = JSON.stringify(filters);
-  // One time for all parts of a list, which a cursor goes on with.
+  // The time is the same for all pages of a list, as a cursor continues the same query.
   const query = useMemo(() => listQuery(filters, Date.now()), [key]);
   const [known, setKnown] = useState<KnownJobs | undefined>(undefined);
   const fetchPage = async (cursor?: string, signal?: AbortSignal): Promise<JobPage> =>
@@ -80,7 +80,7 @@ export function useJobs(filters: JobFilters): JobList {
 
   const { status } = filters;
   return {
-    // A job that goes on may leave the list.
+    // A job whose status changes may no longer match the filter.
     jobs: known?.jobs.filter((job) => status === undefined || job.status === status),
     hasMore: known !== undefined && known.key === key && known.cursor !== null,
     isBusy: newest.isBusy || older.isBusy,

@@ -1,4 +1,4 @@
-/** What is not well, or good to know, the worst first, each with what to do. */
+/** Lists what is wrong or good to know, the worst first, each with what to do. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import type { Statement } from '../../../api/schemas/page/overview.ts';
@@ -10,7 +10,7 @@ import { hrefOf } from '../../parts/route.ts';
 import { Said } from './said.tsx';
 import { UnreadFiles } from './unread-files.tsx';
 
-/** Nothing is to be done about them, or a banner or the page itself says it. */
+/** Statements that need no action, or that a banner or the page itself already shows. */
 const SAID_ELSEWHERE: ReadonlySet<Statement['code']> = new Set([
   'protected',
   'no_source',
@@ -22,7 +22,7 @@ const SAID_ELSEWHERE: ReadonlySet<Statement['code']> = new Set([
 
 export function ChecksCard(): JSX.Element | null {
   const { headline, others } = useOverview();
-  // What the headline says already is not said again, but for what to do.
+  // The headline is repeated here only when there is something to do about it.
   const concerns = [headline, ...others].filter(
     ({ code }, at) => !SAID_ELSEWHERE.has(code) || (at > 0 && code === 'destination_away'),
   );
@@ -73,7 +73,7 @@ function todoOf({ code, reason, check }: Statement): string {
   return t.overview.todo[code] ?? remedy ?? '';
 }
 
-/** Statements that come from jobs of a type. */
+/** The type of the jobs that a statement comes from. */
 const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
   damaged: 'check',
   check_undone: 'check',

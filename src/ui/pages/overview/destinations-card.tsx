@@ -1,4 +1,4 @@
-/** Where backups are stored: room, when it was last verified, and how it has grown. */
+/** Shows where backups are stored: the space, when they were last verified, and their growth. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';

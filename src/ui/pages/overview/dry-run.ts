@@ -1,4 +1,4 @@
-/** A backup that only says what it would do: started, waited for, and what came of it. */
+/** Starts a backup that only says what it would do, waits for it, and keeps its result. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Backup } from '../../../api/schemas/backup.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
@@ -9,7 +9,7 @@ import { useEvents } from '../../agent/events.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
 
 export interface DryRun {
-  /** As it ended. */
+  /** The job after its end. */
   readonly job: Backup | undefined;
   readonly isBusy: boolean;
   readonly problem: AskError | undefined;
@@ -17,11 +17,11 @@ export interface DryRun {
   readonly forget: () => void;
 }
 
-/** To the first of its destinations: the others would store the same. */
+/** Uses the first destination: the others would store the same. */
 export function useDryRun(rows: readonly Pick<OverviewSource, 'path' | 'destination'>[]): DryRun {
   const [id, setId] = useState<string | undefined>(undefined);
   const [job, setJob] = useState<Backup | undefined>(undefined);
-  // It may be over before it is known which one it is: so it is asked for once, and listened to from then on.
+  // The job may end before its id is known, so it is fetched once and then followed by events.
   const asked = useAsked(
     async (signal) => (id === undefined ? undefined : await ask<Backup>('GET', `/jobs/${id}`, { signal })),
     [id],

@@ -1,4 +1,4 @@
-/** Figures that are made of what the overview has. */
+/** Figures that are computed from the overview. */
 import type {
   Overview,
   OverviewDestination,
@@ -12,13 +12,13 @@ export interface SourceRows {
   readonly rows: readonly OverviewSource[];
 }
 
-/** The rows of each source together, in the order in which they come. */
+/** Groups the rows by source, in the order in which the sources come. */
 export function bySource(rows: readonly OverviewSource[]): readonly SourceRows[] {
   const paths = [...new Set(rows.map(({ path }) => path))];
   return paths.map((path) => ({ path, rows: rows.filter((row) => row.path === path) }));
 }
 
-/** When the first of them is due; undefined when none is planned. */
+/** When the next run is due; undefined when none is planned. */
 export function nextRun(rows: readonly Pick<OverviewSource, 'next_run_at'>[]): string | undefined {
   return rows.flatMap(({ next_run_at: at }) => at ?? []).toSorted()[0];
 }
@@ -28,7 +28,7 @@ export interface Protected {
   readonly bytes: number;
 }
 
-/** Each source counts once, to however many destinations it goes. */
+/** Each source counts once, however many destinations it has. */
 export function protectedIn(rows: readonly OverviewSource[]): Protected {
   const largest = (all: readonly (number | null)[]): number => Math.max(0, ...all.map((one) => one ?? 0));
   return bySource(rows).reduce<Protected>(
@@ -40,12 +40,12 @@ export function protectedIn(rows: readonly OverviewSource[]): Protected {
   );
 }
 
-/** What all destinations hold together. */
+/** Bytes stored in all destinations together. */
 export function storedIn(destinations: readonly Pick<OverviewDestination, 'used_bytes'>[]): number {
   return destinations.reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0);
 }
 
-/** Whether the snapshots that are counted are those of each destination: one that was not read has more. */
+/** Whether the counted snapshots include those of every destination: one that was not read has more. */
 export function isAllRead({
   saved,
   destinations,
@@ -57,7 +57,7 @@ export function isAllRead({
   return isEach && saved.snapshots >= destinations.length && saved.stored_bytes === storedIn(destinations);
 }
 
-/** The share that is saved against a plain copy for each snapshot; undefined while nothing is. */
+/** The share of space that is saved compared with a plain copy for each snapshot; undefined while there is no saving. */
 export function savedShare({ saved }: Pick<Overview, 'saved'>): number | undefined {
   const share = 1 - saved.stored_bytes / saved.snapshot_bytes;
   return saved.snapshot_bytes > 0 && share >= 0.005 ? share : undefined;
@@ -65,18 +65,21 @@ export function savedShare({ saved }: Pick<Overview, 'saved'>): number | undefin
 
 export type Outcome = Run['status'] | 'warning';
 
-/** A job that completed but for some files is neither good nor failed. */
+/** The outcome of a run. A job that completed except for some files is neither good nor failed. */
 export function outcomeOf({ status, result }: Pick<Run, 'status' | 'result'>): Outcome {
   return status === 'completed' && result === 'warning' ? 'warning' : status;
 }
 
-/** Height of a bar in percent: what a run stored, on a scale on which kilobytes can still be seen beside gigabytes. */
+/**
+ * Height of a bar in percent, for what a run stored. The scale is logarithmic, so that kilobytes are visible next to
+ * gigabytes.
+ */
 export function barHeight(bytes: number, most: number): number {
   const scale = (value: number): number => Math.log2(1 + value / 1_024);
   return most <= 0 ? 20 : Math.round(20 + 80 * (scale(bytes) / scale(most)));
 }
 
-/** The beginning of tomorrow for a person: 6 in the morning, in their own time zone. */
+/** When tomorrow begins for people: at 6 in the morning, in their own time zone. */
 export function tomorrowMorning(now: Date): Date {
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 6);
 }

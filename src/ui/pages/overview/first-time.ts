@@ -1,14 +1,14 @@
-/** Whether somebody sees this page for the first time, and whether they said that they do not want to be led. */
+/** Tells whether a user sees this page for the first time, and whether they declined to be guided. */
 import type { Overview } from '../../../api/schemas/page/overview.ts';
 
-/** Nothing is chosen, and nothing was ever backed up. */
+/** Whether no source is chosen and nothing was ever backed up. */
 export function isFresh({ sources, active, recent, saved }: Overview): boolean {
   return sources.length === 0 && active.length === 0 && recent.length === 0 && saved.snapshots === 0;
 }
 
 const LEFT = 'holdfast-first-run-left';
 
-/** For as long as the browser shows this page. */
+/** Remembers for this tab of the browser that the user declined to be guided. */
 export function leave(): void {
   sessionStorage.setItem(LEFT, 'yes');
 }

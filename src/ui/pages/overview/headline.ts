@@ -1,13 +1,13 @@
-/** From the codes of the agent to one sentence in the reader's language. */
+/** Turns a statement of the agent into a sentence in the reader's language. */
 import type { Headline, Statement } from '../../../api/schemas/page/overview.ts';
 import { formatAge, formatBytes, formatCount, formatList, formatSpan } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { visible } from '../../components/own-text.tsx';
 
 export interface Sentence {
-  /** Each `{}` is one of `own`. */
+  /** Each `{}` is replaced by the next of `own`. */
   readonly text: string;
-  /** What the person has named, or what the agent says of a check that has no text here. */
+  /** Names that the user chose, or the agent's words about a check that has no text here. */
   readonly own: readonly string[];
 }
 
@@ -49,7 +49,7 @@ export function moreOf({ more }: Pick<Headline, 'more'>): string | undefined {
   return more === 0 ? undefined : t.overview.more(more);
 }
 
-/** As they are called below their source. */
+/** The files with their paths relative to their source. */
 export function filesBelow({ files, paths }: Pick<Statement, 'files' | 'paths'>): readonly string[] {
   return files.map((file) => {
     const source = paths.find((path) => file.startsWith(`${path}/`));
@@ -66,12 +66,12 @@ function listed(files: readonly string[], all: number): string {
   ]);
 }
 
-/** The home directory is called differently in each language. */
+/** The name of a source. Each language has its own word for the home directory. */
 function nameOf(name: string): string {
   return name === '~' ? t.overview.home : name;
 }
 
-/** `4 minutes ago`; what was seconds ago is no age to tell. */
+/** `4 minutes ago`; less than a minute is `just now`. */
 export function agoOf(at: string | number, nowMs = Date.now()): string {
   return Math.abs(new Date(at).getTime() - nowMs) < 60_000 ? t.overview.justNow : formatAge(at, nowMs);
 }

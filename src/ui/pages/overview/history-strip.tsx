@@ -1,4 +1,7 @@
-/** The last runs of a source as little bars, each a link to its job; one stop of the Tab key, arrow keys within it. */
+/**
+ * The last runs of a source as small bars, each a link to its job. They are one stop of the Tab key; arrow keys move
+ * between them.
+ */
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import type { Run } from '../../../api/schemas/page/overview.ts';
@@ -11,7 +14,7 @@ export function HistoryStrip({
   runs,
   label,
 }: {
-  /** The oldest first. */
+  /** Runs, the oldest first. */
   readonly runs: readonly Run[];
   readonly label: string;
 }): JSX.Element {
@@ -19,7 +22,7 @@ export function HistoryStrip({
   const [chosen, setChosen] = useState<string | undefined>(undefined);
   if (runs.length === 0) return <span class="quiet">{t.overview.history.none}</span>;
   const most = Math.max(...runs.map(({ bytes_uploaded: bytes }) => bytes));
-  // Whoever comes by Tab begins at the newest one.
+  // The Tab key leads to the newest run first.
   const found = runs.findIndex(({ id }) => id === chosen);
   const current = found < 0 ? runs.length - 1 : found;
   const moved = (event: KeyboardEvent): void => {
@@ -60,7 +63,7 @@ export function HistoryStrip({
   );
 }
 
-/** What failed is told by its shape as well as by its colour: a cross in place of a bar, a bar with a gap. */
+/** Failures are recognisable by shape as well as by colour: a cross instead of a bar, a bar with a gap for warnings. */
 function Bar({ run, most }: { readonly run: Run; readonly most: number }): JSX.Element {
   const outcome = outcomeOf(run);
   if (outcome === 'failed') return <path class="mark" d="M1 10l5 8M6 10l-5 8" />;

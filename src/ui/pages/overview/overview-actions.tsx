@@ -1,4 +1,4 @@
-/** What is done with everything: backing up now, and pausing. */
+/** Actions for all sources: backing up now, and pausing. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PauseRequest } from '../../../api/schemas/operation.ts';

@@ -1,4 +1,4 @@
-/** Whether the person is protected, and by what. */
+/** Shows whether the user is protected, and by what. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
@@ -68,7 +68,7 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
   );
 }
 
-/** What comes next by itself; nothing while backups are paused. */
+/** What happens next automatically; undefined while backups are paused. */
 function outlookOf({ sources, pause }: Overview): string | undefined {
   const next = nextRun(sources);
   if (pause !== null || next === undefined) return undefined;
@@ -94,7 +94,7 @@ function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
         <Tile
           name={texts.stored}
           note={[
-            // They are read from the destination, which may take its time.
+            // Snapshots are counted at the destination, which may take its time.
             ...(saved.snapshots > 0 ? [texts.snapshots(saved.snapshots, formatCount(saved.snapshots))] : []),
             ...(isAllRead(overview) && destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
           ].join(' ')}
@@ -153,7 +153,7 @@ function commands({ sources }: Overview): readonly string[] {
   ];
 }
 
-/** The state as a shape, beside the words that say it. */
+/** The state as a shape, next to the words for it. */
 const SHAPES: Readonly<Record<Headline['level'], string>> = {
   good: 'M16 2 28 6v9c0 7.5-5 12.6-12 15C9 27.6 4 22.5 4 15V6zm-1.6 19.6 8.6-9-2.2-2-6.4 6.8-3.3-3.3-2.1 2.1z',
   warning: 'M16 3 31 29H1zm-1.5 9v9h3v-9zm0 11v3h3v-3z',
@@ -168,7 +168,7 @@ function LevelIcon({ level }: { readonly level: Headline['level'] }): JSX.Elemen
   );
 }
 
-/** Running and waiting jobs, as they go on. */
+/** Running and waiting jobs with their current progress. */
 function ActiveCard(): JSX.Element | null {
   const jobs = useActiveJobs();
   if (jobs.length === 0) return null;

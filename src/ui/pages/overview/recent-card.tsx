@@ -1,4 +1,4 @@
-/** The last jobs that ended, in short. */
+/** Briefly lists the last jobs that ended. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { useOverview } from '../../agent/overview.ts';

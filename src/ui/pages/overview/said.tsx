@@ -6,7 +6,7 @@ import { Path } from '../../components/own-text.tsx';
 import { withPlaceNames } from '../../parts/place-name.ts';
 import { sentenceOf } from './headline.ts';
 
-/** A statement as a sentence, in which what the person has named can be told from the words around it. */
+/** A statement as a sentence in which names that the user chose stand out from the words around them. */
 export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
   const { checks, destinations } = useOverview();
   const { text, own } = sentenceOf(withPlaceNames(statement, destinations), checks);

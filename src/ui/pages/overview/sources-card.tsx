@@ -1,4 +1,4 @@
-/** What is backed up, how old its last good backup is, and what can be done with it. */
+/** Shows what is backed up, how old the last good backup is, and what can be done. */
 import type { JSX } from 'preact';
 import type { Backup } from '../../../api/schemas/backup.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';

@@ -1,4 +1,4 @@
-/** What the settings become when somebody says what is to be done about a file that cannot be read. */
+/** Changes the settings by the user's decision about a file that cannot be read. */
 
 export type Answer = 'leave out' | 'accept';
 
@@ -14,7 +14,7 @@ export interface SourcesOfSettings {
   readonly [other: string]: unknown;
 }
 
-/** Of every source that has the file in it. */
+/** The settings with the decision applied to every source that contains the file. */
 export function settingsAnswering(
   settings: SourcesOfSettings,
   file: string,
@@ -33,7 +33,7 @@ function answered(source: SourceOfSettings, file: string, answer: Answer): Sourc
   return { ...source, exclude: { ...source.exclude, patterns } };
 }
 
-/** As in .gitignore: from the source on, with whatever means more than itself escaped. */
+/** The pattern, as in .gitignore: anchored at the source, with special characters escaped. */
 function patternOf(below: string): string {
   return `/${below.replaceAll(/[\\*?[\]]/g, String.raw`\$&`).replace(/ $/, String.raw`\ `)}`;
 }

@@ -1,4 +1,4 @@
-/** Files that could not be read, each with a way to leave it out or to accept it. */
+/** Lists files that could not be read, each with a way to leave it out or to accept it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Statement } from '../../../api/schemas/page/overview.ts';
@@ -25,7 +25,7 @@ export function UnreadFiles({ statement }: { readonly statement: Statement }): J
     const wanted = settingsAnswering(settings, file, what);
     await ask('PUT', '/settings', { ifMatch: revision, body: { settings: wanted } });
     setDone(true);
-    // What is said goes by the last backup.
+    // The statement reflects the last backup, so another one is started.
     await backUp(askedOfRows(sources.filter(({ path }) => file.startsWith(`${path}/`))));
     again();
   });

@@ -60,7 +60,7 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
             onPlace={(destination) => goTo(hrefOfSource(place.source, destination))}
           />
           <div class="browse-main">
-            {/* Stays while another backup is loaded, as when a result is opened: somebody may be typing. */}
+            {/* Stays while another backup is loaded, as when a result is opened: the user may be typing. */}
             <SearchField place={place} />
             {snapshot === undefined ? (
               <p class="quiet">{pages.isBusy ? t.common.loading : ''}</p>
@@ -82,7 +82,7 @@ function Contents(
   const { destinations } = useOverview();
   const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
-  /** One file that is restored by itself, whatever is chosen. */
+  /** A single file that is restored, whatever else is chosen. */
   const [only, setOnly] = useState<Selection | undefined>(undefined);
   const closeFile = (): void => goTo(hrefOfPlace({ ...place, file: undefined }), 'replace');
   return (
@@ -180,7 +180,7 @@ function ChosenBar({
   );
 }
 
-/** Another source, or another place, begins with its newest backup. */
+/** A link to another source or place, which begins with its newest backup. */
 function hrefOfSource(source: string | undefined, destination: string | undefined): string {
   return hrefOfPlace({
     source,
@@ -194,14 +194,14 @@ function hrefOfSource(source: string | undefined, destination: string | undefine
   });
 }
 
-/** Where the source begins. What its text does not tell is found from the root. */
+/** The directory at which the source begins. If its text does not give the exact path, the root. */
 function beginningOf({ source }: Snapshot): PathRef {
   return source.startsWith('/') && !source.includes('\u{FFFD}') && !source.includes(', /')
     ? textRef(source)
     : ROOT;
 }
 
-/** The way to a directory; each part of it leads there. */
+/** The path of a directory, each part of it a link. */
 function Breadcrumbs({
   place,
   directory,

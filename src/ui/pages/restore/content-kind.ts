@@ -1,4 +1,4 @@
-/** What the bytes of a file are, told by themselves: its name may say anything. */
+/** Tells the kind of a file by its bytes, as its name may say anything. */
 
 export const IMAGE_TYPES = [
   'image/png',
@@ -15,10 +15,10 @@ export type ContentKind =
   | { readonly kind: 'image'; readonly type: ImageType }
   | { readonly kind: 'other' };
 
-/** Bytes that a kind is told by. */
+/** Bytes that are enough to tell the kind. */
 export const HEAD_BYTES = 64;
 
-/** Pictures that are drawn as text (SVG) are text: only what cannot hold a script is a picture. */
+/** Only pictures that cannot contain a script are taken for pictures. SVG files are text. */
 export function kindOf(bytes: Uint8Array, isWhole: boolean): ContentKind {
   const type = imageType(bytes);
   if (type !== undefined) return { kind: 'image', type };
@@ -47,7 +47,7 @@ function imageType(bytes: Uint8Array): ImageType | undefined {
   return isBitmap(bytes) ? 'image/bmp' : undefined;
 }
 
-/** Its two letters begin texts as well: the size of the header that follows decides. */
+/** Texts may begin with the same two letters, so the size of the following header decides. */
 const BITMAP_HEADERS = new Set([12, 40, 52, 56, 64, 108, 124]);
 
 function isBitmap(bytes: Uint8Array): boolean {

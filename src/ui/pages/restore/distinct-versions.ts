@@ -1,8 +1,8 @@
-/** The versions that differ, of a list that has an item for each snapshot. */
+/** Reduces a list with an item for each snapshot to the versions that differ. */
 import type { FileVersion } from '../../../api/schemas/file.ts';
 
 export interface DistinctVersion {
-  /** In the newest snapshot that has it: the one that stays longest. */
+  /** The item of the newest snapshot with this version, which is kept longest. */
   readonly item: FileVersion;
   /** `removed`: from then on it was not there. */
   readonly change: 'added' | 'modified' | 'removed';
@@ -12,7 +12,7 @@ export interface DistinctVersion {
   readonly snapshots: number;
 }
 
-/** Both newest first. */
+/** The distinct versions. Both lists are newest first. */
 export function distinctVersions(items: readonly FileVersion[]): readonly DistinctVersion[] {
   const found: DistinctVersion[] = [];
   for (const item of items.toReversed()) {
@@ -33,7 +33,7 @@ export interface Pair {
   readonly newer: DistinctVersion;
 }
 
-/** The two that are asked for by snapshot, else the newest and the one before it; undefined when there is only one. */
+/** The two versions of the given snapshots, else the newest and the one before it; undefined when there is only one. */
 export function pairOf(
   versions: readonly DistinctVersion[],
   older: string | undefined,

@@ -9,7 +9,7 @@ const SHAPES: Readonly<Record<File['type'], string>> = {
   other: 'M8 2.5a5.5 5.5 0 1 0 .01 0M8 5.5v3M8 11v.01',
 };
 
-/** What an entry is, in a picture and in a word for those who do not see it. */
+/** The type of an entry as a picture, and as a word for screen readers. */
 export function EntryIcon({ type }: { readonly type: File['type'] }): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** The entries of a directory: to walk through, by mouse or by keyboard alone, and to choose from. */
+/** Lists the entries of a directory, to browse by mouse or by keyboard alone, and to choose from. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { File } from '../../../api/schemas/file.ts';
@@ -33,7 +33,7 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
   const entries = useEntries({ snapshot, directory, sort: place.sort });
   const { count, problem, key } = entries;
   const [current, setCurrent] = useState(0);
-  /** The directory that was left upwards: the keyboard goes on from there. */
+  /** The directory from which the user went up: the keyboard focus continues at its row. */
   const left = useRef<string | undefined>(undefined);
   useEffect(() => {
     const at = entries.find((item) => keyOf(item) === left.current);
@@ -187,7 +187,7 @@ function Row({
   );
 }
 
-/** A row that is on its way. */
+/** A row whose entry has not arrived yet. */
 export function Waiting(): JSX.Element {
   return (
     <span role="gridcell" class="cell-name quiet">

@@ -1,4 +1,4 @@
-/** One file: what it is, what is in it, and what can be done with it. */
+/** Shows one file: what it is, its content, and what can be done with it. */
 import type { JSX } from 'preact';
 import type { File } from '../../../api/schemas/file.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
@@ -119,7 +119,7 @@ function FileFacts({ item }: { readonly item: File }): JSX.Element {
   );
 }
 
-/** What the browser is to call it; what cannot be seen in a name stays out of the disk as well. */
+/** The name of a download. Invisible characters are written out, to keep them off the disk, too. */
 function downloadName(name: string): string {
   return visible(name);
 }

@@ -5,7 +5,7 @@ import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import { problemWords } from '../../language/problem-words.ts';
 
-/** Why a restore failed. */
+/** Shows why a restore failed. */
 export function JobError({ job: { error } }: { readonly job: Restore }): JSX.Element {
   const said = error === null ? undefined : problemWords(error);
   return (

@@ -1,14 +1,14 @@
-/** Where backups lie, and what is said where a list of them is empty: none must seem to be gone that is only elsewhere. */
+/** The places of backups, and the reason when a list of them is empty: backups must not seem lost that are only elsewhere. */
 import type { Overview, OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import type { Place } from './place.ts';
 
 export interface KnownPlace {
-  /** As snapshots name it: a destination, or the URL of one that is in the settings no more. */
+  /** The name that snapshots have for it: a destination, or the URL of one that has left the settings. */
   readonly name: string;
-  /** Its backups are listed, and cannot be read now. */
+  /** Its backups are listed but cannot be read at the moment. */
   readonly isAway: boolean;
-  /** The repository in the state directory, while backups go elsewhere. */
+  /** It is the embedded repository, while backups go elsewhere. */
   readonly isEarlier: boolean;
 }
 
@@ -27,10 +27,10 @@ export function knownPlaces(
   return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
 }
 
-/** `none_here`: not in the place that was chosen; `none_of_source`: of the source that was chosen. There are others. */
+/** `none_here`: none in the chosen place; `none_of_source`: none of the chosen source. There are others. */
 export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
 
-/** Why nothing is listed; undefined while that is not known, or something is. */
+/** Why nothing is listed; undefined while that is unknown, or if something is. */
 export function emptyReason(
   { source, destination }: Pick<Place, 'source' | 'destination'>,
   listed: { readonly isKnown: boolean; readonly count: number },

@@ -4,7 +4,7 @@ import { formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { nameOf, textRef } from './path-ref.ts';
 
-/** Complete but for what is named: such a snapshot can be restored like any other. */
+/** Says what an incomplete snapshot lacks. It can be restored like any other. */
 export function lackingText({ unread_files: { count, paths } }: Pick<Snapshot, 'unread_files'>): string {
   const [first] = paths;
   if (count === null || count === 0 || first === undefined) return t.restore.lacksSome;

@@ -1,8 +1,8 @@
-/** What differs between two texts, line by line: the shortest way from one to the other (Myers), as far as that is near. */
+/** Compares two texts line by line by the shortest edit script (Myers), unless they differ too much. */
 
 export interface DiffRow {
   readonly kind: 'same' | 'changed';
-  /** Numbers of the lines, from 1; undefined where the side has none. */
+  /** Line numbers from 1; undefined if this side has no line. */
   readonly oldNumber: number | undefined;
   readonly newNumber: number | undefined;
   readonly oldLine: string | undefined;
@@ -13,11 +13,11 @@ export interface LineDiff {
   readonly rows: readonly DiffRow[];
   readonly removed: number;
   readonly added: number;
-  /** They differ in so much that what lies between was not compared line by line. */
+  /** The texts differ so much that the part between common ends was not compared line by line. */
   readonly isRough: boolean;
 }
 
-/** Most lines that are looked for as added and removed together: the memory grows with its square (16 MB). */
+/** The most added and removed lines together that are searched for: the memory grows with the square (16 MB). */
 const MOST_STEPS = 2_000;
 
 type Step = 'same' | 'removed' | 'added';
@@ -40,7 +40,7 @@ export function diffLines(oldText: string, newText: string, mostSteps = MOST_STE
   };
 }
 
-/** A line break at the end ends the last line and begins none. */
+/** The lines of a text. A line break at the end ends the last line, and does not begin another. */
 export function linesOf(text: string): readonly string[] {
   if (text === '') return [];
   const lines = text.split('\n');
@@ -50,7 +50,7 @@ export function linesOf(text: string): readonly string[] {
 
 export type ShownRow = DiffRow | { readonly kind: 'skipped'; readonly count: number };
 
-/** Only what changed and `context` lines around it; at most `most` rows, and whether that cut any off. */
+/** Only changed rows and `context` lines around them; at most `most` rows. `isCut` says whether that cut any off. */
 export function shortened(
   rows: readonly DiffRow[],
   context: number,
@@ -99,8 +99,9 @@ function commonEnd(a: readonly string[], b: readonly string[], before: number): 
 }
 
 /**
- * `furthest[k]` is how far into `a` one gets with so many steps on the diagonal k (lines of `a` minus lines of `b`). What it
- * was before each step is kept, to find the way back. Undefined when more than `most` steps are needed.
+ * `furthest[k]` is the furthest line of `a` that is reached on the diagonal k (lines of `a` minus lines of `b`) in the
+ * steps so far. Its state before each step is kept, to trace the way back. Undefined when more than `most` steps are
+ * needed.
  */
 function shortestWay(a: readonly string[], b: readonly string[], most: number): readonly Step[] | undefined {
   const limit = Math.min(most, a.length + b.length);
@@ -144,7 +145,7 @@ function wayBack(history: readonly Int32Array[], oldCount: number, newCount: num
   return way.toReversed();
 }
 
-/** Removed and added lines of one place stand beside each other. */
+/** The rows of the comparison: lines removed and added in one place are side by side. */
 function rowsOf(
   steps: readonly Step[],
   oldLines: readonly string[],

@@ -1,4 +1,4 @@
-/** Paths of snapshots: text, or bytes where they are no UTF-8. Everything that asks for one passes both on. */
+/** Paths in snapshots: text, and bytes if they are not UTF-8. Whatever asks for a path passes both on. */
 import { shellWord } from '../../components/shell-word.ts';
 
 export interface PathRef {
@@ -19,22 +19,22 @@ export function textRef(path: string): PathRef {
   return { path, path_b64: null };
 }
 
-/** The field of a query that names the path. */
+/** The query parameter for the path. */
 export function pathQuery({ path, path_b64: bytes }: PathRef): Readonly<Record<string, string>> {
   return bytes === null ? { path } : { path_b64: bytes };
 }
 
-/** The path as `POST /restore` takes it. */
+/** The path for `POST /restore`. */
 export function requestPath({ path, path_b64: bytes }: PathRef): string | { readonly path_b64: string } {
   return bytes === null ? path : { path_b64: bytes };
 }
 
-/** One text for each path. */
+/** A key that is different for each path. */
 export function keyOf({ path, path_b64: bytes }: PathRef): string {
   return bytes === null ? `t${path}` : `b${bytes}`;
 }
 
-/** A path given in base64; undefined when it is none. */
+/** The path for a base64 text; undefined when the text is invalid. */
 export function refOfB64(text: string): PathRef | undefined {
   try {
     return refOfBytes(bytesOfB64(text));
@@ -48,7 +48,7 @@ export function bytesOf({ path, path_b64: bytes }: PathRef): Uint8Array {
   return bytes === null ? new TextEncoder().encode(path) : bytesOfB64(bytes);
 }
 
-/** A character for each byte. */
+/** The path with one character for each byte. */
 export function byteText(ref: PathRef): string {
   return Array.from(bytesOf(ref), (byte) => String.fromCharCode(byte)).join('');
 }
@@ -67,7 +67,7 @@ export function crumbsOf(ref: PathRef): readonly Crumb[] {
   return crumbs;
 }
 
-/** The directory above; of the root the root. */
+/** The directory above; for the root, the root. */
 export function parentOf(ref: PathRef): PathRef {
   const { path, path_b64: bytes } = crumbsOf(ref).at(-2) ?? ROOT;
   return { path, path_b64: bytes };
@@ -77,7 +77,7 @@ export function nameOf(ref: PathRef): string {
   return crumbsOf(ref).at(-1)?.name ?? '/';
 }
 
-/** As a word of a shell: what is no UTF-8 by its bytes, which bash and zsh read. */
+/** The path as a shell word. Bytes that are not UTF-8 are written as escapes, which bash and zsh understand. */
 export function shellPath(ref: PathRef): string {
   if (ref.path_b64 === null) return shellWord(ref.path);
   const shown = Array.from(bytesOf(ref), (byte) =>

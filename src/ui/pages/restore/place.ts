@@ -1,4 +1,4 @@
-/** Where somebody is on the page, as the address has it: what is looked at can be gone back to, and handed on. */
+/** What the restore page shows, as its address says it: so it can be gone back to, and passed on as a link. */
 import type { StoredBy } from '../../../api/schemas/values.ts';
 import { hrefOf, readRoute, type Route } from '../../parts/route.ts';
 import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
@@ -8,14 +8,14 @@ export type Sort = (typeof SORTS)[number];
 
 export interface Place {
   readonly source: string | undefined;
-  /** Only what lies there; undefined: wherever it lies. */
+  /** Only snapshots in this destination; undefined: in any. */
   readonly destination: string | undefined;
   /** Undefined: the newest. */
   readonly snapshot: string | undefined;
-  /** Undefined: where the source begins. */
+  /** The directory shown; undefined: where the source begins. */
   readonly directory: PathRef | undefined;
   readonly sort: Sort;
-  /** What is searched for; empty when nothing is. */
+  /** The text searched for; empty without a search. */
   readonly q: string;
   /** Whether only the snapshot is searched, not all. */
   readonly isWithin: boolean;
@@ -51,8 +51,8 @@ export function hrefOfPlace(place: Place): string {
 }
 
 /**
- * Where a search leads that waited while somebody may have gone on: what they opened meanwhile stays open. Undefined when
- * the page is no longer at the search that it was typed into.
+ * Where a delayed search leads, after which the user may have gone on: what they opened meanwhile stays open. Undefined
+ * when the page no longer shows the search that it was typed into.
  * @param asked what was searched for when it was typed
  */
 export function placeOfSearch(hash: string, asked: string, q: string): Place | undefined {
@@ -66,13 +66,13 @@ export function placeOfSearch(hash: string, asked: string, q: string): Place | u
 export interface VersionsPlace {
   readonly ref: PathRef | undefined;
   readonly source: string | undefined;
-  /** Of which write-only key; undefined: as the agent takes it. */
+  /** The write-only key whose versions are meant; undefined: the agent decides. */
   readonly storedBy: string | undefined;
   readonly older: string | undefined;
   readonly newer: string | undefined;
 }
 
-/** Where something was found that a write-only key stored, the versions of that key are meant. */
+/** For a hit that a write-only key stored, the versions of that key are meant. */
 export function keyOfVersions({ key, write_only_key: number }: StoredBy): string | undefined {
   return number === null ? undefined : key;
 }

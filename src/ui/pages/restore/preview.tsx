@@ -1,4 +1,4 @@
-/** What is in a file, as text or as a picture; else that it cannot be shown. Text is never anything but text. */
+/** Shows the content of a file as text or as a picture, or says that it cannot be shown. Text is never interpreted. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Problem } from '../../components/problem.tsx';

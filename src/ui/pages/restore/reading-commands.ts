@@ -1,27 +1,27 @@
-/** What the page reads of backups, as commands. */
+/** The commands that show what the page shows of backups. */
 import { holdfast } from '../../agent/program.ts';
 import type { OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import { shellWord } from '../../components/shell-word.ts';
 import { type PathRef, shellPath } from './path-ref.ts';
 
-/** Digits of a snapshot's id that tell it from all others. */
+/** Digits of a snapshot's id that are enough to be unique. */
 const SHORT_ID = 12;
 
-/** A destination as a command has to name it; undefined for the default one. */
+/** The name of a destination in a command; undefined for the default one. */
 export type Repository = string | undefined;
 
 export interface SnapshotPlace {
-  /** Its id. */
+  /** The id of the snapshot. */
   readonly snapshot: string;
   readonly destination: Repository;
 }
 
-/** Goes right behind the name of the command; nothing for the default destination. */
+/** The option that follows the name of the command; empty for the default destination. */
 export function repositoryOption(destination: Repository): readonly string[] {
   return destination === undefined ? [] : [`-r ${shellWord(destination)}`];
 }
 
-/** All of them, the default one first: a command reads one only. */
+/** All destinations, the default one first, as one command reads only one. */
 export function repositoriesOf(
   destinations: readonly Pick<OverviewDestination, 'name' | 'is_default'>[],
 ): readonly Repository[] {
@@ -44,7 +44,7 @@ export function contentCommand(
   return words('cat', destination, shortId(snapshot), shellPath(file), `> ${shellWord(saveAs)}`);
 }
 
-/** `within`: the only snapshot that is searched; else all in each of `repositories`. */
+/** `within`: the only snapshot to search; without it, all snapshots in each of `repositories`. */
 export function findCommands(
   q: string,
   within: SnapshotPlace | undefined,

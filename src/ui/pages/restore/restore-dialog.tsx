@@ -24,7 +24,7 @@ import { WhereStep } from './step-where.tsx';
 export interface RestoreDialogFacts {
   readonly snapshot: string;
   readonly chosen: readonly Chosen[];
-  /** What is looked at, which is offered when nothing is chosen. */
+  /** The directory that is shown, which is offered when nothing is chosen. */
   readonly directory: PathRef;
   readonly onClose: () => void;
 }
@@ -35,7 +35,7 @@ type Step = (typeof STEPS)[number];
 export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: RestoreDialogFacts): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(id, chosen, directory));
   const [step, setStep] = useState<Step>('what');
-  /** Why the agent would not do it, beside what has to be changed. */
+  /** Why the agent refused, shown beside what has to be changed. */
   const [refusal, setRefusal] = useState<AskError | undefined>(undefined);
   const asked = useAsked(async (signal) => await ask<Snapshot>('GET', `/snapshots/${id}`, { signal }), [id]);
   const snapshot = asked.data;
@@ -44,7 +44,7 @@ export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: Rest
     const job = await ask<Restore>('POST', '/restore', { body: requestOf(draft, false) });
     goTo(hrefOfRestore(job.id));
   });
-  /** The trial run is over: what would happen has been said. */
+  /** Whether the trial run is over, and its result is shown. */
   const [isTried, setTried] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   const before = useRef(step);

@@ -1,4 +1,4 @@
-/** What somebody wants restored, step by step; the request it becomes, and the same on the command line. */
+/** What the user wants restored, step by step, the request for it, and the same on the command line. */
 import { holdfast } from '../../agent/program.ts';
 import type { RestoreRequest } from '../../../api/schemas/restore.ts';
 import { shellWord } from '../../components/shell-word.ts';
@@ -16,7 +16,7 @@ export interface RestoreDraft {
   readonly what: What;
   readonly chosen: readonly PathRef[];
   readonly directory: PathRef;
-  /** Back to where it was; else to `target`. */
+  /** Whether files go back to where they were; otherwise they go to `target`. */
   readonly isInPlace: boolean;
   readonly target: string;
   readonly overwrite: OverwriteMode;
@@ -33,7 +33,7 @@ export function draftOf(snapshot: string, chosen: readonly PathRef[], directory:
     directory,
     isInPlace: true,
     target: '',
-    // Nothing that is there is touched unless somebody says so.
+    // Existing files are not touched unless the user says so.
     overwrite: 'never',
     isVerified: true,
     withOwnership: false,
@@ -41,7 +41,7 @@ export function draftOf(snapshot: string, chosen: readonly PathRef[], directory:
   };
 }
 
-/** Empty for everything. */
+/** The paths to restore; empty for everything. */
 export function pathsOf({ what, chosen, directory }: RestoreDraft): readonly PathRef[] {
   if (what === 'chosen') return chosen;
   return what === 'all' || directory.path === '/' ? [] : [directory];
@@ -72,7 +72,7 @@ export interface CommandFacts {
   readonly isVerified: boolean;
   readonly withOwnership: boolean;
   readonly deletesExtra: boolean;
-  /** Where the snapshot is; undefined for the default destination. */
+  /** The destination of the snapshot; undefined for the default one. */
   readonly destination: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** A restore: how far it is, and at its end what came of it. */
+/** Shows how far a restore is, and at the end its result. */
 import type { JSX } from 'preact';
 import { holdfast } from '../../agent/program.ts';
 import type { JobLog } from '../../../api/schemas/job.ts';
@@ -23,7 +23,7 @@ import { outcomeOf } from './restore-outcome.ts';
 import { useDestination } from './restore-dialog.tsx';
 import { hasEnded, useRestore } from './use-restore.ts';
 
-/** Paths that are named. */
+/** How many paths are named. */
 const NAMED = 20;
 
 export function RestoreJobPage({ id }: { readonly id: string }): JSX.Element {

@@ -4,7 +4,7 @@ import { t } from '../../language/language.ts';
 
 type Counts = Pick<Restore, 'files_restored' | 'files_failed' | 'warnings_count'>;
 
-/** What came of a restore that was done. Of a directory that could not be read nobody knows how many files it had. */
+/** The result of a completed restore. How many files a directory had that could not be read is unknown. */
 export function outcomeOf({
   files_restored: restored,
   files_failed: failed,

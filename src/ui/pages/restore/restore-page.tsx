@@ -1,4 +1,4 @@
-/** Getting files back: what there is by time and by folder, what changed in one file, and restoring. */
+/** Brings files back: shows them by time and by folder, what changed in one file, and restores. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Route } from '../../parts/route.ts';
@@ -9,7 +9,7 @@ import { NOTHING, type Selection } from './selection.ts';
 import { VersionsPage } from './versions-page.tsx';
 
 export function RestorePage({ route }: { readonly route: Route }): JSX.Element {
-  // What was chosen is still chosen after a look at the versions of a file.
+  // The selection is kept while the versions of a file are shown.
   const [selection, setSelection] = useState<Selection>(NOTHING);
   const [, part] = route.path;
   if (part === VERSIONS) return <VersionsPage place={readVersionsPlace(route)} />;

@@ -4,7 +4,7 @@ import { t } from '../../language/language.ts';
 import { goTo, readRoute } from '../../parts/route.ts';
 import { hrefOfPlace, type Place, placeOfSearch, readPlace } from './place.ts';
 
-/** Milliseconds from one search to the next, at least: the first letter after a pause is searched for at once. */
+/** Least milliseconds between two searches. The first letter after a pause is searched for at once. */
 const EVERY_MS = 100;
 
 export function SearchField({ place }: { readonly place: Place }): JSX.Element {
@@ -13,7 +13,7 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
   /** When the last search began, and for what. */
   const began = useRef(Number.NEGATIVE_INFINITY);
   const asked = useRef(place.q);
-  // The address may change by itself: back, or a link.
+  // The address may also change by Back or by a link.
   useEffect(() => {
     if (timer.current === undefined && place.q !== asked.current) setTyped(place.q);
     asked.current = place.q;
@@ -25,7 +25,7 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
     const wait = Math.max(0, began.current + EVERY_MS - performance.now());
     timer.current = window.setTimeout(() => {
       timer.current = undefined;
-      // The address, and not what was drawn last: a result may have been opened since.
+      // Reads the address rather than the rendered place: a result may have been opened since.
       const found = placeOfSearch(location.hash, asked.current, q.trim());
       if (found === undefined) {
         asked.current = readPlace(readRoute(location.hash)).q;
@@ -33,7 +33,7 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
         return;
       }
       began.current = performance.now();
-      // Going back leads out of the search, not through its letters.
+      // Back leads out of the search, and not through its letters.
       const isFirst = asked.current === '';
       asked.current = found.q;
       goTo(hrefOfPlace(found), isFirst ? 'push' : 'replace');

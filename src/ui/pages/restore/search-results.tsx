@@ -1,4 +1,4 @@
-/** What a search finds: in one snapshot, or each file that any snapshot has or had. */
+/** Shows what a search finds: in one snapshot, or each file that any snapshot has or had. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { File } from '../../../api/schemas/file.ts';
@@ -19,7 +19,7 @@ import { StoredByTag } from '../../parts/stored-by.tsx';
 import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
 
 const ROW_HEIGHT = 60;
-/** The first are shown as soon as they are there; the others come as they are scrolled to. */
+/** The first results appear at once; the others are fetched as the user scrolls. */
 const FIRST = 50;
 const LATER = 500;
 
@@ -146,7 +146,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
   );
 }
 
-/** The folder of a hit; below its source without the way to that, so that the end of it is seen. */
+/** The folder of a hit. Below its source, the path to the source is left out, so that the end is visible. */
 function shownFolder(folder: string, source: string): string {
   const isBelow = folder === source || folder.startsWith(`${source}/`);
   return isBelow ? `${folder.slice(source.lastIndexOf('/') + 1)}/` : folder;

@@ -1,17 +1,17 @@
-/** What somebody has chosen to restore: entries of one snapshot, from any of its directories. */
+/** What the user has chosen to restore: entries of one snapshot, from any of its directories. */
 import { byteText, keyOf, type PathRef } from './path-ref.ts';
 
-/** As many as one request may name. */
+/** The most entries that one request may name. */
 export const MOST_CHOSEN = 1_000;
 
 export interface Chosen extends PathRef {
   readonly isDirectory: boolean;
-  /** Of a directory, what lies below it. */
+  /** For a directory, the size of everything below it. */
   readonly size_bytes: number;
 }
 
 export interface Selection {
-  /** Of which snapshot; undefined while nothing is chosen. */
+  /** The snapshot of the entries; undefined while nothing is chosen. */
   readonly snapshot: string | undefined;
   readonly entries: ReadonlyMap<string, Chosen>;
 }
@@ -22,7 +22,10 @@ export function isChosen({ snapshot, entries }: Selection, of: string, ref: Path
   return snapshot === of && entries.has(keyOf(ref));
 }
 
-/** With the entry, or without it if it was chosen. One of another snapshot begins anew; one too many changes nothing. */
+/**
+ * Adds the entry, or removes it if it was chosen. An entry of another snapshot starts a new selection; beyond the limit
+ * nothing changes.
+ */
 export function toggled(selection: Selection, snapshot: string, entry: Chosen): Selection {
   const entries = new Map(selection.snapshot === snapshot ? selection.entries : []);
   const key = keyOf(entry);
@@ -37,9 +40,9 @@ export function isFull({ entries }: Selection): boolean {
   return entries.size >= MOST_CHOSEN;
 }
 
-/** Entries without those that lie in a chosen directory: they come with it. */
+/** The entries, except those in a chosen directory, which come with it. */
 export function topmost({ entries }: Selection): readonly Chosen[] {
-  // Bytes, for two names that are no UTF-8 may be shown alike.
+  // Compared as bytes, since two names that are not UTF-8 may look alike.
   const all = [...entries.values()].map((entry) => ({ entry, bytes: byteText(entry) }));
   const directories = all
     .filter(({ entry }) => entry.isDirectory)

@@ -1,4 +1,4 @@
-/** Snapshots by the days they were made on, in the reader's time zone. */
+/** Groups snapshots by the days on which they were made, in the reader's time zone. */
 import { midnight } from '../../language/days.ts';
 
 export interface Day<Item> {
@@ -7,7 +7,7 @@ export interface Day<Item> {
   readonly items: readonly Item[];
 }
 
-/** In the order they come. */
+/** The days in the order of the items. */
 export function byDay<Item extends { readonly created_at: string }>(
   items: readonly Item[],
 ): readonly Day<Item>[] {

@@ -1,4 +1,4 @@
-/** The snapshots by day: browsing by time. */
+/** Lists snapshots by day, for browsing by time. */
 import type { JSX } from 'preact';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { useOverview } from '../../agent/overview.ts';
@@ -25,7 +25,7 @@ export function SnapshotList({
   readonly place: Place;
   readonly timeline: Timeline;
   readonly onSource: (source: string) => void;
-  /** Undefined: wherever they lie. */
+  /** Undefined: in any destination. */
   readonly onPlace: (destination: string | undefined) => void;
 }): JSX.Element {
   const { items, hasMore, isBusy } = pages;
@@ -144,7 +144,7 @@ function placeName({ name, isAway, isEarlier }: KnownPlace): string {
   return [visible(name), ...notes].join(' — ');
 }
 
-/** Its own name first: the end of a long path would not be seen. */
+/** The name of a source, with its last part first: the end of a long path would not be visible. */
 function sourceName(source: string): string {
   const ref = textRef(source);
   return visible(`${nameOf(ref)} — ${parentOf(ref).path}`);

@@ -17,9 +17,9 @@ import { useRehearsal } from './use-restore.ts';
 
 export interface PreviewStepFacts {
   readonly draft: RestoreDraft;
-  /** It is known what would happen, or it cannot be known though it would go on. */
+  /** Called when it is known what would happen, or cannot be known although the restore is possible. */
   readonly onTried: () => void;
-  /** The place will not do: another one has to be given. */
+  /** Called when the place is refused, and another one has to be given. */
   readonly onRefused: (error: AskError) => void;
 }
 
@@ -45,7 +45,7 @@ function Attempt({
   }, [isRefused]);
   if (problem !== undefined) return isRefused ? <></> : <Problem error={problem} />;
   if (job?.status === 'failed') return <JobError job={job} />;
-  // On another page, or the command line.
+  // It was canceled on another page, or on the command line.
   if (job?.status === 'canceled') {
     return (
       <Notice look="warning">

@@ -11,7 +11,7 @@ import { keyOf } from './path-ref.ts';
 import type { RestoreDraft, What } from './restore-draft.ts';
 import type { Chosen } from './selection.ts';
 
-/** Chosen entries that are named. */
+/** How many chosen entries are named. */
 const NAMED = 100;
 
 export function WhatStep({

@@ -110,7 +110,7 @@ function MoreOptions({
   );
 }
 
-/** Why it cannot go there, and the command that would allow it. */
+/** Says why files cannot be restored there, and which command would allow it. */
 function Refusal({ error: { message, details } }: { readonly error: AskError }): JSX.Element {
   const { closed, command, read_only: isReadOnly } = details;
   if (typeof closed !== 'string' || typeof command !== 'string')

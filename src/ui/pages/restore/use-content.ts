@@ -1,4 +1,4 @@
-/** What a file holds, as far as it is shown: the beginning of a text, or a whole picture. */
+/** Fetches the content of a file as far as it is shown: the beginning of a text, or a whole picture. */
 import { useEffect, useState } from 'preact/hooks';
 import { fetchContent } from '../../agent/content.ts';
 import { type Asked, useAsked } from '../../agent/use-asked.ts';
@@ -21,7 +21,7 @@ export interface ContentFacts extends PathRef {
   readonly size: number;
 }
 
-/** Undefined `facts`: of nothing. Of texts the first `mostText` bytes. */
+/** Without `facts`, nothing is fetched. Of texts, the first `mostText` bytes are. */
 export function useContent(
   facts: ContentFacts | undefined,
   mostText = MOST_TEXT,
@@ -46,7 +46,7 @@ async function contentOf(facts: ContentFacts, mostText: number, signal: AbortSig
   return { kind: 'image', type, bytes: isWhole ? bytes : await fetchContent(asked, size, signal) };
 }
 
-/** An address of the picture within this document, as long as it is shown. */
+/** An address of the picture within this document, valid while the component is shown. */
 export function useImageAddress(content: Content | undefined): string | undefined {
   const [address, setAddress] = useState<string | undefined>(undefined);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Restores as they go on: what the agent tells of one, and trying one without writing anything. */
+/** Follows a restore, and tries one without writing anything. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RestorePreview } from '../../../api/schemas/page/jobs.ts';
 import type { Restore, RestoreRequest } from '../../../api/schemas/restore.ts';
@@ -15,10 +15,10 @@ export interface FollowedRestore {
   readonly problem: AskError | undefined;
 }
 
-/** Milliseconds after which a job is asked for, should its events not come. */
+/** Milliseconds after which a job is fetched, in case its events do not arrive. */
 const ASK_MS = 3_000;
 
-/** A restore as it now is; undefined `id`: there is none yet. */
+/** A restore in its current state. Undefined `id`: there is none yet. */
 export function useRestore(id: string | undefined): FollowedRestore {
   const [told, setTold] = useState<Restore | undefined>(undefined);
   const asked = useAsked(
@@ -30,7 +30,7 @@ export function useRestore(id: string | undefined): FollowedRestore {
     if (job?.type === 'restore' && job.id === id) setTold(job);
   });
   const known = [told, asked.data].filter((one) => one?.id === id && one !== undefined);
-  // What has ended does not begin again, in whatever order it is heard of.
+  // A restore that has ended stays ended, in whatever order its states arrive.
   const job = known.find((one) => one !== undefined && hasEnded(one)) ?? known[0];
   const isOver = id === undefined || (job !== undefined && hasEnded(job));
   useEffect(() => {
@@ -47,7 +47,10 @@ export interface Rehearsal {
   readonly problem: AskError | undefined;
 }
 
-/** Makes a dry run of a restore as soon as it is shown, and gives what it would do. Left before its end, it is canceled. */
+/**
+ * Makes a dry run of a restore when first shown, and returns what it would do. It is canceled if the component is left
+ * before its end.
+ */
 export function useRehearsal(request: RestoreRequest): Rehearsal {
   const [id, setId] = useState<string | undefined>(undefined);
   const [problem, setProblem] = useState<AskError | undefined>(undefined);
@@ -85,7 +88,7 @@ export function useRehearsal(request: RestoreRequest): Rehearsal {
   return { job, preview: asked.data, problem: problem ?? lost ?? asked.problem };
 }
 
-/** One that has ended meanwhile is no problem. */
+/** Cancels a restore. It is no problem if it has ended meanwhile. */
 async function cancelRestore(id: string): Promise<void> {
   try {
     await ask('POST', `/restore/${id}/cancel`);

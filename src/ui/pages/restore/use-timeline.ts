@@ -1,4 +1,4 @@
-/** The snapshots of a source, the newest first, and which of them is looked at. */
+/** The snapshots of a source, the newest first, and the one that is shown. */
 import { useEffect } from 'preact/hooks';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
@@ -10,23 +10,23 @@ import { goTo, readRoute } from '../../parts/route.ts';
 import { type KnownPlace, knownPlaces } from './known-places.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
 
-/** As many as a page of them may have. */
+/** The most snapshots that a page of the list may have. */
 const PAGE = 100;
 
 export interface Timeline {
   readonly pages: Pages<Snapshot>;
-  /** All that there are backups of. */
+  /** All sources that have backups. */
   readonly sources: readonly string[];
-  /** All places where backups lie, or may lie. */
+  /** All places that have backups, or may have. */
   readonly places: readonly KnownPlace[];
-  /** The one that is looked at; undefined while it is not known, or when there is none. */
+  /** The snapshot that is shown; undefined while it is unknown, or when there is none. */
   readonly snapshot: Snapshot | undefined;
-  /** Id of the one that was made last. */
+  /** The id of the snapshot that was made last. */
   readonly newest: string | undefined;
   readonly problem: AskError | undefined;
 }
 
-/** What was made last, of which list. */
+/** The snapshot of a list that was made last. */
 interface LatestOf {
   readonly key: string;
   readonly snapshot: Snapshot | undefined;
@@ -47,7 +47,7 @@ export function useTimeline(place: Place): Timeline {
     PAGE,
   );
   const { items } = pages;
-  // What was made last is known of all destinations together; in one of them the list has to do.
+  // The snapshot made last is known only for all destinations together. For a single one, the first of the list has to do.
   const latest = useLatest(key, place.source, pages.key === key && items.length > 0);
   useEvents(({ kind, job }) => {
     if (kind !== 'job.finished' || job?.type !== 'backup') return;
@@ -55,7 +55,7 @@ export function useTimeline(place: Place): Timeline {
     latest.again();
   });
   const listed = items.find(({ id }) => id === place.snapshot);
-  // One that is older than those listed, or of another source.
+  // The snapshot may be older than those listed, or of another source.
   const asksForIt = place.snapshot !== undefined && listed === undefined && pages.key !== undefined;
   const asked = useAsked(
     async (signal) =>
@@ -64,7 +64,7 @@ export function useTimeline(place: Place): Timeline {
         : undefined,
     [asksForIt ? place.snapshot : ''],
   );
-  // What was told of another source stays until that of this one is there.
+  // The answer for another source stays until that for this one has arrived.
   const told = pages.key === key && latest.data?.key === key ? latest.data : undefined;
   const last = place.destination === undefined ? told?.snapshot : undefined;
   const newest = told === undefined ? undefined : (last ?? firstOf(items));
@@ -79,7 +79,8 @@ export function useTimeline(place: Place): Timeline {
   useEffect(() => {
     if (snapshot === undefined) return;
     if (place.snapshot === snapshot.id && place.source !== undefined) return;
-    // What is looked at stays when a newer backup comes; and the address may be ahead of what is drawn: a search, say.
+    // Keeps the shown snapshot when a newer backup comes. The address may be ahead of what is rendered, for example by
+    // a search.
     const now = readPlace(readRoute(location.hash));
     if (now.snapshot !== place.snapshot || now.source !== place.source) return;
     goTo(hrefOfPlace({ ...now, snapshot: snapshot.id, source: now.source ?? snapshot.source }), 'replace');
@@ -89,14 +90,14 @@ export function useTimeline(place: Place): Timeline {
   return { pages, sources, places, snapshot, newest: newest?.id, problem };
 }
 
-/** Whoever has a write-only key could have made his the newest: what full keys stored is shown first where there is any. */
+/** The snapshot shown first. Whoever has a write-only key could make a snapshot the newest, so those of full keys come first. */
 function firstOf(items: readonly Snapshot[]): Snapshot | undefined {
   return items.find(({ stored_by: { write_only_key: key } }) => key === null) ?? items[0];
 }
 
 /**
- * The list is in order of times: where a clock was wrong, its first is not the one that was made last. Asked for once
- * something is listed.
+ * Fetches the snapshot that was made last. The list is in order of times: if a clock was wrong, its first is another
+ * one. Fetched once something is listed.
  */
 function useLatest(key: string, source: string | undefined, isListed: boolean): Asked<LatestOf | undefined> {
   return useAsked(
@@ -106,7 +107,7 @@ function useLatest(key: string, source: string | undefined, isListed: boolean): 
         const address = withQuery('/snapshots/latest', { source });
         return { key, snapshot: await ask<Snapshot>('GET', address, { signal }) };
       } catch (error) {
-        // What is listed is of another machine.
+        // All listed snapshots are of other machines.
         if (asAskError(error).code !== 'SNAPSHOT_NOT_FOUND') throw error;
         return { key, snapshot: undefined };
       }

@@ -1,4 +1,4 @@
-/** Two versions of a file beside each other: facts, pictures, and what differs in a text. */
+/** Shows two versions of a file side by side: facts, pictures, and the differences of texts. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { Card } from '../../components/card.tsx';
@@ -15,7 +15,7 @@ import { visibleText } from './visible-text.ts';
 
 /** Bytes of the longest texts that are compared. */
 const MOST_TEXT = 1_048_576;
-/** Lines shown around what changed, and rows in all. */
+/** Lines shown around changes, and the most rows in all. */
 const CONTEXT = 3;
 const MOST_ROWS = 2_000;
 

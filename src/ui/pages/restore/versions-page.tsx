@@ -1,4 +1,4 @@
-/** One file over time: its versions, and two of them beside each other. */
+/** Shows one file over time: its versions, and two of them side by side. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { FileVersion } from '../../../api/schemas/file.ts';

@@ -1,6 +1,6 @@
 import { visible } from '../../components/own-text.tsx';
 
-/** The text of a file: lines and tabs stay, what else cannot be seen is written out. */
+/** The text of a file with lines and tabs kept, and other invisible characters written out. */
 export function visibleText(text: string): string {
   return text
     .split(/\r?\n/)

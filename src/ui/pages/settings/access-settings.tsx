@@ -1,4 +1,4 @@
-/** Credentials of programs that use the Desktop API, and how much they may ask. */
+/** Manages credentials of programs that use the Desktop API, and shows the request limit. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
@@ -20,7 +20,7 @@ export function AccessSettings({ route: _route }: { readonly route: Route }): JS
   const { access } = t;
   const asked = useAsked((signal) => ask<Credentials>('GET', '/credentials', { signal }), []);
   const account = useAsked((signal) => ask<Account>('GET', '/account', { signal }), []);
-  /** Kept nowhere else: it is gone when the page is left. */
+  /** Kept only here, so it is gone when the page is left. */
   const [made, setMade] = useState<NewCredential | undefined>(undefined);
   const show = (credential: NewCredential): void => {
     setMade(credential);

@@ -1,4 +1,4 @@
-/** The plan, its limit, and the Partner service that looks after this machine, if any. */
+/** Shows the plan, its limit, and the Partner service that manages this machine, if any. */
 import type { JSX } from 'preact';
 import { holdfast } from '../../agent/program.ts';
 import type { Account } from '../../../api/schemas/page/settings.ts';

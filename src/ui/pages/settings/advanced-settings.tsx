@@ -1,4 +1,4 @@
-/** The configuration file, the log, what to send when something is wrong, and other things that are seldom needed. */
+/** The configuration file, the log, diagnostics to send, and other things that are seldom needed. */
 import type { JSX } from 'preact';
 import { holdfast } from '../../agent/program.ts';
 import type { About } from '../../../api/schemas/page/settings.ts';

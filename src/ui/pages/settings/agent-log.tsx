@@ -1,4 +1,4 @@
-/** The end of the agent's log. */
+/** Shows the end of the agent's log. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AgentLog } from '../../../api/schemas/page/settings.ts';

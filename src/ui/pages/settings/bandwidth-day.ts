@@ -1,4 +1,4 @@
-/** What the upload limits make of one day. */
+/** Divides a day into sections by the upload limits. */
 import type { BandwidthValues } from './settings-values.ts';
 
 export interface DaySection {
@@ -11,7 +11,10 @@ export interface DaySection {
 
 const DAY_MINUTES = 1_440;
 
-/** From midnight to midnight. A rule holds until the next one, also over midnight. Rules without a time are left out. */
+/**
+ * The sections from midnight to midnight. A rule applies until the next one, also past midnight. Rules without a time
+ * are ignored.
+ */
 export function daySections(rules: readonly BandwidthValues[]): readonly DaySection[] {
   const starts = rules
     .map(({ from, uploadLimit }) => ({ at: minutesOf(from), limit: uploadLimit }))

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { t } from '../../language/language.ts';
 import { ChoiceSetting } from './setting-fields.tsx';
 
-/** How the contents of one source are compressed. */
+/** Setting of how the content of a source is compressed. */
 export function CompressionSetting({
   index,
   label,

@@ -2,7 +2,7 @@
 import type { NewCredential } from '../../../api/schemas/page/settings.ts';
 import { shellWord } from '../../components/shell-word.ts';
 
-/** Gets a token with credentials that were just made, and asks with it how the agent is. */
+/** Gets a token with new credentials, and uses it to ask for the agent's status. */
 export function firstCalls(
   { api_key: key, secret }: Pick<NewCredential, 'api_key' | 'secret'>,
   origin: string,

@@ -1,4 +1,4 @@
-/** One pair of credentials: what it is for, when it was used, giving it another secret, ending it. */
+/** Shows one pair of credentials: its purpose, its last use, and buttons to replace its secret and to revoke it. */
 import type { JSX } from 'preact';
 import type { Credential, NewCredential } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
@@ -72,7 +72,7 @@ export function CredentialRow({ credential, onMade, onRevoked }: CredentialRowFa
   );
 }
 
-/** Which one a button is for, for who cannot see what it stands beside. */
+/** Says for screen readers which credentials a button is for. */
 function Of({ name }: { readonly name: string }): JSX.Element {
   return (
     <span class="unseen">

@@ -1,4 +1,4 @@
-/** What a destination can have set beside what everybody needs, by its kind. */
+/** The further access settings of a destination, by its kind, that few users need. */
 import type { JSX } from 'preact';
 import { t } from '../../language/language.ts';
 import { type DestinationKind, kindOf } from '../../parts/destination-draft.ts';
@@ -9,10 +9,10 @@ import { useDraft } from './settings-form.tsx';
 import { nameOf, valueInWords } from './setting-words.tsx';
 import type { DestinationValues } from './settings-values.ts';
 
-/** `command`: decides what is run, and is changed on the machine alone. */
+/** `command`: the setting decides what is run, so it can be changed only on the machine. */
 type FieldKind = 'text' | 'number' | 'flag' | 'secret' | 'command' | readonly string[];
 
-/** Those that the form for everybody does not have. */
+/** Fields that the usual form does not have. */
 const FIELDS: Readonly<Record<DestinationKind, Readonly<Record<string, FieldKind>>>> = {
   directory: {},
   s3: {

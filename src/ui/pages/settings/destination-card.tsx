@@ -1,4 +1,4 @@
-/** One destination: what is there, whether it can be reached, and what can be done with it. */
+/** Shows one destination: what is there, whether it can be reached, and what can be done with it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DestinationItem, DestinationTest } from '../../../api/schemas/page/protect.ts';
@@ -26,9 +26,9 @@ import { type DestinationValues, destinationsOf, embeddedAsDefault } from './set
 
 export interface DestinationCardFacts {
   readonly name: string;
-  /** Undefined until the agent knows of it. */
+  /** Undefined until the agent knows the destination. */
   readonly item: DestinationItem | undefined;
-  /** Undefined for the repository in the state directory. */
+  /** Undefined for the embedded repository. */
   readonly setting: DestinationValues | undefined;
   readonly isDefault: boolean;
 }
@@ -107,7 +107,7 @@ function ActionsFor({
 }: {
   readonly facts: Pick<DestinationCardFacts, 'name' | 'setting' | 'isDefault'>;
   readonly users: Users;
-  /** Undefined while it is not saved. */
+  /** Undefined until the destination is saved. */
   readonly test: ReturnType<typeof useTest> | undefined;
   readonly changing: { readonly is: boolean; readonly set: (is: boolean) => void };
 }): JSX.Element {
@@ -144,7 +144,7 @@ function ActionsFor({
   );
 }
 
-/** Not while a source names it; then which ones do is told. */
+/** Removes the destination. While sources name it, shows which ones do instead. */
 function Removal({
   name,
   isDefault,
@@ -194,7 +194,7 @@ function Removal({
   );
 }
 
-/** Of the destination as it is saved. */
+/** Tests the destination as it is saved. */
 function useTest(name: string) {
   const [report, setReport] = useState<DestinationTest | undefined>(undefined);
   const action = useAction(async () => {
@@ -222,7 +222,7 @@ function Reachable({
   );
 }
 
-/** Why it is away, what is still to be done, or what it is kept for. */
+/** Says why the destination is away, what is still to be done, or what it is kept for. */
 function WhatToDo({
   item: { is_embedded: isEmbedded, unreachable_reason: reason, untested },
   isDefault,
@@ -316,7 +316,7 @@ function hasReference(access: unknown): boolean {
   );
 }
 
-/** Where it is decides who can read the backups: that is changed on the machine alone. */
+/** Shows where the passphrase comes from. As that decides who can read the backups, it can be changed only on the machine. */
 function Passphrase({
   name,
   setting,

@@ -1,4 +1,4 @@
-/** A destination that is added or changed: typed in, tried out, then taken over into the settings. */
+/** Adds or changes a destination: it is typed in, tried out, then taken over into the settings. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
@@ -11,7 +11,7 @@ import type { DestinationValues } from './settings-values.ts';
 
 export interface DestinationEditorFacts {
   readonly start: DestinationDraft;
-  /** When it is in the settings already. */
+  /** The destination, if it is already in the settings. */
   readonly known?: KnownDestination;
   readonly hasSecrets?: boolean;
   readonly disks?: Suggestions['disks'];
@@ -36,7 +36,7 @@ export function DestinationEditor(facts: DestinationEditorFacts): JSX.Element {
     setChecked(true);
     if (Object.keys(problems).length > 0) return;
     const now = tried ?? (await trial.run());
-    // What does not work can be taken all the same, with a second click: the disk may be elsewhere today.
+    // A destination that does not work can be taken nevertheless, with a second click: its disk may be elsewhere today.
     if (now !== undefined && (tried !== undefined || now.test.usable))
       onTake({ passphrase: null, access: null, ...now.setting, untested: !now.test.usable });
   };
@@ -47,7 +47,7 @@ export function DestinationEditor(facts: DestinationEditorFacts): JSX.Element {
         onDraft={setDraft}
         problems={isChecked ? problems : {}}
         disks={disks}
-        // Another kind of place is another destination.
+        // The kind cannot be changed: another kind of place is another destination.
         {...(known === undefined ? {} : { kinds: [start.kind] })}
         hasSecrets={hasSecrets}
         trial={trial}

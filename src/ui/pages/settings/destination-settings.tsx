@@ -1,4 +1,4 @@
-/** Where backups go. */
+/** Settings of where backups go. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { DestinationItem, Destinations, Suggestions } from '../../../api/schemas/page/protect.ts';
@@ -46,7 +46,7 @@ function DestinationList(): JSX.Element {
   });
   const items = asked.data?.items ?? [];
   const known = new Map<string, DestinationItem>(items.map((item) => [item.name, item]));
-  // Once backups lie in it, it stays in sight.
+  // The embedded repository stays visible once it has backups.
   const own = items.find((item) => item.is_embedded && !Object.hasOwn(draft.destinations, item.name));
   const isDefault = (name: string): boolean => defaultDestinationOf(draft) === name;
   return (
@@ -77,7 +77,7 @@ function AddDestination(): JSX.Element {
   const { draft, set } = useDraft();
   const [isOpen, setOpen] = useState(false);
   const [typed, setTyped] = useState<string | undefined>(undefined);
-  // Whoever adds the first place beside the one on this machine mostly means it for everything.
+  // Users who add a first place in addition to the one on this machine mostly want it for everything.
   const [isDefault, setDefault] = useState(() => hasEmbedded(draft));
   const suggestions = useAsked((signal) => ask<Suggestions>('GET', '/suggestions', { signal }), []);
   const taken = Object.keys(draft.destinations);

@@ -1,4 +1,4 @@
-/** How backups are encrypted, what opens them, and whether that is kept where it is safe. */
+/** Shows how backups are encrypted, what opens them, and whether that is stored safely. */
 import type { JSX } from 'preact';
 import { holdfast } from '../../agent/program.ts';
 import type { Destinations } from '../../../api/schemas/page/protect.ts';

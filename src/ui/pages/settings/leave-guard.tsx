@@ -1,4 +1,4 @@
-/** Asks before somebody leaves a page on which something is not saved, or signs out on it. */
+/** Asks before the user leaves a page with unsaved changes, or signs out on it. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Actions, Button } from '../../components/button.tsx';
@@ -10,9 +10,9 @@ interface Leaving {
   readonly leave: () => void;
 }
 
-/** While it is in the document. Whoever leaves while it is being saved is not asked, and goes on once it is. */
+/** Guards the page while it is in the document. Users who leave during saving are not asked, and leave once it is saved. */
 export function LeaveGuard({ isSaving }: { readonly isSaving: boolean }): JSX.Element | null {
-  /** What is done when they say so. */
+  /** What to do when the user agrees to leave. */
   const [leaving, setLeaving] = useState<Leaving | undefined>(undefined);
   const here = useRef(location.hash);
   const isLeaving = useRef(false);
@@ -26,7 +26,7 @@ export function LeaveGuard({ isSaving }: { readonly isSaving: boolean }): JSX.El
     };
     const mayShow = (wanted: string): boolean => {
       if (isLeaving.current || pageOf(wanted) === pageOf(here.current)) return true;
-      // The address goes back to what is shown until the person has decided.
+      // The address returns to the page that is shown until the user has decided.
       history.pushState(null, '', here.current);
       ask(() => {
         isLeaving.current = true;
@@ -44,7 +44,7 @@ export function LeaveGuard({ isSaving }: { readonly isSaving: boolean }): JSX.El
     };
   }, []);
   useEffect(() => {
-    // Still here, so it could not be saved: that has to be read first.
+    // The page is still shown, so saving has failed: the user has to see that first.
     if (!isSaving) onceSaved.current = undefined;
   }, [isSaving]);
   if (leaving === undefined) return null;

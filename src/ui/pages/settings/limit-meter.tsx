@@ -1,4 +1,4 @@
-/** How much of the plan's limit for programs is used up. */
+/** Shows how much of the plan's request limit for programs is used up. */
 import type { JSX } from 'preact';
 import type { Account } from '../../../api/schemas/page/settings.ts';
 import { formatAge, formatCount, formatSpan } from '../../language/format.ts';

@@ -1,4 +1,4 @@
-/** Credentials that were just made: the only time that their secret is seen. */
+/** Shows new credentials: the only time that their secret is visible. */
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { NewCredential } from '../../../api/schemas/page/settings.ts';

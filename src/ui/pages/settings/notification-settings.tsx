@@ -1,4 +1,4 @@
-/** Who is told when something is wrong, and how. */
+/** Settings of who is notified when something is wrong, and how. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from '../../agent/ask.ts';
@@ -20,7 +20,7 @@ import type { SettingsDraft } from './use-settings-draft.ts';
 
 type Channel = Exclude<keyof NoticeValues, 'absenceDays'>;
 
-/** What a channel begins with when it is switched on; the agent says what is still missing. */
+/** The initial values of a channel that is switched on. The agent reports what is missing. */
 const EMPTY: { readonly [Name in Channel]: NonNullable<NoticeValues[Name]> } = {
   ntfy: { url: '', token: null },
   healthchecks: { url: '' },
@@ -73,7 +73,7 @@ function pathsOf({ saved }: SettingsDraft): readonly KeyPath[] {
   ].filter(([, name]) => saved.notices[name as keyof NoticeValues] !== null);
 }
 
-/** `fields`: shown once it is switched on. */
+/** A channel. `children` are its fields, which are shown once it is switched on. */
 function ChannelCard({
   channel,
   children,
@@ -92,7 +92,7 @@ function ChannelCard({
         name={shownPath(path)}
         label={texts.use}
         checked={isOn}
-        // Switched off and on again it is as it was saved.
+        // A channel that is switched off and on again has its saved values.
         onChecked={(isWanted) => set(path, isWanted ? (saved.notices[channel] ?? EMPTY[channel]) : null)}
       />
       {isOn ? (
@@ -110,7 +110,7 @@ interface Outcome {
   readonly problem: string | null;
 }
 
-/** Only what is saved can be tried: the agent sends it by the settings in force. */
+/** Tests a channel. Only saved settings can be tested, as the agent sends with the settings in effect. */
 function ChannelTest({ channel }: { readonly channel: Channel }): JSX.Element {
   const { draft, saved, changes, problems, save } = useDraft();
   const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);

@@ -1,10 +1,10 @@
-/** What opens the repository of a destination, as the settings say it. */
+/** What opens the repository of a destination, according to the settings. */
 import type { DestinationItem } from '../../../api/schemas/page/protect.ts';
 import { t } from '../../language/language.ts';
 
 export interface Opener {
   readonly words: string;
-  /** Name of the file, the variable, the command, …; it is not the secret. */
+  /** The file, variable, command, …: where the secret is, not the secret itself. */
   readonly place?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Where things stand in the settings: what matters most of each page, and the way there. */
+/** Summarises the settings: the most important facts of each page, with a link to it. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { Credential } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
@@ -189,7 +189,7 @@ function Keys(): JSX.Element {
     (signal) => ask<{ readonly items: readonly Credential[] }>('GET', '/credentials', { signal }),
     [],
   );
-  // Until it is known, and where it cannot be told, the page itself says more.
+  // While the number is unknown, or cannot be fetched, the page itself says more.
   return (
     <li>{data === undefined ? '…' : t.settings.keys(data.items.length, formatCount(data.items.length))}</li>
   );

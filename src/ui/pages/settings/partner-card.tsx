@@ -1,4 +1,4 @@
-/** The Partner service that this machine is enrolled with, or enrolling. */
+/** Shows the Partner service that this machine is enrolled with, or enrols it. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Account } from '../../../api/schemas/page/settings.ts';
@@ -144,7 +144,7 @@ export function EnrollCard({ onEnrolled }: { readonly onEnrolled: () => void }):
   );
 }
 
-/** Codes of the registry that are about storage are about the service here: its own words say it. */
+/** Error codes that are usually about storage are about the service here, so its own words are shown. */
 function EnrollProblem({ error }: { readonly error: AskError }): JSX.Element {
   return (
     <Notice look="bad" urgent>

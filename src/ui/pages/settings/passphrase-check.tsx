@@ -1,4 +1,4 @@
-/** Tries whether a passphrase or recovery code opens a destination. It is kept nowhere. */
+/** Tests whether a passphrase or recovery code opens a destination, without storing it. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ask } from '../../agent/ask.ts';

@@ -1,4 +1,4 @@
-/** How much of the machine and of the network backups may take, and when they hold back. */
+/** Settings of how much of the machine and the network backups may use, and when they wait. */
 import type { JSX } from 'preact';
 import { useOverview } from '../../agent/overview.ts';
 import { About } from '../../components/about.tsx';
@@ -72,7 +72,7 @@ function Bandwidth(): JSX.Element {
   );
 }
 
-/** The day as a strip, each limit as wide as it holds. */
+/** The day as a strip in which each limit is as wide as its time. */
 function Day({ rules }: { readonly rules: readonly BandwidthValues[] }): JSX.Element | null {
   const sections = daySections(rules);
   if (sections.length === 0) return null;

@@ -1,4 +1,4 @@
-/** The recovery kit: whether it is kept, and how it comes to where it is safe. */
+/** Shows whether the recovery kit is stored safely, and helps to bring it to a safe place. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { holdfast } from '../../agent/program.ts';
@@ -50,7 +50,7 @@ function UnsavedKit({
   readonly onSaved: () => void;
 }): JSX.Element {
   const overviewAgain = useOverviewAgain();
-  /** Is in the page only while it is looked at or printed. */
+  /** The text is in the page only while it is shown or printed. */
   const [text, setText] = useState<string | undefined>(undefined);
   const [prints, setPrints] = useState(false);
   const read = useAction(async (forPrint: boolean) => {

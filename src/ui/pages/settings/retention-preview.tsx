@@ -1,4 +1,4 @@
-/** What the next prune would keep and remove by the rules as they are typed. */
+/** Shows what the next prune would keep and remove by the rules as typed. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { RetentionPreview as Preview } from '../../../api/schemas/page/settings.ts';
@@ -61,7 +61,7 @@ export function RetentionPreview(): JSX.Element {
   );
 }
 
-/** While somebody types, a number may be none, and a span not be finished. */
+/** Whether the rules are complete. While the user types, a number may be invalid, or a span unfinished. */
 function isReadable({ keepWithin, ...counts }: RetentionValues): boolean {
   return (
     Object.values(counts).every((count) => count === null || Number.isInteger(count)) &&

@@ -1,4 +1,4 @@
-/** A schedule: said in words, changed in plain fields, with its next runs. */
+/** Shows a schedule in words with its next runs, and lets it be changed in plain fields. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SchedulePreview } from '../../../api/schemas/page/settings.ts';
@@ -23,7 +23,7 @@ import { useDraft } from './settings-form.tsx';
 import { useSetting } from './setting-fields.tsx';
 import { nameOf, scheduleWords } from './setting-words.tsx';
 
-/** One line that opens to be changed. */
+/** One line that opens for editing. */
 export function ScheduleSetting({
   path,
   label,
@@ -81,7 +81,7 @@ export function ScheduleEditor({ path }: { readonly path: KeyPath }): JSX.Elemen
   );
 }
 
-/** What else a frequency needs to be known of. */
+/** The further fields that a frequency needs. */
 function ScheduleDetails({
   name,
   parts,

@@ -1,4 +1,4 @@
-/** When everything runs by itself, and which snapshots stay. */
+/** Settings of when jobs run automatically, and which snapshots are kept. */
 import type { JSX } from 'preact';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Path } from '../../components/own-text.tsx';

@@ -1,4 +1,4 @@
-/** Schedules as the settings have them (`every 4h`, `daily at 02:30`, `30 2 * * 1`), taken apart for a form and said in words. */
+/** Takes schedules of the settings (`every 4h`, `daily at 02:30`, `30 2 * * 1`) apart for a form, and puts them into words. */
 
 export const FREQUENCIES = [
   'off',
@@ -18,20 +18,20 @@ export type IntervalUnit = (typeof INTERVAL_UNITS)[number];
 
 export interface ScheduleParts {
   readonly frequency: Frequency;
-  /** Of an interval, as it is typed. */
+  /** The number of an interval, as typed. */
   readonly every: string;
   readonly unit: IntervalUnit;
   /** `HH:MM`. */
   readonly time: string;
   /** From 0 for Sunday. */
   readonly weekday: number;
-  /** Of the month. */
+  /** The day of the month. */
   readonly day: number;
-  /** As it stands in the settings. */
+  /** The schedule as the settings have it. */
   readonly text: string;
 }
 
-/** What the presets mean that say no more. */
+/** The details of presets that are written without any. */
 const STANDARD: Omit<ScheduleParts, 'text' | 'frequency'> = {
   every: '4',
   unit: 'h',
@@ -40,7 +40,7 @@ const STANDARD: Omit<ScheduleParts, 'text' | 'frequency'> = {
   day: 1,
 };
 
-/** What no form has a field for is of the frequency `cron`. */
+/** Takes a schedule apart. One that the form has no fields for gets the frequency `cron`. */
 export function readSchedule(text: string): ScheduleParts {
   const written = text.trim().toLowerCase().split(/\s+/).join(' ');
   const parts = { ...STANDARD, text };
@@ -68,14 +68,14 @@ function readCron(written: string): Pick<ScheduleParts, 'frequency'> & Partial<S
 }
 
 /**
- * What a form shows: the fields as they were typed for as long as they make the schedule, else the schedule taken apart.
- * Without the former a field that is empty for a moment would make it a schedule that there are no fields for.
+ * What a form shows: the fields as typed while they make up the schedule, else the schedule taken apart. Otherwise a
+ * field that is empty for a moment would turn it into a schedule without fields.
  */
 export function shownParts(text: string, typed: ScheduleParts | undefined): ScheduleParts {
   return typed !== undefined && writeSchedule(typed) === text ? { ...typed, text } : readSchedule(text);
 }
 
-/** As the settings have it. Of fields that are not filled yet it is a text that the agent refuses. */
+/** The schedule for the settings. For incomplete fields it is a text that the agent refuses. */
 export function writeSchedule(parts: ScheduleParts): string {
   const { frequency, every, unit, time, weekday, day, text } = parts;
   const [, hour, minute] = /^(\d\d):(\d\d)$/.exec(time) ?? [];
@@ -99,7 +99,7 @@ export function writeSchedule(parts: ScheduleParts): string {
   }
 }
 
-/** How a language says it. */
+/** The words of a language for schedules. */
 export interface ScheduleWords {
   readonly off: string;
   readonly hourly: string;
@@ -109,7 +109,7 @@ export interface ScheduleWords {
   readonly weekends: (time: string) => string;
   readonly weekly: (weekday: string, time: string) => string;
   readonly monthly: (day: number, time: string) => string;
-  /** What has no simpler words: the text itself. */
+  /** A schedule without simpler words: its text. */
   readonly other: (text: string) => string;
 }
 
@@ -133,7 +133,7 @@ export function scheduleInWords(text: string, words: ScheduleWords, language: st
   }
 }
 
-/** The 1st of January 2023 was a Sunday. */
+/** The name of a weekday, from 0 for Sunday: 1 January 2023 was a Sunday. */
 export function weekdayName(weekday: number, language: string): string {
   return new Intl.DateTimeFormat(language, { weekday: 'long', timeZone: 'UTC' }).format(
     Date.UTC(2023, 0, 1 + weekday),

@@ -1,4 +1,4 @@
-/** Fields that belong to one setting each: its value, its name, its default, and what the agent says of it. */
+/** Fields that edit one setting each, with its name, its default, and the agent's words about its value. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { About } from '../../components/about.tsx';
@@ -20,19 +20,19 @@ import { nameOf, problemInWords, valueInWords } from './setting-words.tsx';
 
 export interface SettingFacts {
   readonly path: KeyPath;
-  /** In place of the name that the setting has everywhere. */
+  /** Replaces the name that the setting has everywhere. */
   readonly label?: ComponentChildren;
   readonly hint?: ComponentChildren;
   readonly disabled?: boolean;
 }
 
-/** Undefined for what has none: entries of lists that are not sources. */
+/** The default of a setting; undefined if it has none, as entries of lists other than sources. */
 export function defaultAt(path: KeyPath): unknown {
   if (path[0] === 'sources') return valueAt(SOURCE_DEFAULTS, path.slice(2));
   return valueAt(DEFAULTS, path);
 }
 
-/** What every field of a setting is made with. */
+/** The facts and functions that every field of a setting uses. */
 export function useSetting({ path, label, hint, disabled }: SettingFacts) {
   const form = useDraft();
   const value = valueAt(form.draft, path);
@@ -77,7 +77,7 @@ function Standard({ path, standard }: { readonly path: KeyPath; readonly standar
 
 type TextKind = Pick<TextFieldFacts, 'type' | 'placeholder' | 'inputmode'>;
 
-/** An empty field is null. */
+/** A text field. With `emptyIsNull`, an empty field stands for null. */
 export function TextSetting(
   facts: SettingFacts & TextKind & { readonly emptyIsNull?: boolean },
 ): JSX.Element {
@@ -95,7 +95,7 @@ export function TextSetting(
   );
 }
 
-/** What is no number is kept as it was typed, so that the agent can say so. */
+/** Text that is no number is kept as typed, so that the agent can report it. */
 export function NumberSetting(facts: SettingFacts & { readonly emptyIsNull?: boolean }): JSX.Element {
   const { emptyIsNull = false } = facts;
   const setting = useSetting(facts);
@@ -130,7 +130,7 @@ export function ChoiceSetting(facts: SettingFacts & { readonly choices: readonly
   const setting = useSetting(facts);
   const value = typeof setting.value === 'string' ? setting.value : '';
   const { choices } = facts;
-  // What stands in the file stays a choice, also one that the page does not know.
+  // A value from the file stays a choice, even if the page does not know it.
   const isKnown = choices.some((choice) => choice.value === value);
   return (
     <Select
@@ -142,11 +142,11 @@ export function ChoiceSetting(facts: SettingFacts & { readonly choices: readonly
   );
 }
 
-/** One entry on each line. */
+/** A list, with one entry on each line. */
 export function LinesSetting(facts: SettingFacts & { readonly rows?: number }): JSX.Element {
   const setting = useSetting(facts);
   const lines = Array.isArray(setting.value) ? setting.value.map(String) : [];
-  // A line that was just begun is empty, and no entry yet.
+  // A new line is empty at first, and not an entry yet.
   const [typed, setTyped] = useState<string | undefined>(undefined);
   const text = typed !== undefined && isSame(linesOf(typed), lines) ? typed : lines.join('\n');
   return (
@@ -166,7 +166,7 @@ function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
 }
 
-/** A secret is typed once, and never comes back: only where it is kept. */
+/** A secret is typed once, and never shown again: only where it is stored. */
 export function SecretSetting(facts: SettingFacts): JSX.Element {
   const form = useDraft();
   const { path } = facts;

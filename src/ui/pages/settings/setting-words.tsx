@@ -1,4 +1,4 @@
-/** Settings, their values and their changes in the reader's words. */
+/** Puts settings, their values and their changes into the reader's words. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { Validation } from '../../../api/schemas/page/settings.ts';
 import { Own, Path } from '../../components/own-text.tsx';
@@ -8,7 +8,7 @@ import { scheduleInWords } from './schedule-words.ts';
 import { type Change, type KeyPath, settingName, shownPath, valueAt } from './settings-draft.ts';
 import type { Settings } from './settings-values.ts';
 
-/** What a setting is called on the page; its own name where the page has none. */
+/** The name of a setting on the page; its name in the file if the page has none. */
 export function nameOf(path: KeyPath): string {
   return t.settings.names[settingName(path)] ?? shownPath(path);
 }
@@ -39,7 +39,7 @@ const SCHEDULES = new Set([
 ]);
 const MOST_SHOWN = 4;
 
-/** `none` for what is not set. */
+/** A value in words; `none` if it is not set. */
 export function valueInWords(path: KeyPath, value: unknown): ComponentChildren {
   if (value === undefined || value === null || value === '') return t.common.none;
   if (typeof value === 'boolean') return value ? t.common.yes : t.common.no;
@@ -63,7 +63,7 @@ function entryInWords(entry: unknown): string {
   return `${String(from)} ${typeof limit === 'string' ? t.performance.perSecond(limit) : t.performance.noLimit}`;
 }
 
-/** What it is about, where that is one of many: the path of a source, the name of a destination. */
+/** The subject of a change, if it is one of many: the path of a source, the name of a destination. */
 function subjectOf({ path, before, after }: Change, settings: Settings): ComponentChildren {
   const [group, part] = path;
   if (group === 'destinations' && part !== undefined) return <Own>{String(part)}</Own>;
@@ -104,7 +104,7 @@ function ValueChange({ path, before, after }: Change): JSX.Element {
     const added = after.filter((entry) => !before.includes(entry));
     const gone = before.filter((entry) => !after.includes(entry));
     const shown = [...added.map((entry) => `+ ${entry}`), ...gone.map((entry) => `− ${entry}`)];
-    // None of both: only their order is another.
+    // Nothing was added or removed: only the order differs.
     return shown.length === 0 ? <>{t.settings.reordered}</> : <>{valueInWords(path, shown)}</>;
   }
   return (
@@ -118,7 +118,10 @@ function isTexts(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
 
-/** In words of the page where the kind of the setting says enough; the agent's own are English, and of the file. */
+/**
+ * A problem in words of the page, if the kind of setting determines them. The agent's own words are English and refer
+ * to the file.
+ */
 export function problemInWords(
   path: KeyPath,
   { message, hint, guarded }: Validation['problems'][number],

@@ -1,9 +1,9 @@
-/** The commands that do what is done on a page of settings. */
+/** The commands that do the same as a page of settings. */
 import { holdfast } from '../../agent/program.ts';
 import { type Change, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import type { Settings } from './settings-values.ts';
 
-/** For the shell: in quotes where it would read more into it. What cannot be seen is written out, as bash and zsh read it. */
+/** A word for the shell, quoted where needed. Invisible characters are written as escapes, which bash and zsh understand. */
 export function quoted(text: string): string {
   if (/^[\w./:@%+,=-]+$/.test(text)) return text;
   if (!UNSEEN.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -19,7 +19,7 @@ export function quoted(text: string): string {
 
 const UNSEEN = /\p{C}|\p{Zl}|\p{Zp}/u;
 
-/** As `config set` takes it: text as it stands, everything else as JSON. */
+/** A value for `config set`: text as it is, everything else as JSON. */
 function typed(value: unknown): string {
   return quoted(typeof value === 'string' ? value : JSON.stringify(value));
 }
@@ -28,7 +28,7 @@ export function setCommand(path: KeyPath, value: unknown): string {
   return holdfast`config set ${quoted(shownPath(path))} ${typed(value)}`;
 }
 
-/** Of settings as they are. */
+/** Commands that set the current values. */
 export function setCommands(settings: Settings, paths: readonly KeyPath[]): readonly string[] {
   return paths
     .map((path) => ({ path, value: valueAt(settings, path) }))
@@ -36,7 +36,7 @@ export function setCommands(settings: Settings, paths: readonly KeyPath[]): read
     .map(({ path, value }) => setCommand(path, value));
 }
 
-/** One or more for each change. */
+/** One or more commands for each change. */
 export function changeCommands(changes: readonly Change[]): readonly string[] {
   const removed = changes.filter(
     ({ path, after }) => path.length === 2 && path[0] === 'destinations' && after === undefined,
@@ -47,7 +47,7 @@ export function changeCommands(changes: readonly Change[]): readonly string[] {
   );
   return changes.flatMap((change) => {
     const { path, before, after } = change;
-    // It is chosen by the command that removes the one before.
+    // The command that removes the earlier default destination sets the new one as well.
     if (change === replaced) return [];
     if (path.length === 2 && path[0] === 'sources') {
       if (after === undefined) return [holdfast`sources remove ${quoted(textOf(before, 'path'))}`];
@@ -90,7 +90,7 @@ function addDestination(name: string, destination: unknown): readonly string[] {
   const add = holdfast`destinations add ${quoted(name)} ${quoted(textOf(destination, 'url'))}`;
   const isUntested = valueAt(destination, ['untested']) === true;
   if (access === null) return [isUntested ? `${add} --untested` : add];
-  // What it is reached with comes behind it, and the test behind both.
+  // The access is set after the destination is added, and the test follows both.
   return [
     `${add} --untested`,
     setCommand(['destinations', name, 'access'], access),
@@ -98,7 +98,7 @@ function addDestination(name: string, destination: unknown): readonly string[] {
   ];
 }
 
-/** The whole by curl: everything is read, changed, and sent back with the revision that was read. */
+/** All settings by curl: they are read, changed, and sent back with the revision that was read. */
 export function curlLines(address: string, revision: string): readonly string[] {
   return [
     `curl -H "Authorization: Bearer $TOKEN" ${address}/v1/settings > settings.json`,

@@ -1,6 +1,9 @@
-/** A draft of the settings: reading and changing single values, what differs, and changes made on top of newer ones. */
+/**
+ * Works on a draft of the settings: reads and changes single values, finds what differs, and applies changes to newer
+ * settings.
+ */
 
-/** Names of settings and indexes of lists, from the top. */
+/** Names of settings and indexes of lists, from the root on. */
 export type KeyPath = readonly (string | number)[];
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -9,7 +12,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As people write it: `sources[0].exclude.largerThan`. */
+/** A path as people write it: `sources[0].exclude.largerThan`. */
 export function shownPath(path: KeyPath): string {
   return path
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
@@ -22,7 +25,7 @@ export function isWithin(field: string, path: KeyPath): boolean {
   return field === shown || field.startsWith(`${shown}.`) || field.startsWith(`${shown}[`);
 }
 
-/** Undefined where there is no such value. */
+/** The value at a path; undefined if there is none. */
 export function valueAt(root: unknown, path: KeyPath): unknown {
   let value = root;
   for (const part of path) {
@@ -32,7 +35,7 @@ export function valueAt(root: unknown, path: KeyPath): unknown {
   return value;
 }
 
-/** A copy with another value at `path`; undefined takes it out. What is missing on the way is made. */
+/** A copy with another value at `path`; undefined removes it. Missing objects on the way are made. */
 export function withValue<Root>(root: Root, path: KeyPath, value: unknown): Root {
   return replaced(root, path, value) as Root;
 }
@@ -50,7 +53,7 @@ function replaced(at: unknown, [part, ...rest]: KeyPath, value: unknown): unknow
   return Object.fromEntries(Object.entries(fields).filter(([name]) => name !== part));
 }
 
-/** Whether both say the same; the order of names does not matter. */
+/** Whether two values are equal. The order of names does not matter. */
 export function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other))
     return one.length === other.length && one.every((value, index) => isSame(value, other[index]));
@@ -62,17 +65,17 @@ export function isSame(one: unknown, other: unknown): boolean {
   );
 }
 
-/** One value that differs. What is undefined is not there. */
+/** One value that differs. Undefined means that it does not exist. */
 export interface Change {
-  /** In the newer settings; of what was taken out, in the older ones. */
+  /** The path in the newer settings; of a removed value, in the older ones. */
   readonly path: KeyPath;
   readonly before: unknown;
   readonly after: unknown;
 }
 
 /**
- * The smallest values that differ; entries of `sources` are told from each other by what they back up. What is not there is the
- * same as null: that is what it becomes.
+ * The smallest values that differ. Entries of `sources` are identified by the paths they back up. A missing value
+ * equals null, which is what it becomes.
  */
 export function changesOf(before: unknown, after: unknown, path: KeyPath = []): readonly Change[] {
   if (isSame(before ?? null, after ?? null)) return [];
@@ -91,7 +94,7 @@ export function changesOf(before: unknown, after: unknown, path: KeyPath = []): 
   ];
 }
 
-/** The changes from `base` to `mine`, made to `theirs`. Where both changed the same value, it is that of `mine`. */
+/** Applies the changes from `base` to `mine` to `theirs`. If both changed the same value, `mine` wins. */
 export function rebase<Root>(base: Root, mine: Root, theirs: Root): Root {
   return rebased(base, mine, theirs) as Root;
 }
@@ -119,7 +122,7 @@ interface Entry {
   readonly entry: Fields;
 }
 
-/** The entries of a list of sources, by their path and how many of it came before. Undefined for other values. */
+/** The entries of a list of sources, by their path and the number of earlier entries with it. Undefined for other values. */
 function entriesByPath(list: unknown): ReadonlyMap<string, Entry> | undefined {
   if (!Array.isArray(list)) return undefined;
   const seen = new Map<string, number>();
@@ -133,7 +136,7 @@ function entriesByPath(list: unknown): ReadonlyMap<string, Entry> | undefined {
   return entries;
 }
 
-/** What names of settings are known by: `sources[].schedule`, `destinations.NAME.url`. */
+/** The key for the name of a setting: `sources[].schedule`, `destinations.NAME.url`. */
 export function settingName(path: KeyPath): string {
   return shownPath(
     path.map((part, index) => (index === 1 && path[0] === 'destinations' ? 'NAME' : part)),

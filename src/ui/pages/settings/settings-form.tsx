@@ -1,4 +1,4 @@
-/** What is around the fields of a page of settings: the draft they belong to, what will change, and saving it. */
+/** The frame around the fields of a settings page: the draft that they belong to, what will change, and saving it. */
 import { type ComponentChildren, createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { AskError } from '../../agent/ask.ts';
@@ -17,7 +17,7 @@ import { type SettingsDraft, useSettingsDraft } from './use-settings-draft.ts';
 
 const DraftContext = createContext<SettingsDraft | undefined>(undefined);
 
-/** Of fields within a `SettingsForm`. */
+/** The draft, for fields within a `SettingsForm`. */
 export function useDraft(): SettingsDraft {
   const draft = useContext(DraftContext);
   if (draft === undefined) throw new Error('a field of the settings is outside of their form');
@@ -25,7 +25,7 @@ export function useDraft(): SettingsDraft {
 }
 
 export interface SettingsFormFacts {
-  /** Settings of this page, for the commands below it. */
+  /** The settings of this page, for the commands below it. */
   readonly paths: (draft: SettingsDraft) => readonly KeyPath[];
   readonly children: ComponentChildren;
 }
@@ -66,7 +66,7 @@ function Outdated({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
 
 const MOST_PROBLEMS = 3;
 
-/** The first ones: the others are beside their fields. */
+/** The first problems, one for each field. The others are shown beside their fields. */
 function onePerField(problems: SettingsDraft['problems']): SettingsDraft['problems'] {
   return problems
     .filter(({ guarded }) => guarded !== true)
@@ -74,7 +74,7 @@ function onePerField(problems: SettingsDraft['problems']): SettingsDraft['proble
     .slice(0, MOST_PROBLEMS);
 }
 
-/** Stays in sight at the end of the window while there is something to save. */
+/** Stays visible at the bottom of the window while there is something to save. */
 function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
   const { changes, problems, failure, isSaving, isOutdated } = draft;
   const guarded = problems.find((problem) => problem.guarded === true);
@@ -140,11 +140,11 @@ function Failure({
   return <Guarded place={place} draft={draft} />;
 }
 
-/** What no page may change is changed on the command line: here is how. */
+/** Explains how to change on the command line what no page may change. */
 function Guarded({ place, draft }: { readonly place: string; readonly draft: SettingsDraft }): JSX.Element {
   const path = readPath(place);
   const value = valueAt(draft.draft, path) ?? null;
-  // A secret that is kept already is named because of what was changed around it: it would go elsewhere.
+  // A stored secret can be refused because of changes around it, by which it would be sent elsewhere.
   const isSecret = isSame(value, valueAt(draft.saved, path));
   const around = draft.changes.filter((change) => isWithin(shownPath(change.path), path.slice(0, 2)));
   return (
@@ -157,7 +157,7 @@ function Guarded({ place, draft }: { readonly place: string; readonly draft: Set
   );
 }
 
-/** `sources[0].hooks` taken apart again. */
+/** The parts of a path such as `sources[0].hooks`. */
 function readPath(shown: string): KeyPath {
   return shown
     .split(/[.[\]]+/)

@@ -1,4 +1,4 @@
-/** The ten pages of settings, and the way between them. */
+/** The ten pages of settings, and the navigation between them. */
 import type { ComponentType, JSX } from 'preact';
 import { t, type Texts } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../parts/route.ts';

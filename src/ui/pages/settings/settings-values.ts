@@ -41,9 +41,9 @@ export interface SourceValues {
 export interface DestinationValues {
   readonly url: string;
   readonly passphrase: SecretReference | null;
-  /** By kind; the fields of each are those of its form. */
+  /** Access by kind of place; each kind has the fields of its form. */
   readonly access: Readonly<Partial<Record<string, unknown>>> | null;
-  /** It was added without a test. */
+  /** Whether it was added without a test. */
   readonly untested: boolean;
 }
 
@@ -77,7 +77,7 @@ export interface NoticeValues {
   readonly absenceDays: number;
 }
 
-/** While somebody types, a value may for a moment be of a kind that it must not have; the agent says so. */
+/** While the user types, a value may have an invalid type for a moment, which the agent reports. */
 export interface Settings {
   readonly version: number;
   readonly listen: { readonly port: number };
@@ -108,7 +108,7 @@ export interface Settings {
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
 
-/** Of a source of which only the path is written. */
+/** The defaults of a source for which only the path is written. */
 export const SOURCE_DEFAULTS: Omit<SourceValues, 'path'> = {
   destination: null,
   destinations: null,
@@ -142,7 +142,7 @@ export const SOURCE_DEFAULTS: Omit<SourceValues, 'path'> = {
   hooks: { before: null, after: null, timeout: '10m', onFailure: 'fail' },
 };
 
-/** What holds where nothing is written. */
+/** The values that apply where nothing is written. */
 export const DEFAULTS: Settings = {
   version: 1,
   listen: { port: 7390 },
@@ -177,20 +177,26 @@ export const DEFAULTS: Settings = {
   log: { level: 'info' },
 };
 
-/** Name of the repository in the state directory. */
+/** The name of the embedded repository while it is the default destination. */
 export const EMBEDDED = 'default';
 
-/** Name of the destination of whatever names none. */
+/** The destination of sources that name none. */
 export function defaultDestinationOf({ defaultDestination }: Settings): string {
   return defaultDestination ?? EMBEDDED;
 }
 
-/** Whether the repository in the state directory is in use: no other has its name, or is the default one. */
+/**
+ * Whether the embedded repository is in use under the name `default`: it is the default destination, and no other has
+ * that name.
+ */
 export function hasEmbedded(settings: Settings): boolean {
   return defaultDestinationOf(settings) === EMBEDDED && !Object.hasOwn(settings.destinations, EMBEDDED);
 }
 
-/** What makes the repository in the state directory the default one: nothing, unless its first name is taken. */
+/**
+ * The value of `defaultDestination` that makes the embedded repository the default one: null, unless the name `default`
+ * is taken.
+ */
 export function embeddedAsDefault({ destinations }: Settings, name: string): string | null {
   return Object.hasOwn(destinations, EMBEDDED) ? name : null;
 }
@@ -200,7 +206,7 @@ export function destinationNames(settings: Settings): readonly string[] {
   return [...(hasEmbedded(settings) ? [EMBEDDED] : []), ...Object.keys(settings.destinations)];
 }
 
-/** Names of those of a source. */
+/** Names of the destinations of a source. */
 export function destinationsOf(source: SourceValues, settings: Settings): readonly string[] {
   return source.destinations ?? [source.destination ?? defaultDestinationOf(settings)];
 }

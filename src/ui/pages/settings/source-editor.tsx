@@ -65,7 +65,7 @@ export function SourceEditor({ index, source }: SourceFacts): JSX.Element {
   );
 }
 
-/** One, several, or whatever is the default. */
+/** The destinations of a source: one, several, or the default one. */
 function SourceDestinations({ index, source }: SourceFacts): JSX.Element {
   const { draft, set, problemAt } = useDraft();
   const names = destinationNames(draft);
@@ -100,7 +100,7 @@ function SourceDestinations({ index, source }: SourceFacts): JSX.Element {
                 id={`${id}-${name}`}
                 type="checkbox"
                 checked={chosen.includes(name)}
-                // The last one stays: without any it would be the default one.
+                // The last destination cannot be deselected: without any, the source would use the default one.
                 disabled={chosen.length === 1 && chosen.includes(name)}
                 onChange={({ currentTarget }) =>
                   choose(names.filter((one) => (one === name ? currentTarget.checked : chosen.includes(one))))
@@ -121,7 +121,7 @@ function SourceDestinations({ index, source }: SourceFacts): JSX.Element {
   );
 }
 
-/** Commands run with the rights of the agent: they are changed on the machine alone. */
+/** Shows the hooks. As commands run with the rights of the agent, they can be changed only on the machine. */
 function Hooks({ index, source: { hooks } }: SourceFacts): JSX.Element {
   const commands = (['before', 'after'] as const).map((name) => ({ name, command: hooks[name] }));
   return (

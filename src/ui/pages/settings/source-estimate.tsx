@@ -1,4 +1,4 @@
-/** How much a source is by the rules as they are typed, and what they leave out and why. */
+/** Shows how large a source is by the rules as typed, and what they leave out and why. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Estimate } from '../../../api/schemas/page/protect.ts';
@@ -12,7 +12,7 @@ import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import type { SourceValues } from './settings-values.ts';
 
-/** The longest that the agent counts. */
+/** The longest time that the agent may count. */
 const WITHIN_SECONDS = 20;
 
 export function SourceEstimate({ source }: { readonly source: SourceValues }): JSX.Element {

@@ -1,4 +1,4 @@
-/** What is backed up, and what of it is left out. */
+/** Settings of what is backed up, and what is left out. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOverview } from '../../agent/overview.ts';
@@ -20,7 +20,7 @@ import { destinationsOf, SOURCE_DEFAULTS, type SourceValues } from './settings-v
 import { SourceEditor } from './source-editor.tsx';
 import type { SettingsDraft } from './use-settings-draft.ts';
 
-/** `?source=PATH` opens that one. */
+/** `?source=PATH` opens that source. */
 export function SourceSettings({ route }: { readonly route: Route }): JSX.Element {
   return (
     <>
@@ -137,7 +137,7 @@ function whenInWords({ schedule, watch, poll }: SourceValues): string {
   return `${poll ? t.sources.polled : t.sources.watched} · ${words}`;
 }
 
-/** As far as the agent knows: of the newest backup in any of its destinations. */
+/** The state of a source as far as the agent knows it, by the newest backup in any of its destinations. */
 function SourceState({ path }: { readonly path: string }): JSX.Element {
   const known = useOverview().sources.filter((source) => source.path === path);
   const [newest] = known

@@ -1,4 +1,7 @@
-/** The settings while somebody changes them: read, checked by the agent as they are typed, and saved on top of what was read. */
+/**
+ * The settings while the user changes them: read from the agent, checked by it as they are typed, and saved if nobody
+ * else changed them.
+ */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Validation } from '../../../api/schemas/page/settings.ts';
 import { AskError, ask } from '../../agent/ask.ts';
@@ -29,7 +32,7 @@ interface State {
   readonly revision: string;
   readonly saved: Settings;
   readonly draft: Settings;
-  /** Not stored yet, by their places. */
+  /** Secrets that are not stored yet, by their paths in the settings. */
   readonly secrets: ReadonlyMap<string, TypedSecret>;
 }
 
@@ -44,27 +47,27 @@ export interface SettingsDraft {
   readonly failure: AskError | undefined;
   readonly isSaving: boolean;
   readonly isJustSaved: boolean;
-  /** Somebody else has changed the settings meanwhile. */
+  /** Whether somebody else has changed the settings meanwhile. */
   readonly isOutdated: boolean;
   readonly set: (path: KeyPath, value: unknown) => void;
-  /** Stored when the settings are saved; an empty one is forgotten. */
+  /** Takes a typed secret, which is stored when the settings are saved; an empty one is forgotten. */
   readonly typeSecret: (path: KeyPath, text: string) => void;
   readonly typedSecret: (path: KeyPath) => string;
   readonly problemAt: (path: KeyPath) => Validation['problems'][number] | undefined;
-  /** True when it is saved. */
+  /** Resolves to true when the settings are saved. */
   readonly save: () => Promise<boolean>;
   readonly discard: () => void;
-  /** Goes on from the newest settings, with what was changed here. */
+  /** Continues with the newest settings, and applies the changes made here to them. */
   readonly catchUp: () => void;
 }
 
-/** Kept for the next page of settings, which then begins without waiting. */
+/** The settings last read, so that the next page of settings appears without waiting. */
 let lastRead: Report | undefined;
 
 const CHECK_AFTER_MS = 300;
-/** For so long a page says that it is saved. */
+/** Milliseconds for which a page says that it is saved. */
 const SAVED_MS = 8_000;
-/** Stands for a secret that is typed until it is stored. */
+/** Placeholder for a typed secret until it is stored. */
 const TYPED: SecretReference = { file: '/secret' };
 
 export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem: AskError | undefined } {
@@ -103,7 +106,7 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
   }, [isJustSaved]);
 
   const wanted = useMemo(() => (state === undefined ? undefined : withTyped(state, TYPED)), [state]);
-  // Where no secret is stored yet, the agent could only say that it knows of none.
+  // A secret that is not stored yet is left out of the check, where the agent could only say that it is missing.
   const checkable = useMemo(() => (state === undefined ? undefined : withTyped(state, null)), [state]);
   const changes = useMemo(
     () => (state === undefined ? [] : changesOf(state.saved, wanted)),
@@ -116,7 +119,7 @@ export function useSettingsDraft(): { draft: SettingsDraft | undefined; problem:
       return;
     }
     setJustSaved(false);
-    // What is being saved is judged by that.
+    // Saving checks the settings itself.
     if (isSaving) return;
     const controller = new AbortController();
     const { signal } = controller;
@@ -215,12 +218,12 @@ function withSecret(secrets: State['secrets'], path: KeyPath, text: string): Sta
   return next;
 }
 
-/** With the same in place of each secret that is not stored yet. */
+/** The draft with the same placeholder for each secret that is not stored yet. */
 function withTyped({ draft, secrets }: State, place: SecretReference | null): Settings {
   return [...secrets.values()].reduce((settings, { path }) => withValue(settings, path, place), draft);
 }
 
-/** Each is stored once, also when saving fails afterwards. */
+/** Stores each typed secret, only once even if saving fails afterwards. */
 async function storeSecrets(
   { draft, secrets }: State,
   setState: (how: (before: State | undefined) => State | undefined) => void,

@@ -1,4 +1,4 @@
-/** Snapshots as a folder of the file manager. */
+/** Turns the folder of snapshots for file managers on and off. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/webdav.ts';
@@ -18,7 +18,7 @@ import { desktopAddress, rcloneLine } from './webdav-address.ts';
 export function WebdavCard(): JSX.Element {
   const { webdav } = t.advanced;
   const asked = useAsked((signal) => ask<WebdavState>('GET', '/webdav', { signal }), []);
-  /** Kept nowhere else: it is gone when the page is left. */
+  /** Kept only here, so it is gone when the page is left. */
   const [given, setGiven] = useState<WebdavSecret | undefined>(undefined);
   const turnOn = useAction(async () => {
     setGiven(await ask<WebdavSecret>('POST', '/webdav'));
@@ -70,7 +70,7 @@ export function WebdavCard(): JSX.Element {
   );
 }
 
-/** Shown once. */
+/** The address and password, which are shown only once. */
 function GivenAddress({ given, base }: { readonly given: WebdavSecret; readonly base: string }): JSX.Element {
   const { webdav } = t.advanced;
   const { address, user, password } = given;
