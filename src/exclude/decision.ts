@@ -107,7 +107,7 @@ export function quoted(text: string): string {
   return `'${printable(text)}'`;
 }
 
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, (control) => {
     return `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
   });

@@ -3,14 +3,15 @@
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import {
-  KEEP,
-  quoted,
-  reasonOf,
-  shownPath,
   type Decision,
   type EntryKind,
   type Exclusion,
+  KEEP,
   type MountPoint,
+  printable,
+  quoted,
+  reasonOf,
+  shownPath,
 } from './decision.ts';
 import { decidingRule, namesOf, type PatternRule } from './patterns.ts';
 import type { DirectoryScope, Excluder } from './excluder.ts';
@@ -139,7 +140,7 @@ function keptSentence(
     return `${subject} as an empty directory: ${reasonOf(decision)}.`;
   if (rule === undefined) return `${subject}: no rule leaves it out.`;
   const { pattern, from } = rule.exclusion;
-  return `${subject}: the pattern ${quoted(pattern)} from ${from} takes it back in.`;
+  return `${subject}: the pattern ${quoted(pattern)} from ${printable(from)} takes it back in.`;
 }
 
 function namesBelow(root: ByteString, path: ByteString): readonly ByteString[] {

@@ -1,4 +1,4 @@
-/** How long functions are: their own lines, without those of functions within them. */
+/** How long functions are: their own lines of code, without comments, blank lines and those of functions within them. */
 import { parseAst } from 'rolldown/parseAst';
 
 export interface FunctionLength {
@@ -12,6 +12,7 @@ interface Found extends FunctionLength {
   within: number;
 }
 
+const NO_CODE = /^\s*(?:$|\/\/|\/\*|\*)/;
 const FUNCTION = /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/;
 
 /** @param path by whose end it is known whether there is markup in it */
@@ -28,6 +29,10 @@ export function functionLengths(path: string, code: string): readonly FunctionLe
     }
     return low;
   };
+  let codeLines = 0;
+  // How many lines of code there are up to each line, with it.
+  const upTo = code.split('\n').map((line) => (codeLines += NO_CODE.test(line) ? 0 : 1));
+  const linesIn = (first: number, last: number): number => (upTo[last] ?? 0) - (upTo[first - 1] ?? 0);
   const found: Found[] = [];
   const visit = (node: unknown, around: Found | undefined): void => {
     if (Array.isArray(node)) for (const one of node) visit(one, around);
@@ -35,7 +40,7 @@ export function functionLengths(path: string, code: string): readonly FunctionLe
     const { type, start, end } = node as { type: string; start: number; end: number };
     let now = around;
     if (FUNCTION.test(type)) {
-      const lines = lineAt(end) - lineAt(start) + 1;
+      const lines = linesIn(lineAt(start), lineAt(end));
       // Its first and its last line belong to what is around it, too.
       if (around !== undefined) around.within += Math.max(0, lines - 2);
       now = { path, line: lineAt(start) + 1, lines, within: 0 };

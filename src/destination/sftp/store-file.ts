@@ -228,7 +228,7 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
   for (let tries = 0; tries < CLAIM_TRIES; tries += 1) {
     if (await tryClaim(lane, claim)) return;
     const leastMs = isTimeToList(tries)
-      ? await leastAgeThere(lane, claim, temporary)
+      ? await leastAgeThere(storing, claim, temporary)
       : Number.POSITIVE_INFINITY;
     const [object, own, other] = await Promise.allSettled(
       [path, temporary, claim].map(async (name) => await lane.stat(name)),
@@ -249,11 +249,12 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
   });
 }
 
-async function leastAgeThere(lane: Lane, claim: string, temporary: string): Promise<number> {
+async function leastAgeThere({ lane, url, key }: Storing, claim: string, temporary: string): Promise<number> {
   const slash = claim.lastIndexOf('/');
+  const folder = key.slice(0, Math.max(0, key.lastIndexOf('/')));
   const names = { own: temporary.slice(slash + 1), claim: claim.slice(slash + 1) };
   return leastAgeMs(
-    await namesIn(lane, claim.slice(0, slash), false, new ListBound(claim).folder('packs/').count),
+    await namesIn(lane, claim.slice(0, slash), false, new ListBound(url).folder(folder).count),
     names,
   );
 }

@@ -21,6 +21,9 @@ const entries: Readonly<Record<string, string>> = {
   '/src/marked/': '',
   '/src/marked/.nobackup': '',
   '/src/marked/x': '',
+  '/src/odd\u001b[31m/': '',
+  '/src/odd\u001b[31m/.gitignore': '!keep.o',
+  '/src/odd\u001b[31m/keep.o': '',
   '/src/mnt/': '',
   '/src/mnt/x': '',
   '/src/repo/': '',
@@ -76,6 +79,10 @@ test.each([
   ['/src/a.c', '/src/a.c is backed up: no rule leaves it out.'],
   ['/src/a.o', "/src/a.o is left out: it matches the pattern '*.o' from /src/.gitignore:2."],
   ['/src/keep.o', "/src/keep.o is backed up: the pattern '!keep.o' from /src/.gitignore:3 takes it back in."],
+  [
+    '/src/odd\u001b[31m/keep.o',
+    "/src/odd\\x1b[31m/keep.o is backed up: the pattern '!keep.o' from /src/odd\\x1b[31m/.gitignore:1 takes it back in.",
+  ],
   ['/src/build', "/src/build is left out: it matches the pattern 'build/' from /src/.gitignore:4."],
   [
     '/src/build/deep/x',

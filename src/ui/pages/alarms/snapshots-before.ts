@@ -44,7 +44,9 @@ export async function snapshotsBefore(
       },
     );
     found.push(...page.items.filter(({ created_at: made }) => made <= at));
-    if (found.length >= SHOWN || page.next_cursor === null) break;
+    const from = found.findIndex(({ id }) => id === last);
+    const isEnough = last === null ? found.length >= SHOWN : from >= 0 && found.length >= from + SHOWN;
+    if (isEnough || page.next_cursor === null) break;
     cursor = page.next_cursor;
   }
   // Snapshots made between the loss and the alarm lack the same files.
