@@ -384,7 +384,7 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'destination/http-failure.ts': [2, 'Node gives a connection that ends no code everywhere; words of stores'],
   'destination/http-site.ts': [1, 'Node gives an answer that breaks off no code'],
   'destination/rclone/program.ts': [1, 'rclone says its address in its log alone'],
-  'destination/rclone/words.ts': [6, 'rclone passes on what stores say, without codes'],
+  'destination/rclone/words.ts': [7, 'rclone passes on what stores say, without codes'],
   'destination/s3/s3-client.ts': [1, 'the time that a store says, shortened to be shown'],
   'destination/sftp/answers.ts': [1, 'what a server says, shortened to be shown'],
   'destination/sftp/connect.ts': [2, 'ssh2 gives no code when no algorithm is common'],
