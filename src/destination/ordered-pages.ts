@@ -23,6 +23,9 @@ export interface StoreObject {
 /** Characters: it goes with the next request, whose head servers take no more of. */
 const LONGEST_TOKEN = 8_192;
 
+/** Bytes: stores take no more than 1,024. */
+const LONGEST_NAME = 4_096;
+
 /** More than any store gives in a row; one that goes on giving them does not come to an end. */
 const MOST_EMPTY_PAGES = 100;
 
@@ -57,6 +60,7 @@ export async function* orderedPages(
     for (const { name, size, modifiedMs } of page.objects) {
       if (!name.startsWith(root + prefix)) throw wrong(url, 'it has names that were not asked for');
       const bytes = Buffer.from(name);
+      if (bytes.length > LONGEST_NAME) throw wrong(url, 'it has longer names than any store takes');
       if (last !== undefined && Buffer.compare(last, bytes) >= 0)
         throw wrong(url, 'its names are out of order');
       last = bytes;
