@@ -25,6 +25,9 @@ export interface StoreObject {
 /** In characters. The token goes into the next request, whose header servers limit to about this size. */
 const LONGEST_TOKEN = 8_192;
 
+/** In bytes. Stores accept no longer name than 1,024. */
+const LONGEST_NAME = 4_096;
+
 /** More empty pages in a row than any store gives; a store that goes beyond never ends its list. */
 const MOST_EMPTY_PAGES = 100;
 
@@ -62,6 +65,7 @@ export async function* orderedPages(
     for (const { name, size, modifiedMs } of page.objects) {
       if (!name.startsWith(root + prefix)) throw wrong(url, 'it has names that were not asked for');
       const bytes = Buffer.from(name);
+      if (bytes.length > LONGEST_NAME) throw wrong(url, 'it has longer names than any store takes');
       if (last !== undefined && Buffer.compare(last, bytes) >= 0)
         throw wrong(url, 'its names are out of order');
       last = bytes;

@@ -314,6 +314,12 @@ describe('pages without end', () => {
     expect(await pages.next()).toMatchObject({ done: true });
   });
 
+  test('names that are longer than any store takes end the list', async () => {
+    const objects = [{ name: `snapshots/${'x'.repeat(5_000)}`, size: 1, modifiedMs: 1 }];
+    const pages = orderedPages('s3://bucket', '', '', async () => ({ objects, next: undefined }));
+    await expect(pages.next()).rejects.toThrow('it has longer names than any store takes');
+  });
+
   test('folders that are read at once count together', () => {
     const bound = new ListBound('webdav://store');
     const folders = Array.from({ length: 24 }, (_, index) => bound.folder(`d${index}`));

@@ -72,18 +72,18 @@ const COMPLAINTS: readonly (Complaint & { readonly pattern: RegExp })[] = [
   { ...SOMETHING, pattern: /password|decrypt/i, kind: 'denied' },
 ];
 
-/** The message without time and level, and without what may be a secret in a URL. */
+/** The time, the level, and the temporary name of the place, which means nothing to people. */
+const BEFORE_WORDS =
+  /^(?:\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?)?(?:Failed to create file system for "holdfast:[^"]*": )?/;
+
+/** The message without these, and without what may be a secret in a URL. */
 export function plainWords(text: string): string {
-  return (
-    text
-      .replace(/^\d{4}\/\d\d\/\d\d \d\d:\d\d:\d\d (?:[A-Z]+\s*: )?/, '')
-      // The place goes by a name of the moment there, which says nothing to people.
-      .replace(/Failed to create file system for "holdfast:[^"]*": /, '')
-      .replaceAll(/:\/\/[^/\s@]*@/g, '://')
-      .replaceAll(/\?[^\s"]*/g, '?…')
-      .trim()
-      .slice(0, 300)
-  );
+  return text
+    .replace(BEFORE_WORDS, '')
+    .replaceAll(/:\/\/[^/\s@]*@/g, '://')
+    .replaceAll(/\?[^\s"]*/g, '?…')
+    .trim()
+    .slice(0, 300);
 }
 
 export function linesOf(text: string): readonly string[] {
