@@ -183,8 +183,9 @@ describe('the API description', () => {
       ))
         expect(page.text).toContain(`<code>${path}</code>\n${summary}`);
     // What is said by reference is shown, too: parameters of paths, bodies, data of replies.
-    for (const name of ['If-Match', 'in_place', 'unreadable_directories', '9.8.7'])
+    for (const name of ['If-Match', 'in_place', 'options.compression', 'items[].stored_by.key', '9.8.7'])
       expect(page.text).toContain(name);
+    expect(page.text).toContain('&quot;target&quot;: &quot;/home/ana/restored&quot;');
     expect(page.text).not.toMatch(/<script|src=|@import|url\(|href="https?:|\$ref/);
     const hash = /'sha256-([^']+)'/.exec(String(page.headers['content-security-policy']))?.[1];
     const style = /<style>([\s\S]*?)<\/style>/.exec(page.text)?.[1] ?? '';

@@ -35,8 +35,9 @@ export function docsPage(document: JsonObject, introduction: string): string {
 <h1>${text(field(info, 'title'))} <small>${text(field(info, 'version'))}</small></h1>
 ${introduction}
 ${prose(field(info, 'description'))}
-<h2>Routes</h2>
-${routes(read, field(document, 'paths'))}
+${list(field(document, 'tags'))
+  .map((tag) => group(read, tag, field(document, 'paths')))
+  .join('\n')}
 <h2>Error codes</h2>
 ${errorCodes()}
 </body>
@@ -57,14 +58,18 @@ function readerOf(document: JsonObject): Reader {
   return (value, ...names) => names.reduce<Json>((found, name) => meant(field(found, name)), meant(value));
 }
 
-function routes(read: Reader, paths: Json): string {
-  return entries(paths)
-    .flatMap(([path, item]) =>
-      entries(item)
-        .filter(([method]) => METHODS.includes(method))
-        .map(([method, operation]) => route(read, method, path, { item, operation })),
-    )
-    .join('\n');
+/** What belongs together. */
+function group(read: Reader, tag: Json, paths: Json): string {
+  const name = field(tag, 'name');
+  const routes = entries(paths).flatMap(([path, item]) =>
+    entries(item)
+      .filter(
+        ([method, operation]) =>
+          METHODS.includes(method) && list(field(operation, 'tags')).includes(name ?? ''),
+      )
+      .map(([method, operation]) => route(read, method, path, { item, operation })),
+  );
+  return `<h2>${text(name)}</h2>${prose(field(tag, 'description'))}${routes.join('\n')}`;
 }
 
 const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
@@ -77,13 +82,16 @@ interface DocumentedOperation {
 
 function route(read: Reader, method: string, path: string, { item, operation }: DocumentedOperation): string {
   const security = field(operation, 'security');
-  const body = read(operation, 'requestBody', 'content', 'application/json', 'schema');
+  const body = read(operation, 'requestBody', 'content', 'application/json');
+  const schema = read(body, 'schema');
   const given = [...list(field(item, 'parameters')), ...list(field(operation, 'parameters'))];
   const parts = [
     prose(field(operation, 'description')),
     Array.isArray(security) && security.length === 0 ? '<p>No token needed.</p>' : '',
     parameters(read, given),
-    body === null ? '' : `<h3>Body</h3>${fields(read, body)}`,
+    schema === null
+      ? ''
+      : `<h3>Body</h3>${prose(field(schema, 'description'))}${fields(read, schema)}${examples(body)}`,
     entries(field(operation, 'responses'))
       .map(([status, what]) => response(read, status, read(what)))
       .join(''),
@@ -113,23 +121,52 @@ function response(read: Reader, status: string, what: Json): string {
     .map(([media, content]) => {
       const schema = read(content, 'schema');
       const data = read(schema, 'properties', 'data');
-      return `<h3>${title} (${text(media)})</h3>${fields(read, data ?? schema)}`;
+      return `<h3>${title} (${text(media)})</h3>${fields(read, data ?? schema)}${examples(content)}`;
+    })
+    .join('');
+}
+
+function examples(content: Json): string {
+  return entries(field(content, 'examples'))
+    .map(([, example]) => {
+      const value = field(example, 'value');
+      const shown = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
+      return `<p>${inline(field(example, 'summary'))}:</p><pre>${text(shown)}</pre>`;
     })
     .join('');
 }
 
 function fields(read: Reader, schema: Json): string {
-  const needed = list(field(schema, 'required'));
-  const rows = entries(field(schema, 'properties')).map(([name, value]) =>
-    row([
-      code(name),
-      typeOf(read, read(value)),
-      needed.includes(name) ? '' : 'optional',
-      inline(read(value, 'description')),
-    ]),
-  );
+  const choices = list(field(schema, 'oneOf')).map((one) => read(one));
+  if (choices.length > 0 && choices.every((one) => field(one, 'properties') !== null))
+    return choices.map((one) => prose(field(one, 'description')) + fields(read, one)).join('<p>Or:</p>');
+  const rows = fieldRows(read, schema, []);
   return rows.length === 0 ? `<p>${typeOf(read, schema)}</p>` : table(['Field', 'Type', '', ''], rows);
 }
+
+/** Of fields within fields, too, as `options.tags` and `items[].id`. */
+function fieldRows(read: Reader, schema: Json, above: readonly string[]): readonly string[] {
+  const needed = list(field(schema, 'required'));
+  return entries(field(schema, 'properties')).flatMap(([name, value]) => {
+    const shape = read(value);
+    const own = row([
+      code([...above, name].join('.')),
+      typeOf(read, shape),
+      needed.includes(name) ? '' : 'optional',
+      inline(field(shape, 'description')),
+    ]);
+    if (above.length === DEEPEST) return [own];
+    const items = read(shape, 'items');
+    const inside =
+      items === null
+        ? fieldRows(read, shape, [...above, name])
+        : fieldRows(read, items, [...above, `${name}[]`]);
+    return [own, ...inside];
+  });
+}
+
+/** Levels of fields within fields that are told. */
+const DEEPEST = 3;
 
 /** A type in a few words: its name, its choices, or the names of its fields. */
 function typeOf(read: Reader, schema: Json): string {
@@ -142,7 +179,7 @@ function typeOf(read: Reader, schema: Json): string {
   const inside = entries(field(schema, 'properties')).map(([name]) => name);
   const kind = [field(schema, 'type')].flat().map(text).join(' or ');
   if (kind === 'array') return `list of ${typeOf(read, read(schema, 'items'))}`;
-  if (inside.length > 0) return `object: ${inside.map(code).join(', ')}`;
+  if (inside.length > 0) return 'object';
   const bounds = BOUNDS.flatMap(([name, word]) => {
     const bound = field(schema, name);
     return bound === null ? [] : [`${word} ${code(bound)}`];
@@ -177,7 +214,7 @@ function row(cells: readonly string[]): string {
 }
 
 function code(value: Json): string {
-  return `<code>${text(value)}</code>`;
+  return `<code>${value === null ? 'null' : text(value)}</code>`;
 }
 
 /** Paragraphs of a description. Of its markup, code and bold words are shown. */
