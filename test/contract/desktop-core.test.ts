@@ -185,7 +185,7 @@ describe('the API description', () => {
     // What is said by reference is shown, too: parameters of paths, bodies, data of replies.
     for (const name of ['If-Match', 'in_place', 'options.compression', 'items[].stored_by.key', '9.8.7'])
       expect(page.text).toContain(name);
-    expect(page.text).toContain('&quot;target&quot;: &quot;/home/ana/restored&quot;');
+    expect(page.text).toContain('&#34;target&#34;: &#34;/home/ana/restored&#34;');
     expect(page.text).not.toMatch(/<script|src=|@import|url\(|href="https?:|\$ref/);
     const hash = /'sha256-([^']+)'/.exec(String(page.headers['content-security-policy']))?.[1];
     const style = /<style>([\s\S]*?)<\/style>/.exec(page.text)?.[1] ?? '';

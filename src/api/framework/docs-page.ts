@@ -253,10 +253,5 @@ function entries(value: Json): [string, Json][] {
 function text(value: Json): string {
   if (value === null) return '';
   const plain = typeof value === 'string' ? value : JSON.stringify(value);
-  return plain
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
