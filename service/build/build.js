@@ -15,6 +15,7 @@ export async function build() {
   await Promise.all([
     run('service/build/program.js').then(async () => await run('service/build/validators.js')),
     run('node_modules/vite/bin/vite.js', 'build', '--config', 'service/page/vite.config.ts'),
+    run('service/build/api-documents.js'),
   ]);
   markBuilt(ROOT, begun);
 }

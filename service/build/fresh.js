@@ -3,7 +3,7 @@ import { readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 
 /** All that a build reads. A directory is newer when something was put into it or taken out. */
-const SOURCES = ['src', 'service/build', 'service/page', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = ['src', 'service/build', 'service/page', 'docs/api', 'package-lock.json', 'tsconfig.json'];
 const STAMP = path.join('dist', '.built');
 
 /** False, too, when nothing is built, or the last build did not come to its end. */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { rolldown } from 'rolldown';
 
 const ROOT = path.join(import.meta.dirname, '..', '..');
-/** The page is built by vite; all else of dist/ is made here. */
+/** The page is built by vite, and documents are made of docs/api; all else of dist/ is made here. */
 const files = globSync('src/**/*.{ts,tsx}', { cwd: ROOT, exclude: ['src/ui/**'] });
 
 const build = await rolldown({

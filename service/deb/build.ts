@@ -82,7 +82,7 @@ function stageProgram(): void {
   copyTree(
     'dist',
     `${HOME}/dist`,
-    (name) => /\.(?:c?js|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
+    (name) => /\.(?:c?js|json|css|html|svg)$/.test(name) && !path.join('dist', name).startsWith(`${output}/`),
   );
   for (const place of neededPackages(root))
     copyTree(place, `${HOME}/${place}`, (name) => isWanted(name) && !isProgram(path.join(root, place, name)));

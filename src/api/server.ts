@@ -140,7 +140,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const app = createFramework({ clock, limits, table, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
   installHooks(app, { ...asked, tokens, credentials, sessions, idempotency: state.idempotency, table });
-  agentDocuments(app, { table, version, metrics: options.metrics });
+  agentDocuments(app, { version, port, metrics: options.metrics });
   const { pageProtect, pageInsight, pageSettings } = options;
   const resources = { agent, clock, settings, settingsFile, stateDirectory, stores };
   for (const prefix of PREFIXES) {

@@ -50,17 +50,19 @@ export type StatementCode = keyof typeof SEVERITIES;
 export const STATEMENT_CODES = Object.keys(SEVERITIES) as readonly StatementCode[];
 
 /** Why a backup fails, or why there is none. */
-export type Reason =
-  | 'away'
-  | 'full'
-  | 'other_repository'
-  | 'emptied'
-  | 'locked_out'
-  | 'denied'
-  | 'unreachable'
-  | 'source_missing'
-  | 'source_empty'
-  | 'other';
+export const REASONS = [
+  'away',
+  'full',
+  'other_repository',
+  'emptied',
+  'locked_out',
+  'denied',
+  'unreachable',
+  'source_missing',
+  'source_empty',
+  'other',
+] as const;
+export type Reason = (typeof REASONS)[number];
 
 export interface StatementFacts {
   /** The sources concerned; empty when the statement is not about sources. */

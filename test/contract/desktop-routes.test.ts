@@ -110,7 +110,8 @@ describe('a backup', () => {
     const reply = await ask('POST', '/v1/backup', { body });
     expect(reply.status).toBe(202);
     expect(reply.headers['location']).toBe(`/v1/backup/${String(reply.json.data?.['id'])}`);
-    expect(agent.asked).toEqual([{ ...body, destination: undefined, trigger: 'api' }]);
+    const options = { ...body.options, dry_run: false };
+    expect(agent.asked).toEqual([{ ...body, options, destination: undefined, trigger: 'api' }]);
     const other = await ask('POST', '/api/v1/backup', { body });
     expect(other.headers['location']).toBe(`/api/v1/backup/${String(other.json.data?.['id'])}`);
   });

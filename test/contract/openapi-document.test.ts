@@ -1,17 +1,7 @@
-/** docs/api/desktop.yaml, written by hand, agrees with the routes of the server and with itself. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+/** docs/api/desktop.yaml agrees with the registry of error codes and with itself; test/contract/documented-routes.test.ts holds the routes against it. */
+import { describe, expect, test } from 'vitest';
 import { ERROR_CODES, isErrorCode } from '../../src/api/wire/error-codes.ts';
-import type { RouteEntry } from '../../src/api/framework/route-table.ts';
-import { type ApiServer, createApiServer } from '../../src/api/server.ts';
-import { openStateDatabase, type StateDatabase } from '../../src/db/state-database.ts';
-import { testAgent, testSettings } from '../support/api-site.ts';
-import { testSettingsFile } from '../support/settings-file.ts';
-import { manualClock } from '../support/manual-clock.ts';
 import {
-  type DocumentedRoute,
   type OpenApiSchema,
   dereference,
   desktopDocument,
@@ -19,43 +9,6 @@ import {
   faultsOf,
   judge,
 } from '../support/openapi-judge.ts';
-
-let directory: string;
-let state: StateDatabase;
-let server: ApiServer;
-
-beforeAll(async () => {
-  directory = mkdtempSync(path.join(tmpdir(), 'holdfast-document-'));
-  const clock = manualClock();
-  state = openStateDatabase(path.join(directory, 'state.db'), clock);
-  server = await createApiServer({
-    agent: testAgent(clock),
-    state,
-    clock,
-    settings: () => testSettings('pro'),
-    settingsFile: testSettingsFile(directory),
-    stateDirectory: directory,
-    stores: () => [],
-    version: '1.0.0',
-    metrics: async () => ({ type: 'text/plain', text: '' }),
-  });
-});
-
-afterAll(async () => {
-  await server.close();
-  state.close();
-  rmSync(directory, { recursive: true, force: true });
-});
-
-const named = documented.map((route) => ({ ...route, name: `${route.method} ${route.path}` }));
-
-/** The entry of the server for a documented route, under one prefix. */
-function served({ method, path: template, versioned }: DocumentedRoute, prefix = '/v1'): RouteEntry {
-  const url = (versioned ? prefix : '') + template.replaceAll(/\{(\w+)\}/g, ':$1');
-  const found = server.routes.entries.find((entry) => entry.method === method && entry.url === url);
-  if (found === undefined) throw new Error(`the server has no ${method} ${url}`);
-  return found;
-}
 
 /** Codes of the Partner API. */
 const OF_OTHERS: readonly string[] = [
@@ -71,108 +24,6 @@ const OF_OTHERS: readonly string[] = [
   'CUSTOMER_EXISTS',
   'API_KEY_EXISTS',
 ];
-
-/** What is compared of a schema: names and kinds of fields, which are needed, and the bounds of numbers and lists. */
-function shapeOf(given: unknown, bounds: boolean): unknown {
-  if (given === undefined) return undefined;
-  const schema: OpenApiSchema = dereference(given as OpenApiSchema);
-  const members = (schema['anyOf'] ?? schema['oneOf']) as readonly unknown[] | undefined;
-  if (members !== undefined) return unionOf(members.map((member) => shapeOf(member, bounds)));
-  const types = [(schema['type'] ?? []) as string | readonly string[]].flat();
-  if (types.includes('null') && types.length > 1) {
-    const values = (schema['enum'] as readonly unknown[] | undefined)?.filter((value) => value !== null);
-    const rest = { ...schema, type: types.find((type) => type !== 'null'), ...(values && { enum: values }) };
-    return unionOf([shapeOf(rest, bounds), 'null']);
-  }
-  const [type] = types;
-  if (schema['const'] !== undefined) return { values: [schema['const']] };
-  if (schema['enum'] !== undefined) return { values: [...(schema['enum'] as readonly string[])].sort() };
-  const limits = bounds ? pick(schema, ['minimum', 'maximum', 'minItems', 'maxItems']) : {};
-  if (type === 'array') return { items: shapeOf(schema['items'], bounds), ...limits };
-  if (type !== 'object') return Object.keys(limits).length === 0 ? type : { type, ...limits };
-  const properties = Object.entries((schema['properties'] ?? {}) as Readonly<Record<string, unknown>>);
-  return {
-    fields: Object.fromEntries(properties.map(([name, value]) => [name, shapeOf(value, bounds)])),
-    required: [...((schema['required'] ?? []) as readonly string[])].sort(),
-  };
-}
-
-function unionOf(shapes: readonly unknown[]): unknown {
-  const values = shapes.map((shape) => (shape as { readonly values?: readonly unknown[] }).values);
-  // Constants side by side are an enumeration.
-  if (values.every((list) => list !== undefined)) return { values: values.flat().map(String).sort() };
-  return { anyOf: shapes.map((shape) => JSON.stringify(shape)).sort() };
-}
-
-function pick(schema: OpenApiSchema, names: readonly string[]): object {
-  return Object.fromEntries(names.filter((name) => name in schema).map((name) => [name, schema[name]]));
-}
-
-describe('every route', () => {
-  test('of the document is served under both prefixes, and every route served is in the document', () => {
-    const expected = documented.flatMap(({ method, path: template, versioned }) =>
-      (versioned ? ['/v1', '/api/v1'] : ['']).map(
-        (prefix) => `${method} ${prefix}${template.replaceAll(/\{(\w+)\}/g, ':$1')}`,
-      ),
-    );
-    const entries = server.routes.entries.filter(({ method }) => method !== 'HEAD');
-    expect(entries.map(({ method, url }) => `${method} ${url}`).sort()).toEqual([...expected].sort());
-    expect(expected.length).toBeGreaterThan(60);
-  });
-
-  test.each(named)('$name takes the query parameters of the document', (route) => {
-    const schema = served(route).schema.querystring as
-      | {
-          readonly properties: Readonly<Record<string, OpenApiSchema>>;
-          readonly required?: readonly string[];
-        }
-      | undefined;
-    const taken = Object.entries(schema?.properties ?? {}).map(([name, value]) => ({
-      name,
-      // What has a default is always there in the end.
-      required: (schema?.required ?? []).includes(name) && value['default'] === undefined,
-      default: value['default'],
-      shape: shapeOf(value, true),
-    }));
-    const told = route.parameters
-      .filter((parameter) => parameter.in === 'query')
-      .map(({ name, required = false, schema: value }) => ({
-        name,
-        required,
-        default: value['default'],
-        shape: shapeOf(value, true),
-      }));
-    expect(sorted(taken)).toEqual(sorted(told));
-  });
-
-  test.each(named)('$name takes the body of the document', (route) => {
-    const told = route.operation.requestBody?.content['application/json']?.schema;
-    expect(shapeOf(served(route).schema.body, true)).toEqual(shapeOf(told, true));
-  });
-
-  test.each(named.filter(({ path: template, versioned }) => versioned && template !== '/status'))(
-    '$name answers with the data of the document',
-    (route) => {
-      const given = (served(route).schema.response ?? {}) as Readonly<Record<string, unknown>>;
-      const told = Object.entries(route.operation.responses)
-        .filter(([status]) => status.startsWith('2'))
-        .map(([status, response]): [string, unknown] => {
-          const schema = dereference(response).content?.['application/json']?.schema;
-          const { data } = (schema?.['properties'] ?? {}) as { readonly data?: unknown };
-          return [status, shapeOf(data, false)];
-        })
-        .filter(([, shape]) => shape !== undefined);
-      const shapes = Object.entries(given).map(([status, data]) => [status, shapeOf(data, false)]);
-      expect(shapes).toEqual(told);
-    },
-  );
-
-  test.each(named)('$name needs a token if the document says so', (route) => {
-    const isPublic = route.operation.security?.some((way) => Object.keys(way).length === 0) ?? false;
-    const open = route.operation.security?.length === 0 || isPublic;
-    expect(served(route).facts.scope).toBe(open ? 'public' : 'api');
-  });
-});
 
 describe('the document', () => {
   test('knows every error code that a reply can have, at its status, and no other', () => {
@@ -194,14 +45,6 @@ describe('the document', () => {
     const known = Object.entries(ERROR_CODES).filter(([, { status }]) => status !== null);
     const untold = known.map(([code]) => code).filter((code) => !told.has(code));
     expect(untold.filter((code) => !OF_OTHERS.includes(code))).toEqual([]);
-  });
-
-  test('gives every operation a name of its own and errors to expect', () => {
-    const ids = documented.map(({ operation }) => operation.operationId);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { operation } of documented) {
-      expect(Object.keys(operation.responses)).toEqual(expect.arrayContaining(['403', '429', '500']));
-    }
   });
 
   test('refuses unknown fields in every object whose fields it names', () => {
@@ -313,7 +156,3 @@ describe('the judge', () => {
     expect(() => judge('GET', '/v1/backup', reply)).toThrow(text);
   });
 });
-
-function sorted<T extends { readonly name: string }>(list: readonly T[]): readonly T[] {
-  return [...list].sort((a, b) => (a.name < b.name ? -1 : 1));
-}

@@ -1,4 +1,4 @@
-/** Judges replies by a document of docs/api, which is written by hand from the contract. */
+/** Judges replies by a document of docs/api, which is what the services give out of themselves. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -34,9 +34,14 @@ interface Response {
 
 export interface Operation {
   readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
   readonly security?: readonly object[];
   readonly parameters?: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: OpenApiSchema }>> };
+  readonly requestBody?: {
+    readonly required?: boolean;
+    readonly content: Readonly<Record<string, { readonly schema: OpenApiSchema }>>;
+  };
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -49,6 +54,8 @@ type PathItem = Readonly<Partial<Record<Method, Operation>>> & {
 };
 
 export interface OpenApiDocument {
+  readonly info: object;
+  readonly tags?: readonly { readonly name: string }[];
   readonly security?: readonly object[];
   readonly webhooks?: Readonly<Record<string, PathItem>>;
   readonly paths: Readonly<Record<string, PathItem>>;

@@ -10,10 +10,5 @@ export type {
   Operation,
 } from './openapi-documents.ts';
 
-export const {
-  document: desktopDocument,
-  routes: documentedRoutes,
-  dereference,
-  judge,
-  faultsOf,
-} = openJudge('desktop', /^\/(?:api\/)?v1(?=\/)/);
+export const desktop = openJudge('desktop', /^\/(?:api\/)?v1(?=\/)/);
+export const { document: desktopDocument, routes: documentedRoutes, dereference, judge, faultsOf } = desktop;

@@ -1,7 +1,7 @@
 /** The page that shows the API description to people. It is one document: no script, nothing from elsewhere. */
 import { createHash } from 'node:crypto';
 import { ERROR_CODES } from '../wire/error-codes.ts';
-import type { Json, JsonObject } from './openapi.ts';
+import type { Json, JsonObject } from './api-document.ts';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8886; --soft: #8882; }
@@ -20,8 +20,9 @@ th, td { text-align: left; vertical-align: top; border-top: 1px solid var(--line
 export const STYLE_SHA256 = createHash('sha256').update(STYLE).digest('base64');
 
 /** `introduction`: markup about how to begin. */
-export function docsPage(description: JsonObject, introduction: string): string {
-  const info = field(description, 'info');
+export function docsPage(document: JsonObject, introduction: string): string {
+  const read = readerOf(document);
+  const info = field(document, 'info');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -33,10 +34,10 @@ export function docsPage(description: JsonObject, introduction: string): string 
 <body>
 <h1>${text(field(info, 'title'))} <small>${text(field(info, 'version'))}</small></h1>
 ${introduction}
-<p>Every response is an object with <code>success</code>, <code>data</code> or <code>error</code>, and
-<code>meta</code>. <code>X-RateLimit-Remaining</code> says how many requests are left.</p>
-<h2>Routes</h2>
-${routes(field(description, 'paths'))}
+${prose(field(info, 'description'))}
+${list(field(document, 'tags'))
+  .map((tag) => group(read, tag, field(document, 'paths')))
+  .join('\n')}
 <h2>Error codes</h2>
 ${errorCodes()}
 </body>
@@ -44,70 +45,157 @@ ${errorCodes()}
 `;
 }
 
-function routes(paths: Json): string {
-  return entries(paths)
-    .flatMap(([path, item]) =>
-      entries(item)
-        .filter(([method]) => method !== 'servers')
-        .map(([method, operation]) => route(method, path, operation)),
-    )
-    .join('\n');
+/** A field of what a value of the document means: of what it refers to, where it is a reference. */
+type Reader = (value: Json, ...names: readonly string[]) => Json;
+
+function readerOf(document: JsonObject): Reader {
+  const meant = (value: Json): Json => {
+    const reference = field(value, '$ref');
+    if (typeof reference !== 'string') return value;
+    const names = reference.replace('#/', '').split('/');
+    return meant(names.reduce<Json>(field, document));
+  };
+  return (value, ...names) => names.reduce<Json>((found, name) => meant(field(found, name)), meant(value));
 }
 
-function route(method: string, path: string, operation: Json): string {
-  const open = field(operation, 'security');
-  const body = field(field(field(field(operation, 'requestBody'), 'content'), 'application/json'), 'schema');
+/** What belongs together. */
+function group(read: Reader, tag: Json, paths: Json): string {
+  const name = field(tag, 'name');
+  const routes = entries(paths).flatMap(([path, item]) =>
+    entries(item)
+      .filter(
+        ([method, operation]) =>
+          METHODS.includes(method) && list(field(operation, 'tags')).includes(name ?? ''),
+      )
+      .map(([method, operation]) => route(read, method, path, { item, operation })),
+  );
+  return `<h2>${text(name)}</h2>${prose(field(tag, 'description'))}${routes.join('\n')}`;
+}
+
+const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
+
+interface DocumentedOperation {
+  /** What all methods of the path have. */
+  readonly item: Json;
+  readonly operation: Json;
+}
+
+function route(read: Reader, method: string, path: string, { item, operation }: DocumentedOperation): string {
+  const security = field(operation, 'security');
+  const body = read(operation, 'requestBody', 'content', 'application/json');
+  const schema = read(body, 'schema');
+  const given = [...list(field(item, 'parameters')), ...list(field(operation, 'parameters'))];
   const parts = [
-    Array.isArray(open) ? '<p>No token needed.</p>' : '',
-    parameters(field(operation, 'parameters')),
-    body === null ? '' : `<h3>Body</h3>${fields(body)}`,
-    entries(field(operation, 'responses')).map(response).join(''),
+    prose(field(operation, 'description')),
+    Array.isArray(security) && security.length === 0 ? '<p>No token needed.</p>' : '',
+    parameters(read, given),
+    schema === null
+      ? ''
+      : `<h3>Body</h3>${prose(field(schema, 'description'))}${fields(read, schema)}${examples(body)}`,
+    entries(field(operation, 'responses'))
+      .map(([status, what]) => response(read, status, read(what)))
+      .join(''),
   ];
   return `<details><summary><span class="method">${text(method.toUpperCase())}</span> <code>${text(path)}</code>
 ${text(field(operation, 'summary'))}</summary>
 ${parts.join('')}</details>`;
 }
 
-function parameters(list: Json): string {
-  if (!Array.isArray(list) || list.length === 0) return '';
-  const rows = (list as readonly Json[]).map((one) =>
-    row([code(field(one, 'name')), text(field(one, 'in')), typeOf(field(one, 'schema'))]),
+function parameters(read: Reader, given: readonly Json[]): string {
+  if (given.length === 0) return '';
+  const rows = given.map((one) =>
+    row([
+      code(read(one, 'name')),
+      text(read(one, 'in')) + (read(one, 'required') === true ? ', required' : ''),
+      typeOf(read, read(one, 'schema')),
+      inline(read(one, 'description')),
+    ]),
   );
-  return `<h3>Parameters</h3>${table(['Name', 'In', 'Type'], rows)}`;
+  return `<h3>Parameters</h3>${table(['Name', 'In', 'Type', ''], rows)}`;
 }
 
-function response([status, what]: [string, Json]): string {
-  if (status === 'default') return '';
-  const [media, content] = entries(field(what, 'content'))[0] ?? ['', null];
-  const schema = field(content, 'schema');
-  const data = field(field(schema, 'properties'), 'data');
-  return `<h3>${text(status)} ${text(field(what, 'description'))} (${text(media)})</h3>${fields(data ?? schema)}`;
+function response(read: Reader, status: string, what: Json): string {
+  const title = `${text(status)}: ${inline(field(what, 'description'))}`;
+  if (!status.startsWith('2')) return `<p>${title}</p>`;
+  return entries(field(what, 'content'))
+    .map(([media, content]) => {
+      const schema = read(content, 'schema');
+      const data = read(schema, 'properties', 'data');
+      return `<h3>${title} (${text(media)})</h3>${fields(read, data ?? schema)}${examples(content)}`;
+    })
+    .join('');
 }
 
-function fields(schema: Json): string {
-  const required = field(schema, 'required');
-  const needed = Array.isArray(required) ? required : [];
-  const rows = entries(field(schema, 'properties')).map(([name, value]) =>
-    row([code(name), typeOf(value), needed.includes(name) ? '' : 'optional']),
-  );
-  return rows.length === 0 ? `<p>${typeOf(schema)}</p>` : table(['Field', 'Type', ''], rows);
+function examples(content: Json): string {
+  return entries(field(content, 'examples'))
+    .map(([, example]) => {
+      const value = field(example, 'value');
+      const shown = typeof value === 'string' ? value : JSON.stringify(value, undefined, 2);
+      return `<p>${inline(field(example, 'summary'))}:</p><pre>${text(shown)}</pre>`;
+    })
+    .join('');
 }
+
+function fields(read: Reader, schema: Json): string {
+  const choices = list(field(schema, 'oneOf')).map((one) => read(one));
+  if (choices.length > 0 && choices.every((one) => field(one, 'properties') !== null))
+    return choices.map((one) => prose(field(one, 'description')) + fields(read, one)).join('<p>Or:</p>');
+  const rows = fieldRows(read, schema, []);
+  return rows.length === 0 ? `<p>${typeOf(read, schema)}</p>` : table(['Field', 'Type', '', ''], rows);
+}
+
+/** Of fields within fields, too, as `options.tags` and `items[].id`. */
+function fieldRows(read: Reader, schema: Json, above: readonly string[]): readonly string[] {
+  const needed = list(field(schema, 'required'));
+  return entries(field(schema, 'properties')).flatMap(([name, value]) => {
+    const shape = read(value);
+    const own = row([
+      code([...above, name].join('.')),
+      typeOf(read, shape),
+      needed.includes(name) ? '' : 'optional',
+      inline(field(shape, 'description')),
+    ]);
+    if (above.length === DEEPEST) return [own];
+    const items = read(shape, 'items');
+    const inside =
+      items === null
+        ? fieldRows(read, shape, [...above, name])
+        : fieldRows(read, items, [...above, `${name}[]`]);
+    return [own, ...inside];
+  });
+}
+
+/** Levels of fields within fields that are told. */
+const DEEPEST = 3;
 
 /** A type in a few words: its name, its choices, or the names of its fields. */
-function typeOf(schema: Json): string {
+function typeOf(read: Reader, schema: Json): string {
   const constant = field(schema, 'const');
   if (constant !== null) return code(constant);
-  const choices = field(schema, 'anyOf');
-  if (Array.isArray(choices)) return (choices as readonly Json[]).map(typeOf).join(' or ');
-  const listed = field(schema, 'enum');
-  if (Array.isArray(listed)) return (listed as readonly Json[]).map(code).join(', ');
+  const choices = [...list(field(schema, 'anyOf')), ...list(field(schema, 'oneOf'))];
+  if (choices.length > 0) return choices.map((one) => typeOf(read, read(one))).join(' or ');
+  const listed = list(field(schema, 'enum'));
+  if (listed.length > 0) return listed.map(code).join(', ');
   const inside = entries(field(schema, 'properties')).map(([name]) => name);
-  const kind = text(field(schema, 'type'));
-  if (kind === 'array') return `list of ${typeOf(field(schema, 'items'))}`;
-  if (inside.length > 0) return `object: ${inside.map(code).join(', ')}`;
-  const preset = field(schema, 'default');
-  return preset === null ? kind : `${kind}, default ${code(preset)}`;
+  const kind = [field(schema, 'type')].flat().map(text).join(' or ');
+  if (kind === 'array') return `list of ${typeOf(read, read(schema, 'items'))}`;
+  if (inside.length > 0) return 'object';
+  const bounds = BOUNDS.flatMap(([name, word]) => {
+    const bound = field(schema, name);
+    return bound === null ? [] : [`${word} ${code(bound)}`];
+  });
+  return [kind, ...bounds].filter((part) => part !== '').join(', ');
 }
+
+const BOUNDS = [
+  ['minimum', 'at least'],
+  ['maximum', 'at most'],
+  ['minLength', 'characters from'],
+  ['maxLength', 'characters up to'],
+  ['format', 'as'],
+  ['pattern', 'like'],
+  ['default', 'default'],
+] as const;
 
 function errorCodes(): string {
   const rows = Object.entries(ERROR_CODES).map(([name, { status, description }]) =>
@@ -126,7 +214,30 @@ function row(cells: readonly string[]): string {
 }
 
 function code(value: Json): string {
-  return `<code>${text(value)}</code>`;
+  return `<code>${value === null ? 'null' : text(value)}</code>`;
+}
+
+/** Paragraphs of a description. Of its markup, code and bold words are shown. */
+function prose(description: Json): string {
+  return text(description)
+    .split(/\n{2,}/)
+    .filter((paragraph) => paragraph.trim() !== '')
+    .map((paragraph) => `<p>${marked(paragraph)}</p>`)
+    .join('\n');
+}
+
+function inline(description: Json): string {
+  return marked(text(description));
+}
+
+function marked(safe: string): string {
+  return safe
+    .replaceAll(/`([^`]+)`/g, '<code>$1</code>')
+    .replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+}
+
+function list(value: Json): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
 }
 
 function field(value: Json | undefined, name: string): Json {
@@ -142,10 +253,5 @@ function entries(value: Json): [string, Json][] {
 function text(value: Json): string {
   if (value === null) return '';
   const plain = typeof value === 'string' ? value : JSON.stringify(value);
-  return plain
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#39;');
+  return plain.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

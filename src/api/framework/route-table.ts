@@ -1,8 +1,9 @@
-/** What routes there are: for wrong methods, for the API description, and for tests that ask every one of them. */
+/** What routes there are: for wrong methods, and for tests that ask every one and hold them against the API description. */
 import type { FastifySchema } from 'fastify';
 import { BugError } from '../../base/errors.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { EnvelopeOf } from '../wire/envelope.ts';
+import { withoutBody } from '../wire/json-body.ts';
 import { PAGE_PREFIX, type RouteFacts } from './route.ts';
 import type { TSchema } from 'typebox';
 
@@ -97,6 +98,7 @@ export interface RouteDeclaration {
   config?: Partial<RouteFacts>;
   schema?: FastifySchema;
   handlerTimeout?: number;
+  preValidation?: unknown;
 }
 
 /** Enters a route into the table and completes its options: envelope, closed schemas, time limit. */
@@ -112,6 +114,7 @@ export function declareRoute(route: RouteDeclaration, table: RouteTable, handler
 
   route.schema = completed(schema, facts, methods, route.prefix !== '');
   if (facts.duration === undefined) route.handlerTimeout ??= handlerTimeoutMs;
+  if (facts.body === 'optional') route.preValidation = withoutBody;
   for (const part of [route.schema.body, route.schema.querystring]) requireClosed(part, url);
 }
 
@@ -140,7 +143,7 @@ function completed(
 }
 
 /** Schemas of the data of each successful status. */
-export function responsesOf(schema: FastifySchema): Readonly<Record<string, TSchema>> {
+function responsesOf(schema: FastifySchema): Readonly<Record<string, TSchema>> {
   return (schema.response ?? {}) as Readonly<Record<string, TSchema>>;
 }
 

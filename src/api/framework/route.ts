@@ -27,10 +27,8 @@ export interface RouteFacts {
   readonly scope: 'public' | 'api' | 'entry' | 'page' | 'device';
   /** False only for a POST whose responses must never be kept. */
   readonly idempotent?: boolean;
-  /** What it does, for the API description. */
-  readonly summary?: string;
-  /** What it belongs to there. */
-  readonly tag?: string;
+  /** The body may be left out, and is empty then: for routes of which every field may be left out. */
+  readonly body?: 'optional';
   /**
    * `waits`: the response may be silent for long (events, `Prefer: wait`); `streams`: it may take long, but not be
    * silent. Others have to answer in time.

@@ -2,7 +2,6 @@
 import type { Job } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { answersNewJobs, type JobKind } from '../routes/job-routes.ts';
-import { withoutBody } from '../wire/json-body.ts';
 import { readDestination } from '../routes/named-destination.ts';
 import { presentJob } from '../presentation/any-job.ts';
 import { jobLog } from '../presentation/job.ts';
@@ -21,7 +20,6 @@ const ONE = { params: IdParams, response: { 200: AnyJob } };
 const DRILL: JobKind<Drill> = {
   type: 'drill',
   path: PATH,
-  tag: 'Operations',
   schema: Drill,
   notFound: 'NOT_FOUND',
   bySource: false,
@@ -87,8 +85,7 @@ export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
     '/drill',
     {
       schema: { body: DrillRequest, response: { 200: Drill, 202: Drill } },
-      config: { scope: 'page', duration: 'waits' },
-      preValidation: withoutBody,
+      config: { scope: 'page', duration: 'waits', body: 'optional' },
     },
     async (request, reply) => {
       const { destination, files } = request.body;

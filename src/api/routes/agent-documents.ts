@@ -2,19 +2,18 @@
 import { docsPage, STYLE_SHA256 } from '../framework/docs-page.ts';
 import { JSON_TYPE } from '../framework/framework.ts';
 import type { MetricsText } from '../wire/metrics-text.ts';
-import { describeApi, type Described } from '../framework/openapi.ts';
-import { PREFIXES, type ApiApp } from '../framework/route.ts';
-import type { RouteTable } from '../framework/route-table.ts';
+import { apiDocument, type JsonObject } from '../framework/api-document.ts';
+import type { ApiApp } from '../framework/route.ts';
 import { policyWithStyle } from '../wire/security-headers.ts';
 
 export interface DocumentParts {
-  readonly table: RouteTable;
+  /** Of the program. */
   readonly version: string;
+  /** Listened on; undefined before. */
+  readonly port: () => number | undefined;
   /** In the text format of Prometheus; absent where none are kept. */
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
-
-const TAG = 'Agent';
 
 const INTRODUCTION = String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
 The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
@@ -24,51 +23,40 @@ The description for programs is <a href="/openapi.json"><code>/openapi.json</cod
 curl -s http://localhost:PORT/v1/backup -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>`;
 
-export function agentDocuments(app: ApiApp, { table, version, metrics }: DocumentParts): void {
-  const open = { scope: 'public', tag: TAG } as const;
-  const json = { ...open, produces: 'application/json' } as const;
+export function agentDocuments(app: ApiApp, { version, port, metrics }: DocumentParts): void {
+  const json = { scope: 'public', produces: 'application/json' } as const;
+  const document = async (): Promise<JsonObject> => {
+    const at = port();
+    return await apiDocument('desktop', {
+      version,
+      baseUrl: at === undefined ? undefined : `http://127.0.0.1:${at}`,
+    });
+  };
 
-  app.get('/healthz', { config: { ...json, summary: 'Whether the process answers' } }, async () => ({
+  app.get('/healthz', { config: json }, async () => ({
     status: 'ok',
   }));
 
   // It listens once everything is open. Whether there are backups yet is not what a supervisor asks.
-  app.get('/readyz', { config: { ...json, summary: 'Whether the agent has started' } }, async () => ({
+  app.get('/readyz', { config: json }, async () => ({
     status: 'ready',
   }));
 
-  app.get('/openapi.json', { config: { ...json, summary: 'This description' } }, async (_request, reply) => {
+  app.get('/openapi.json', { config: json }, async (_request, reply) => {
     reply.type(JSON_TYPE);
-    return JSON.stringify(describeApi(table.entries, described(version)));
+    return JSON.stringify(await document());
   });
 
-  app.get(
-    '/docs',
-    { config: { ...open, produces: 'text/html', summary: 'This description, for people' } },
-    async (_request, reply) => {
-      reply.type('text/html; charset=utf-8');
-      reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
-      return docsPage(describeApi(table.entries, described(version)), INTRODUCTION);
-    },
-  );
+  app.get('/docs', { config: { scope: 'public', produces: 'text/html' } }, async (_request, reply) => {
+    reply.type('text/html; charset=utf-8');
+    reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
+    return docsPage(await document(), INTRODUCTION);
+  });
 
   if (metrics === undefined) return;
-  app.get(
-    '/metrics',
-    { config: { scope: 'api', tag: TAG, produces: 'text/plain', summary: 'Figures for Prometheus' } },
-    async (_request, reply) => {
-      const { type, text } = await metrics();
-      reply.type(type);
-      return text;
-    },
-  );
-}
-
-function described(version: string): Described {
-  return {
-    title: 'Holdfast Desktop API',
-    version,
-    prefixes: PREFIXES,
-    security: { accessToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
-  };
+  app.get('/metrics', { config: { scope: 'api', produces: 'text/plain' } }, async (_request, reply) => {
+    const { type, text } = await metrics();
+    reply.type(type);
+    return text;
+  });
 }

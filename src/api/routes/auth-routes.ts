@@ -40,8 +40,6 @@ export function authRoutes(app: ApiApp, { credentials, tokens, rateLimits }: Aut
         scope: 'public',
         idempotent: false,
         limit: 'deferred',
-        tag: 'Authentication',
-        summary: 'Get an access token for an API key and its secret',
       },
       schema: { body: TokenRequest, response: { 200: TokenData } },
     },

@@ -10,7 +10,6 @@ import { Backup, BackupRequest } from '../schemas/backup.ts';
 const BACKUP: JobKind<Backup> = {
   type: 'backup',
   path: '/backup',
-  tag: 'Backups',
   schema: Backup,
   notFound: 'BACKUP_NOT_FOUND',
   bySource: true,
@@ -23,7 +22,7 @@ export function backupRoutes(app: ApiApp, parts: ResourceParts): void {
     '/backup',
     {
       schema: { body: BackupRequest, response: { 200: Backup, 202: Backup } },
-      config: { scope: 'api', tag: 'Backups', summary: 'Back up a file or directory', duration: 'waits' },
+      config: { scope: 'api', duration: 'waits' },
     },
     async (request, reply) => {
       const { source, destination, options = {} } = request.body;

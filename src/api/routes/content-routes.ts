@@ -17,8 +17,6 @@ export function contentRoutes(app: ApiApp, { agent }: ResourceParts): void {
       schema: { querystring: ContentQuery },
       config: {
         scope: 'api',
-        tag: 'Files',
-        summary: 'Download one file',
         duration: 'streams',
         produces: BYTES,
       },

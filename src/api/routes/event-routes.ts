@@ -15,7 +15,7 @@ export function eventRoutes(app: ApiApp, { agent, clock }: ResourceParts): void 
   const closing = closingSignal(app);
   app.get(
     '/events',
-    { config: { scope: 'api', tag: 'Events', summary: 'Follow all events', ...EVENT_STREAM } },
+    { config: { scope: 'api', ...EVENT_STREAM } },
     async (request, reply) => await sendEvents(request, reply, { agent, clock, jobId: undefined }, closing),
   );
 }

@@ -22,7 +22,7 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
     '/files',
     {
       schema: { querystring: ListQuery(FILE_FILTERS, FILE_LIMITS), response: { 200: ListingOf(File) } },
-      config: { scope: 'api', tag: 'Files', summary: 'List and search backed-up files' },
+      config: { scope: 'api' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
       const found = await agent.files({
@@ -47,7 +47,7 @@ export function filesRoutes(app: ApiApp, parts: ResourceParts): void {
     '/files/versions',
     {
       schema: { querystring: ListQuery(VERSION_FILTERS), response: { 200: PageOf(FileVersion) } },
-      config: { scope: 'api', tag: 'Files', summary: 'List the versions of one path' },
+      config: { scope: 'api' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
       const after = openPosition(app.cursors, '/files/versions', filters, cursor);

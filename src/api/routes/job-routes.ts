@@ -24,7 +24,6 @@ export interface JobKind<Shown extends object> {
   readonly type: JobType;
   /** Start of its routes. */
   readonly path: `/${string}`;
-  readonly tag: string;
   readonly schema: TSchema;
   readonly notFound: 'BACKUP_NOT_FOUND' | 'RESTORE_NOT_FOUND' | 'NOT_FOUND';
   /** Whether its jobs have a source that a list can be narrowed to. */
@@ -43,7 +42,7 @@ interface JobQuery {
 export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<object>): void {
   const { agent, clock } = parts;
   const closing = closingSignal(app);
-  const { path, type, tag } = kind;
+  const { path, type } = kind;
   const one = { params: IdParams, response: { 200: kind.schema } };
   const find = (id: string): Job => {
     const job = agent.job(id);
@@ -64,7 +63,7 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
         ),
         response: { 200: PageOf(kind.schema) },
       },
-      config: { scope: 'api', tag, summary: `List ${type}s` },
+      config: { scope: 'api' },
     },
     async ({ query: { limit, cursor, ...rest } }) => {
       const filters: JobQuery = rest;
@@ -90,23 +89,19 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
     },
   );
 
-  app.get(
-    `${path}/:id`,
-    { schema: one, config: { scope: 'api', tag, summary: `Read one ${type}` } },
-    async ({ params }) => kind.present(find(params.id), clock.now()),
+  app.get(`${path}/:id`, { schema: one, config: { scope: 'api' } }, async ({ params }) =>
+    kind.present(find(params.id), clock.now()),
   );
 
-  app.post(
-    `${path}/:id/cancel`,
-    { schema: one, config: { scope: 'api', tag, summary: `Cancel one ${type}` } },
-    async ({ params }) => kind.present(await agent.cancel(find(params.id).id), clock.now()),
+  app.post(`${path}/:id/cancel`, { schema: one, config: { scope: 'api' } }, async ({ params }) =>
+    kind.present(await agent.cancel(find(params.id).id), clock.now()),
   );
 
   app.get(
     `${path}/:id/log`,
     {
       schema: { params: IdParams, response: { 200: JobLog } },
-      config: { scope: 'api', tag, summary: `Read the log of one ${type}` },
+      config: { scope: 'api' },
     },
     async ({ params }) => {
       const job = find(params.id);
@@ -118,7 +113,7 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
     `${path}/:id/events`,
     {
       schema: { params: IdParams },
-      config: { scope: 'api', tag, summary: `Follow one ${type}`, ...EVENT_STREAM },
+      config: { scope: 'api', ...EVENT_STREAM },
     },
     async (request, reply) => {
       const { id } = find(request.params.id);

@@ -2,7 +2,6 @@
 import { HoldfastError } from '../../base/errors.ts';
 import { parseDuration } from '../../base/units.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
-import { withoutBody } from '../wire/json-body.ts';
 import { readDestination } from './named-destination.ts';
 import { presentCheck, presentPrune } from '../presentation/operation.ts';
 import { maybeTimestamp } from '../presentation/time.ts';
@@ -22,7 +21,6 @@ import {
 const CHECK: JobKind<Check> = {
   type: 'check',
   path: '/check',
-  tag: 'Operations',
   schema: Check,
   notFound: 'NOT_FOUND',
   bySource: false,
@@ -48,8 +46,7 @@ function pauseRoutes(app: ApiApp, { agent, clock }: ResourceParts): void {
     '/pause',
     {
       schema: { body: PauseRequest, response: { 200: PauseState } },
-      config: { scope: 'api', tag: 'Operations', summary: 'Start no more jobs' },
-      preValidation: withoutBody,
+      config: { scope: 'api', body: 'optional' },
     },
     async ({ body }) => {
       const until = readPauseEnd(body, clock.now());
@@ -62,7 +59,7 @@ function pauseRoutes(app: ApiApp, { agent, clock }: ResourceParts): void {
     '/resume',
     {
       schema: { response: { 200: PauseState } },
-      config: { scope: 'api', tag: 'Operations', summary: 'Start jobs again' },
+      config: { scope: 'api' },
     },
     async () => {
       await agent.resume();
@@ -77,8 +74,7 @@ function checkRoutes(app: ApiApp, parts: ResourceParts): void {
     '/check',
     {
       schema: { body: CheckRequest, response: { 200: Check, 202: Check } },
-      config: { scope: 'api', tag: 'Operations', summary: 'Check the repository', duration: 'waits' },
-      preValidation: withoutBody,
+      config: { scope: 'api', duration: 'waits', body: 'optional' },
     },
     async (request, reply) => {
       const { destination, read_data: readData } = request.body;
@@ -103,13 +99,7 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
     '/prune',
     {
       schema: { body: PruneRequest, response: { 200: Prune, 202: Prune } },
-      config: {
-        scope: 'api',
-        tag: 'Operations',
-        summary: 'Free the space of forgotten snapshots',
-        duration: 'waits',
-      },
-      preValidation: withoutBody,
+      config: { scope: 'api', duration: 'waits', body: 'optional' },
     },
     async (request, reply) => {
       const { destination, apply_retention: applyRetention } = request.body;
@@ -117,7 +107,7 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
         {
           type: 'prune',
           destination: readDestination(destination, parts),
-          apply_retention: applyRetention ?? false,
+          apply_retention: applyRetention,
         },
         'api',
         jobs.note(request),

@@ -9,12 +9,11 @@ import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } f
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { Restore, RestoreRequest } from '../schemas/restore.ts';
+import { RESTORE_DEFAULTS, Restore, RestoreRequest } from '../schemas/restore.ts';
 
 const RESTORE: JobKind<Restore> = {
   type: 'restore',
   path: '/restore',
-  tag: 'Restores',
   schema: Restore,
   notFound: 'RESTORE_NOT_FOUND',
   bySource: false,
@@ -27,7 +26,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
     '/restore',
     {
       schema: { body: RestoreRequest, response: { 200: Restore, 202: Restore } },
-      config: { scope: 'api', tag: 'Restores', summary: 'Restore files of a snapshot', duration: 'waits' },
+      config: { scope: 'api', duration: 'waits' },
     },
     async (request, reply) => {
       const { body } = request;
@@ -42,13 +41,7 @@ export function restoreRoutes(app: ApiApp, parts: ResourceParts): void {
         stored_by: snapshot.stored_by,
         paths: paths.map(pathOfSpec),
         target: await placeOf(body, paths.length > 0 ? paths : snapshot.paths.map(asByteString), parts),
-        options: {
-          overwrite: body.options?.overwrite ?? 'never',
-          dry_run: body.options?.dry_run ?? false,
-          verify: body.options?.verify ?? true,
-          delete_extra: body.options?.delete_extra ?? false,
-          restore_ownership: body.options?.restore_ownership ?? false,
-        },
+        options: { ...RESTORE_DEFAULTS, ...body.options },
       };
       return await jobs.answer(request, reply, await parts.agent.submit(spec, 'api', jobs.note(request)));
     },

@@ -29,7 +29,7 @@ export function settingsRoutes(app: ApiApp, { settingsFile, isFreshSecret }: Res
     '/settings',
     {
       schema: { response: { 200: SettingsReport } },
-      config: { scope: 'api', tag: 'Settings', summary: 'Read the settings' },
+      config: { scope: 'api' },
     },
     async (_request, reply) => report(settingsFile, reply),
   );
@@ -38,7 +38,7 @@ export function settingsRoutes(app: ApiApp, { settingsFile, isFreshSecret }: Res
     '/settings',
     {
       schema: { body: SettingsRequest, response: { 200: SettingsReport } },
-      config: { scope: 'api', tag: 'Settings', summary: 'Replace the settings' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const expected = readIfMatch(request.headers['if-match']);

@@ -20,7 +20,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     '/snapshots',
     {
       schema: { querystring: ListQuery(SNAPSHOT_FILTERS), response: { 200: PageOf(Snapshot) } },
-      config: { scope: 'api', tag: 'Snapshots', summary: 'List snapshots' },
+      config: { scope: 'api' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
       const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
@@ -46,7 +46,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     '/snapshots/:id',
     {
       schema: { params: IdParams, querystring: SnapshotQuery, response: { 200: Snapshot } },
-      config: { scope: 'api', tag: 'Snapshots', summary: 'Read one snapshot' },
+      config: { scope: 'api' },
     },
     async ({ params: { id }, query }) => {
       const source = readSource(query.source);
@@ -66,7 +66,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     '/snapshots/:id',
     {
       schema: { params: IdParams, response: { 200: Deleted } },
-      config: { scope: 'api', tag: 'Snapshots', summary: 'Forget one snapshot' },
+      config: { scope: 'api' },
     },
     async ({ params }) => {
       const { id } = await agent.snapshot(params.id);
@@ -89,7 +89,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
         querystring: ListQuery(DIFF_FILTERS),
         response: { 200: ListingOf(SnapshotChange) },
       },
-      config: { scope: 'api', tag: 'Snapshots', summary: 'List what a snapshot changed' },
+      config: { scope: 'api' },
     },
     async ({ params: { id }, query: { limit, cursor, base } }) => {
       const filters = { id, base };

@@ -3,7 +3,7 @@ import { type Static, Type } from '../../base/schema-type.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Agent, DestinationStatus, FullStatus, PublicStatus, SourceStatus } from '../../jobs/agent.ts';
 import { sentenceOf } from '../../jobs/protection.ts';
-import { STATEMENT_CODES, headlineOf, type Statement } from '../../jobs/statement.ts';
+import { REASONS, STATEMENT_CODES, headlineOf, type Statement } from '../../jobs/statement.ts';
 import type { Plan } from '../wire/limits.ts';
 import { arrivalOf } from '../framework/plugin-order.ts';
 import { shownDestination } from '../presentation/redact.ts';
@@ -27,7 +27,7 @@ const StatementData = Type.Object({
   destinations: Type.Array(Type.String()),
   files: Type.Array(Type.String()),
   figures: Type.Record(Type.String(), Type.Number()),
-  reason: Type.Union([Type.String(), Type.Null()]),
+  reason: Type.Union([Type.Enum([...REASONS]), Type.Null()]),
   last_good_backup_at: MaybeTime,
   check: Type.Union([Type.String(), Type.Null()]),
   /** The last snapshot from before what an alarm tells. */
@@ -37,7 +37,7 @@ const StatementData = Type.Object({
   ]),
 });
 
-const StatusData = Type.Object({
+const PUBLIC_FIELDS = {
   status: Type.Enum(['ok', 'degraded', 'error', 'starting', 'paused']),
   version: Type.String(),
   api_version: Type.Literal('v1'),
@@ -54,7 +54,6 @@ const StatusData = Type.Object({
     more: Type.Integer(),
     sentence: Type.Optional(Type.String()),
   }),
-  statements: Type.Optional(Type.Array(StatementData)),
   checks: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -62,54 +61,58 @@ const StatusData = Type.Object({
       message: Type.String(),
     }),
   ),
-  plan: Type.Optional(Type.String()),
-  rate_limit: Type.Optional(
-    Type.Object({
-      limit: Type.Integer(),
-      remaining: Type.Integer(),
-      /** Seconds since 1970. */
-      reset: Type.Integer(),
-      window_seconds: Type.Integer(),
-    }),
-  ),
-  sources: Type.Optional(
-    Type.Array(
-      Type.Object({
-        path: Type.String(),
-        destination: Type.String(),
-        schedule: Type.Union([Type.String(), Type.Null()]),
-        last_good_backup_at: MaybeTime,
-        next_run_at: MaybeTime,
-        overdue: Type.Boolean(),
-        watching: Type.Boolean(),
-      }),
-    ),
-  ),
-  destinations: Type.Optional(
-    Type.Array(
-      Type.Object({
-        name: Type.String(),
-        url: Type.String(),
-        reachable: Type.Union([Type.Boolean(), Type.Null()]),
-        reached_at: MaybeTime,
-        unreachable_reason: Type.Union([Type.Enum(['not_mounted', 'not_there', 'no_answer']), Type.Null()]),
-        untested: Type.Boolean(),
-        embedded: Type.Boolean(),
-        used_bytes: MaybeBytes,
-        same_disk: Type.Union([Type.Boolean(), Type.Null()]),
-      }),
-    ),
-  ),
-  storage: Type.Optional(Type.Object({ used_bytes: Type.Integer(), free_bytes: MaybeBytes })),
-  watcher: Type.Optional(Type.Object({ status: Type.String(), directories: Type.Integer() })),
-  config: Type.Optional(
-    Type.Object({
-      status: Type.String(),
-      file: Type.String(),
-      error: Type.Union([Type.String(), Type.Null()]),
-    }),
-  ),
+};
+
+const RateLimitData = Type.Object({
+  limit: Type.Integer(),
+  remaining: Type.Integer(),
+  /** Seconds since 1970. */
+  reset: Type.Integer(),
+  window_seconds: Type.Integer(),
 });
+
+const FULL_FIELDS = {
+  statements: Type.Array(StatementData),
+  plan: Type.Enum(['free_trial', 'pro', 'business']),
+  rate_limit: RateLimitData,
+  sources: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      destination: Type.String(),
+      schedule: Type.Union([Type.String(), Type.Null()]),
+      last_good_backup_at: MaybeTime,
+      next_run_at: MaybeTime,
+      overdue: Type.Boolean(),
+      watching: Type.Boolean(),
+    }),
+  ),
+  destinations: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      url: Type.String(),
+      reachable: Type.Union([Type.Boolean(), Type.Null()]),
+      reached_at: MaybeTime,
+      unreachable_reason: Type.Union([Type.Enum(['not_mounted', 'not_there', 'no_answer']), Type.Null()]),
+      untested: Type.Boolean(),
+      embedded: Type.Boolean(),
+      used_bytes: MaybeBytes,
+      same_disk: Type.Union([Type.Boolean(), Type.Null()]),
+    }),
+  ),
+  storage: Type.Object({ used_bytes: Type.Integer(), free_bytes: MaybeBytes }),
+  watcher: Type.Object({ status: Type.String(), directories: Type.Integer() }),
+  config: Type.Object({
+    status: Type.Enum(['ok', 'degraded']),
+    file: Type.String(),
+    error: Type.Union([Type.String(), Type.Null()]),
+  }),
+};
+
+const PublicData = Type.Object(PUBLIC_FIELDS);
+type PublicData = Static<typeof PublicData>;
+const FullData = Type.Object({ ...PUBLIC_FIELDS, ...FULL_FIELDS });
+type FullData = Static<typeof FullData>;
+const StatusData = Type.Union([PublicData, FullData]);
 
 export interface StatusParts {
   readonly agent: Pick<Agent, 'publicStatus' | 'fullStatus'>;
@@ -123,12 +126,10 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
     {
       config: {
         scope: 'public',
-        tag: 'Status',
-        summary: 'Whether all is well; with a token, what is backed up where',
       },
       schema: { response: { 200: StatusData } },
     },
-    async (request): Promise<Static<typeof StatusData>> => {
+    async (request): Promise<PublicData | FullData> => {
       const { caller, quota } = arrivalOf(request);
       if (caller.kind === 'anonymous') {
         // Whoever shows a token wants the full status, and has to learn that the token is no good.
@@ -152,7 +153,7 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
   );
 }
 
-function publicPart(status: PublicStatus, clock: Clock): Static<typeof StatusData> {
+function publicPart(status: PublicStatus, clock: Clock): PublicData {
   const { last_backup: last } = status;
   return {
     status: status.status,
@@ -168,10 +169,7 @@ function publicPart(status: PublicStatus, clock: Clock): Static<typeof StatusDat
   };
 }
 
-function statementsPart(
-  status: FullStatus,
-  clock: Clock,
-): Pick<Static<typeof StatusData>, 'headline' | 'statements'> {
+function statementsPart(status: FullStatus, clock: Clock): Pick<FullData, 'headline' | 'statements'> {
   const { code, level, severity, more, ...facts } = headlineOf(status.statements);
   const said = (one: Statement): string => sentenceOf(one, status.checks, clock.now());
   const sentence = said({ code, level, severity, ...facts });
@@ -197,7 +195,7 @@ function statementsPart(
   };
 }
 
-export function rateLimitPart(quota: Quota): NonNullable<Static<typeof StatusData>['rate_limit']> {
+export function rateLimitPart(quota: Quota): Static<typeof RateLimitData> {
   return {
     limit: quota.limit,
     remaining: quota.remaining,

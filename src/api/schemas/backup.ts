@@ -18,7 +18,7 @@ export const BackupRequest = Type.Object(
             Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 1000 }),
           ),
           tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 50 })),
-          dry_run: Type.Optional(Type.Boolean()),
+          dry_run: Type.Optional(Type.Boolean({ default: false })),
         },
         { additionalProperties: false },
       ),

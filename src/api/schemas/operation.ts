@@ -16,7 +16,7 @@ export const CheckRequest = Type.Object(
 export const PruneRequest = Type.Object(
   {
     destination: Type.Optional(DestinationInput),
-    apply_retention: Type.Optional(Type.Boolean()),
+    apply_retention: Type.Boolean({ default: false }),
   },
   { additionalProperties: false },
 );
@@ -47,7 +47,7 @@ export const PauseRequest = Type.Object(
         Type.String({ minLength: 2, maxLength: 32 }),
       ]),
     ),
-    interrupt: Type.Optional(Type.Boolean()),
+    interrupt: Type.Optional(Type.Boolean({ default: false })),
   },
   { additionalProperties: false },
 );

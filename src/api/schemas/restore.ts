@@ -14,7 +14,17 @@ import {
 /** Most paths that one request may name. */
 const MAX_PATHS = 1000;
 
-const OverwriteMode = Type.Enum(['never', 'if_changed', 'if_newer', 'always']);
+const OVERWRITE_MODES = ['never', 'if_changed', 'if_newer', 'always'] as const;
+const OverwriteMode = Type.Enum([...OVERWRITE_MODES]);
+
+/** Of a restore that says nothing else. */
+export const RESTORE_DEFAULTS = {
+  overwrite: 'never',
+  dry_run: false,
+  verify: true,
+  delete_extra: false,
+  restore_ownership: false,
+} as const;
 
 export const RestoreRequest = Type.Object(
   {
@@ -34,11 +44,11 @@ export const RestoreRequest = Type.Object(
     options: Type.Optional(
       Type.Object(
         {
-          overwrite: Type.Optional(OverwriteMode),
-          dry_run: Type.Optional(Type.Boolean()),
-          verify: Type.Optional(Type.Boolean()),
-          delete_extra: Type.Optional(Type.Boolean()),
-          restore_ownership: Type.Optional(Type.Boolean()),
+          overwrite: Type.Optional(Type.Enum([...OVERWRITE_MODES], { default: RESTORE_DEFAULTS.overwrite })),
+          dry_run: Type.Optional(Type.Boolean({ default: RESTORE_DEFAULTS.dry_run })),
+          verify: Type.Optional(Type.Boolean({ default: RESTORE_DEFAULTS.verify })),
+          delete_extra: Type.Optional(Type.Boolean({ default: RESTORE_DEFAULTS.delete_extra })),
+          restore_ownership: Type.Optional(Type.Boolean({ default: RESTORE_DEFAULTS.restore_ownership })),
         },
         { additionalProperties: false },
       ),

@@ -75,7 +75,8 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
   const app = createFramework({ clock, limits, table, proxies: options.proxies, logger: options.logger });
   app.decorate('cursors', createCursors(keys.cursors));
   installHooks(app, { clock, limits, stores, addresses, devices, table, stopping: stopping.signal });
-  ownDocuments(app, { stores, table, version, metrics: options.metrics });
+  const { publicUrl = null } = options;
+  ownDocuments(app, { stores, version, publicUrl, metrics: options.metrics });
   void app.register(
     async (scoped) => {
       accountRoutes(scoped, { stores, clock, limits });
@@ -91,7 +92,6 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
     },
     { prefix: PARTNER_PREFIX },
   );
-  const { publicUrl = null } = options;
   void app.register(
     async (scoped) => consoleRoutes(scoped, { stores, clock, keys, limits, publicUrl, testTargets }),
     { prefix: CONSOLE_PREFIX },

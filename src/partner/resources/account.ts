@@ -42,7 +42,7 @@ export function accountRoutes(app: ApiApp, { stores, clock, limits }: AccountPar
     '/account',
     {
       schema: { response: { 200: AccountData } },
-      config: { scope: 'api', suspended: 'allowed', tag: 'Account', summary: 'Read the account' },
+      config: { scope: 'api', suspended: 'allowed' },
     },
     async (request): Promise<Static<typeof AccountData>> => {
       const key = keyOf(request);

@@ -72,14 +72,12 @@ export interface AgentParts {
   readonly signing: SigningKey;
 }
 
-const TAG = 'Agents';
-
 export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts): void {
   app.post(
     '/enroll',
     {
       schema: { body: EnrollmentRequest, response: { 201: EnrollmentData } },
-      config: { scope: 'public', tag: TAG, summary: 'Enroll this agent' },
+      config: { scope: 'public' },
     },
     async (request, reply): Promise<Static<typeof EnrollmentData>> => {
       const { token, name, platform, agent_version: agentVersion } = request.body;
@@ -102,7 +100,7 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
     '/devices/self/reports',
     {
       schema: { body: ReportBody, response: { 200: ReceiptData } },
-      config: { scope: 'device', tag: TAG, summary: 'Report what happened' },
+      config: { scope: 'device' },
     },
     async (request): Promise<Static<typeof ReceiptData>> => {
       const caller = deviceOf(request);
@@ -137,7 +135,7 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
     '/devices/self/plan',
     {
       schema: { response: { 200: SignedPlanData } },
-      config: { scope: 'device', tag: TAG, summary: 'Read the plan and its limits' },
+      config: { scope: 'device' },
     },
     async (request): Promise<Static<typeof SignedPlanData>> => ({
       ...(await signPlan(deviceOf(request), clock.now(), signing)),
@@ -151,7 +149,7 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
         querystring: ListQuery({ repository_id: RepositoryId }),
         response: { 200: PageOf(HeadData) },
       },
-      config: { scope: 'device', tag: TAG, summary: 'Read how far a repository had come' },
+      config: { scope: 'device' },
     },
     async (request) => {
       const { partnerId, device } = deviceOf(request);

@@ -71,14 +71,12 @@ const CustomerFilters = {
 
 type Stores = Pick<PartnerStores, 'customers' | 'plans'>;
 
-const TAG = 'Customers';
-
 export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void {
   app.post(
     '/customers',
     {
       schema: { body: CustomerCreate, response: { 201: CustomerData } },
-      config: { scope: 'api', tag: TAG, summary: 'Add a customer' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const { name, email = null, external_id: externalId = null, metadata = {} } = request.body;
@@ -99,7 +97,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     '/customers',
     {
       schema: { querystring: ListQuery(CustomerFilters), response: { 200: PageOf(CustomerData) } },
-      config: { scope: 'api', tag: TAG, summary: 'List customers' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { limit, cursor, ...filters } = request.query;
@@ -122,7 +120,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     '/customers/:id',
     {
       schema: { params: IdParams, response: { 200: CustomerData } },
-      config: { scope: 'api', tag: TAG, summary: 'Read one customer' },
+      config: { scope: 'api' },
     },
     async (request) => found(await customers.get(partnerOf(request), request.params.id)),
   );
@@ -131,7 +129,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     '/customers/:id',
     {
       schema: { params: IdParams, body: CustomerUpdate, response: { 200: CustomerData } },
-      config: { scope: 'api', tag: TAG, summary: 'Change a customer' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { params, body } = request;
@@ -147,7 +145,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     '/customers/:id',
     {
       schema: { params: IdParams, response: { 200: DeletedData } },
-      config: { scope: 'api', tag: TAG, summary: 'Delete a customer' },
+      config: { scope: 'api' },
     },
     async (request): Promise<Static<typeof DeletedData>> => {
       const { id } = request.params;
@@ -156,15 +154,12 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
     },
   );
 
-  for (const [action, summary] of [
-    ['suspend', 'Suspend a customer'],
-    ['resume', 'Resume a customer'],
-  ] as const) {
+  for (const action of ['suspend', 'resume'] as const) {
     app.post(
       `/customers/:id/${action}`,
       {
         schema: { params: IdParams, response: { 200: CustomerData } },
-        config: { scope: 'api', tag: TAG, summary },
+        config: { scope: 'api' },
       },
       async (request) => {
         const { id } = request.params;

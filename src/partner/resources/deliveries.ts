@@ -31,8 +31,6 @@ const DeliveryData = Type.Object({
   created_at: Time,
 });
 
-const TAG = 'Webhooks';
-
 export function deliveryRoutes(
   app: ApiApp,
   { webhooks, deliveries }: Pick<PartnerStores, 'webhooks' | 'deliveries'>,
@@ -41,7 +39,7 @@ export function deliveryRoutes(
     '/webhooks/:id/test',
     {
       schema: { params: IdParams, response: { 202: DeliveryData } },
-      config: { scope: 'api', tag: TAG, summary: 'Send a test event' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const earlier = earlierEffect(request);
@@ -62,7 +60,7 @@ export function deliveryRoutes(
         querystring: ListQuery(DeliveryFilters),
         response: { 200: PageOf(DeliveryData) },
       },
-      config: { scope: 'api', tag: TAG, summary: 'List deliveries to an endpoint' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { id } = request.params;
@@ -82,7 +80,7 @@ export function deliveryRoutes(
     '/webhooks/:id/deliveries/:delivery_id/retry',
     {
       schema: { params: RetryParams, response: { 202: DeliveryData } },
-      config: { scope: 'api', tag: TAG, summary: 'Deliver again' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const { id, delivery_id: deliveryId } = request.params;

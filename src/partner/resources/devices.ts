@@ -55,14 +55,12 @@ const OrderData = Type.Object({
 
 type Stores = Pick<PartnerStores, 'customers' | 'devices' | 'enrollment' | 'orders'>;
 
-const TAG = 'Devices';
-
 export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orders }: Stores): void {
   app.post(
     '/customers/:id/enrollment-tokens',
     {
       schema: { params: IdParams, response: { 201: EnrollmentTokenData } },
-      config: { scope: 'api', tag: 'Customers', summary: 'Make a token that enrolls one device' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const { id } = request.params;
@@ -82,7 +80,7 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
     '/customers/:id/devices',
     {
       schema: { params: IdParams, querystring: ListQuery({}), response: { 200: PageOf(DeviceData) } },
-      config: { scope: 'api', tag: TAG, summary: 'List the devices of a customer' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { id } = request.params;
@@ -102,7 +100,7 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
     '/devices/:id',
     {
       schema: { params: IdParams, response: { 200: DeviceData } },
-      config: { scope: 'api', tag: TAG, summary: 'Read one device' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const device = await devices.get(partnerOf(request), request.params.id);
@@ -115,7 +113,7 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
     '/devices/:id',
     {
       schema: { params: IdParams, response: { 200: DeletedData } },
-      config: { scope: 'api', tag: TAG, summary: 'Remove a device' },
+      config: { scope: 'api' },
     },
     async (request): Promise<Static<typeof DeletedData>> => {
       const { id } = request.params;
@@ -128,7 +126,7 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
     '/devices/:id/orders',
     {
       schema: { params: IdParams, body: OrderCreate, response: { 201: OrderData } },
-      config: { scope: 'api', tag: TAG, summary: 'Ask something of a device' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const { id } = request.params;

@@ -1,6 +1,6 @@
 /** What the interface says of itself, to anybody: its error codes, and how it changed. */
 import { ERROR_CODES } from '../../api/wire/error-codes.ts';
-import { type ApiApp, page } from '../../api/framework/route.ts';
+import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 
 const MaybeStatus = Type.Union([Type.Integer(), Type.Null()]);
@@ -24,7 +24,7 @@ export function documentRoutes(app: ApiApp): void {
     '/error-codes',
     {
       schema: { response: { 200: whole(ErrorCodeData) } },
-      config: { scope: 'public', tag: 'Documentation', summary: 'Read the error codes' },
+      config: { scope: 'public' },
     },
     () => {
       const items = Object.entries(ERROR_CODES).map(([code, entry]) => ({
@@ -34,19 +34,16 @@ export function documentRoutes(app: ApiApp): void {
         description: entry.description,
         retry: entry.retry,
       }));
-      return page(
-        items.toSorted((a, b) => (a.code < b.code ? -1 : 1)),
-        null,
-      );
+      return wholeOf(items.toSorted((a, b) => (a.code < b.code ? -1 : 1)));
     },
   );
   app.get(
     '/changelog',
     {
       schema: { response: { 200: whole(ChangeData) } },
-      config: { scope: 'public', tag: 'Documentation', summary: 'Read what changed in this interface' },
+      config: { scope: 'public' },
     },
-    () => page(CHANGES, null),
+    () => wholeOf(CHANGES),
   );
 }
 
@@ -54,9 +51,13 @@ export function documentRoutes(app: ApiApp): void {
 function whole<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
   return Type.Object({
     items: Type.Array(item),
-    has_more: Type.Boolean(),
-    next_cursor: Type.Union([Type.String(), Type.Null()]),
+    has_more: Type.Literal(false),
+    next_cursor: Type.Null(),
   });
+}
+
+function wholeOf<Item>(items: readonly Item[]) {
+  return { items: [...items], has_more: false as const, next_cursor: null };
 }
 
 /** What changed in the Partner API, newest first: of one source with `GET /changelog`. */

@@ -20,7 +20,7 @@ const EventData = Type.Object({
 
 const EventFilters = {
   type: Type.Optional(EventKindName),
-  customer_id: Type.Optional(Type.String({ minLength: 1 })),
+  customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
 };
 
 export function eventRoutes(app: ApiApp, { events }: Pick<PartnerStores, 'events'>): void {
@@ -28,7 +28,7 @@ export function eventRoutes(app: ApiApp, { events }: Pick<PartnerStores, 'events
     '/events',
     {
       schema: { querystring: ListQuery(EventFilters), response: { 200: PageOf(EventData) } },
-      config: { scope: 'api', tag: 'Events', summary: 'List events' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { limit, cursor, ...filters } = request.query;

@@ -8,11 +8,12 @@ import { Bytes, Count, IdParams } from './values.ts';
 
 const PlanData = Type.Object({
   id: Type.String(),
-  slug: Type.String(),
+  slug: Type.Enum(['free_trial', 'pro', 'business']),
   name: Type.String(),
   storage_limit_bytes: Bytes,
   device_limit: Count,
-  desktop_requests_per_hour: Count,
+  /** As the three plans have it. */
+  desktop_requests_per_hour: Type.Unsafe<number>({ enum: [100, 1_000, 10_000] }),
   trial_days: Type.Union([Type.Integer(), Type.Null()]),
   price: Type.Object({ cents: Count, currency: Type.String() }),
   active: Type.Boolean(),
@@ -24,7 +25,7 @@ export function planRoutes(app: ApiApp, { plans }: Pick<PartnerStores, 'plans'>)
     '/plans',
     {
       schema: { querystring: ListQuery({}), response: { 200: PageOf(PlanData) } },
-      config: { scope: 'api', tag: 'Plans', summary: 'List plans' },
+      config: { scope: 'api' },
     },
     async ({ query: { limit, cursor } }) => {
       const after = app.cursors.open('plans', {}, cursor);
@@ -39,7 +40,7 @@ export function planRoutes(app: ApiApp, { plans }: Pick<PartnerStores, 'plans'>)
     '/plans/:id',
     {
       schema: { params: IdParams, response: { 200: PlanData } },
-      config: { scope: 'api', tag: 'Plans', summary: 'Read one plan' },
+      config: { scope: 'api' },
     },
     async ({ params: { id } }) => {
       const plan = await plans.get(id);

@@ -24,12 +24,12 @@ const UsageReply = Type.Unsafe<Static<typeof UsageData> | string>(UsageData);
 const range = {
   from: Type.Optional(Type.String({ format: 'date' })),
   to: Type.Optional(Type.String({ format: 'date' })),
-  granularity: Type.Optional(Granularity),
-  format: Type.Optional(Type.Enum(['json', 'csv'])),
+  granularity: Type.Enum(['day', 'month'], { default: 'day' }),
+  format: Type.Enum(['json', 'csv'], { default: 'json' }),
 };
 const RangeQuery = Type.Object(range, { additionalProperties: false });
 const UsageQuery = Type.Object(
-  { ...range, customer_id: Type.Optional(Type.String({ minLength: 1 })) },
+  { ...range, customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
   { additionalProperties: false },
 );
 
@@ -46,7 +46,7 @@ export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now
       throw noCustomer();
     const to = query.to ?? dayOf(clock.now());
     const from = query.from ?? `${to.slice(0, 7)}-01`;
-    const granularity = query.granularity ?? 'day';
+    const { granularity } = query;
     const report = await stores.usage.usage(partnerId, { from, to, granularity, customerId });
     return {
       period: { from, to, granularity },
@@ -59,7 +59,7 @@ export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now
     '/usage',
     {
       schema: { querystring: UsageQuery, response: { 200: UsageReply } },
-      config: { scope: 'api', tag: 'Usage', summary: 'Read usage' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const data = await usage(request, request.query, request.query.customer_id);
@@ -70,7 +70,7 @@ export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now
     '/customers/:id/usage',
     {
       schema: { params: IdParams, querystring: RangeQuery, response: { 200: UsageReply } },
-      config: { scope: 'api', tag: 'Usage', summary: 'Read the usage of a customer' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const data = await usage(request, request.query, request.params.id);

@@ -15,7 +15,7 @@ export const DeletedData = Type.Object({ id: Type.String(), deleted: Type.Litera
 
 export const LastBackupData = Type.Union([
   Type.Object({
-    status: Type.String(),
+    status: Type.Enum(['completed', 'warning', 'failed']),
     finished_at: Time,
     duration_seconds: Count,
     files_backed_up: Count,

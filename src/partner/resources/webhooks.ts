@@ -34,14 +34,10 @@ const WebhookUpdate = Type.Object(
   { additionalProperties: false, minProperties: 1 },
 );
 const DEFAULT_OVERLAP_SECONDS = 86_400;
-/** The body may be left out: then it is null. */
-const SecretRotation = Type.Unsafe<{ readonly overlap_seconds?: number } | null>({
-  type: ['object', 'null'],
-  properties: {
-    overlap_seconds: { type: 'integer', minimum: 0, maximum: 604_800, default: DEFAULT_OVERLAP_SECONDS },
-  },
-  additionalProperties: false,
-});
+const SecretRotation = Type.Object(
+  { overlap_seconds: Type.Integer({ minimum: 0, maximum: 604_800, default: DEFAULT_OVERLAP_SECONDS }) },
+  { additionalProperties: false },
+);
 
 const shown = {
   id: Type.String(),
@@ -57,7 +53,9 @@ const shown = {
 const WebhookData = Type.Object(shown);
 const WebhookWithSecretData = Type.Object({
   ...shown,
+  /** Null in the reply to a repeated request, which has `secret_shown`. */
   secret: MaybeText,
+  secret_shown: Type.Optional(Type.Literal(true)),
   previous_secret_until: MaybeTime,
 });
 
@@ -66,8 +64,6 @@ export interface WebhookParts {
   readonly sealing: Pick<Sealing, 'seal'>;
   readonly testTargets: readonly TestTarget[];
 }
-
-const TAG = 'Webhooks';
 
 export function webhookRoutes(
   app: ApiApp,
@@ -93,7 +89,7 @@ export function webhookRoutes(
     '/webhooks',
     {
       schema: { body: WebhookCreate, response: { 201: WebhookWithSecretData } },
-      config: { scope: 'api', tag: TAG, summary: 'Add an endpoint' },
+      config: { scope: 'api' },
     },
     async (request, reply) => {
       const { url, events = [], description = null } = request.body;
@@ -116,7 +112,7 @@ export function webhookRoutes(
     '/webhooks',
     {
       schema: { querystring: ListQuery({}), response: { 200: PageOf(WebhookData) } },
-      config: { scope: 'api', tag: TAG, summary: 'List endpoints' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { limit, cursor } = request.query;
@@ -133,7 +129,7 @@ export function webhookRoutes(
     '/webhooks/:id',
     {
       schema: { params: IdParams, response: { 200: WebhookData } },
-      config: { scope: 'api', tag: TAG, summary: 'Read one endpoint' },
+      config: { scope: 'api' },
     },
     async (request) => shownEndpoint(found(await webhooks.get(partnerOf(request), request.params.id))),
   );
@@ -142,7 +138,7 @@ export function webhookRoutes(
     '/webhooks/:id',
     {
       schema: { params: IdParams, body: WebhookUpdate, response: { 200: WebhookData } },
-      config: { scope: 'api', tag: TAG, summary: 'Change an endpoint' },
+      config: { scope: 'api' },
     },
     async (request) => {
       const { body, params } = request;
@@ -157,7 +153,7 @@ export function webhookRoutes(
     '/webhooks/:id',
     {
       schema: { params: IdParams, response: { 200: DeletedData } },
-      config: { scope: 'api', tag: TAG, summary: 'Delete an endpoint' },
+      config: { scope: 'api' },
     },
     async (request): Promise<Static<typeof DeletedData>> => {
       const { id } = request.params;
@@ -170,11 +166,11 @@ export function webhookRoutes(
     '/webhooks/:id/rotate-secret',
     {
       schema: { params: IdParams, body: SecretRotation, response: { 200: WebhookWithSecretData } },
-      config: { scope: 'api', tag: TAG, summary: 'Give an endpoint a new secret' },
+      config: { scope: 'api', body: 'optional' },
     },
     async (request) => {
       const { id } = request.params;
-      const overlapSeconds = request.body?.overlap_seconds ?? DEFAULT_OVERLAP_SECONDS;
+      const { overlap_seconds: overlapSeconds } = request.body;
       const until = clock.now() + overlapSeconds * 1_000;
       const { endpoint, secret } = await rotate(request, id, until);
       const previousUntil = overlapSeconds === 0 ? null : timestamp(until);

@@ -66,6 +66,7 @@ describe('what is built', () => {
       'src/cli/a.ts',
       'service/build/b.js',
       'service/page/c.ts',
+      'docs/api/d.yaml',
       'tsconfig.json',
       'package-lock.json',
       'dist/main.js',
@@ -80,6 +81,8 @@ describe('what is built', () => {
       'service/build/b.js',
       'service/build',
       'service/page/c.ts',
+      'docs/api/d.yaml',
+      'docs/api',
       'service/page',
       'tsconfig.json',
       'package-lock.json',
@@ -106,6 +109,7 @@ describe('what is built', () => {
     'src/cli',
     'service/build/b.js',
     'service/page/c.ts',
+    'docs/api/d.yaml',
     'package-lock.json',
     'tsconfig.json',
   ])('is stale when %s changed since', (name) => {
@@ -115,10 +119,9 @@ describe('what is built', () => {
     expect(isFresh(at.root)).toBe(false);
   });
 
-  test('is stale when a file was taken out, and not because tests or documents changed', () => {
+  test('is stale when a file was taken out, and not because tests or pages for people changed', () => {
     using at = place();
     markBuilt(at.root, built);
-    mkdirSync(join(at.root, 'docs'));
     writeFileSync(join(at.root, 'docs', 'new.md'), '');
     expect(isFresh(at.root)).toBe(true);
     rmSync(join(at.root, 'src/cli/a.ts'));
