@@ -40,7 +40,8 @@ To restore on another machine
   2. Bring the repository directory there, or connect the drive with a copy of it.
   3. See what is in it:   node service/bin/holdfast.js snapshots -r REPOSITORY
   4. Bring files back:    node service/bin/holdfast.js restore -r REPOSITORY latest --target DIR
-     and type the passphrase or the recovery code when asked.
+     and type the passphrase or the recovery code when asked. "latest" is one snapshot:
+     of several sources each has its own, so restore the newest of each by its id.
 `;
 }
 

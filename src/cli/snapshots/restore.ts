@@ -33,6 +33,7 @@ import {
 } from '../command/options.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { placeIn, splitName, warnOfLoss } from './reading.ts';
+import { otherSources, otherSourcesLines } from './other-sources.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -111,7 +112,7 @@ export function define(command: Command, context: Context): void {
       await sayingOther(
         command,
         { snapshots: list.live, trees, signal, again },
-        async () => await run(request, options, context),
+        async () => await run(request, othersOf(request, list.live), options, context),
       );
     };
     await sayingElsewhere(
@@ -183,7 +184,18 @@ function patterns(typed: readonly string[] = [], from: string): PatternSetting[]
   return typed.map((pattern) => ({ pattern: bytesOfText(pattern), from }));
 }
 
-async function run(request: RestoreRequest, options: RestoreOptions, context: Context): Promise<void> {
+/** Only who restores all of a snapshot is told of other sources: whoever names a path knows what to look for. */
+function othersOf({ snapshot, subfolder, paths, include }: RestoreRequest, live: readonly Snapshot[]) {
+  const isWhole = subfolder === undefined && paths.length === 0 && include.length === 0;
+  return isWhole ? otherSources(snapshot, live) : [];
+}
+
+async function run(
+  request: RestoreRequest,
+  others: readonly Snapshot[],
+  options: RestoreOptions,
+  context: Context,
+): Promise<void> {
   const { out, signal } = context;
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
   context.afterInterrupt = 'Files restored so far are whole. Run the same command again to continue.';
@@ -193,7 +205,14 @@ async function run(request: RestoreRequest, options: RestoreOptions, context: Co
     progress.finish();
     if (summary.status === 'partial') context.exitCode = EXIT.partial;
     if (options.json === true) await out.json(restoreObject(request, summary));
-    else if (options.quiet !== true) await out.write(restoreText(request, summary, context));
+    else if (options.quiet !== true) {
+      await out.write(restoreText(request, summary, context));
+      await out.write(
+        otherSourcesLines(others)
+          .map((line) => `${line}\n`)
+          .join(''),
+      );
+    }
   } finally {
     progress.finish();
   }

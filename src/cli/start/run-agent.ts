@@ -188,7 +188,8 @@ async function greet(
     lines.push(
       `  Backups in    ${printable(shownPlace(parseLocation(url)))} (${shownDestination(name, settings)})`,
     );
-  if (created) lines.push(kitText(env, bold));
+  // Also at later starts: the first one may have been ended before it came to this.
+  if (existsSync(statePaths(env).recoveryKit)) lines.push(kitText(env, bold));
   // Unlike later messages of the agent, this one is read where the agent was started.
   const isHere = out.stream.isTTY;
   const run = isHere ? programAtTerminal(context) : programName();
@@ -231,7 +232,7 @@ function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): bool
 
 function kitText(env: Context['env'], stress: (text: string) => string): string {
   const why =
-    'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost.';
+    'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost. Then delete the file, and this reminder ends.';
   return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
 }
 

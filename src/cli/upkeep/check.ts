@@ -198,8 +198,11 @@ function reportText(
   } else {
     lines.push(
       red('The repository is damaged.'),
-      'Files not listed above can be restored. A new backup of the sources stores again what is missing;',
-      `"${holdfastThere`recover`}" rebuilds indexes, and puts back or removes damaged records.`,
+      'Files not listed above can be restored. What to do, in this order:',
+      '  1. Where the originals are still there, back them up again: that mends the older snapshots as well.',
+      `  2. Where another repository has copies: ${holdfastThere`check --read-data --repair-from DIR`}`,
+      `  3. If an index or a record is damaged: ${holdfastThere`recover`}`,
+      '  4. Find out whether the disk is failing, before it takes more.',
       ...marksText(marks),
     );
   }
@@ -215,7 +218,9 @@ function marksText(marks: DamageMarks | undefined): readonly string[] {
   const marked = marks?.marked.size ?? 0;
   return marked === 0
     ? []
-    : [`${count(marked, 'damaged pack')} marked: no backup relies on what is in there.`];
+    : [
+        `${count(marked, 'damaged pack')} marked: the next backup stores again what it needs of ${marked === 1 ? 'it' : 'them'}.`,
+      ];
 }
 
 function affectedLines({ snapshots, files, filesTotal }: Finding): readonly string[] {

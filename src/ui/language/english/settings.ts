@@ -104,7 +104,7 @@ export const settings = {
     'notices.email.password': 'Password',
     'notices.email.from': 'Sender',
     'notices.email.to': 'Recipients',
-  } as Readonly<Record<string, string>>,
+  },
   /** Values that are words. */
   values: {
     wait: 'wait',

@@ -10,7 +10,8 @@ import type { Settings } from './settings-values.ts';
 
 /** The name of a setting on the page; its name in the file if the page has none. */
 export function nameOf(path: KeyPath): string {
-  return t.settings.names[settingName(path)] ?? shownPath(path);
+  const names: Readonly<Record<string, string>> = t.settings.names;
+  return names[settingName(path)] ?? shownPath(path);
 }
 
 export function scheduleWords(text: string): string {
