@@ -24,12 +24,12 @@ export function otherSources(chosen: Snapshot, live: readonly Snapshot[]): reado
     const { record } = snapshot;
     const isCovered = record.paths.every((path) => had.some((one) => isBelow(path, one)));
     if (record.host !== host || record.kind !== kind || isCovered || !isFull(snapshot.storedBy)) continue;
-    const key = [...record.paths].sort().join('\0');
+    const key = record.paths.toSorted().join('\0');
     // Deleted first, so that the map is in the order of these snapshots.
     newest.delete(key);
     newest.set(key, snapshot);
   }
-  return [...newest.values()].reverse();
+  return [...newest.values()].toReversed();
 }
 
 function isBelow(path: ByteString, directory: ByteString): boolean {
