@@ -78,9 +78,9 @@ class Attempts {
     if (last !== undefined && this.#counted >= ATTEMPTS) throw last;
   }
 
-  #isNews({ message }: ReliedPackGone): boolean {
-    const isNew = !this.#foundByOthers.has(message);
-    this.#foundByOthers.add(message);
+  #isNews({ object }: ReliedPackGone): boolean {
+    const isNew = !this.#foundByOthers.has(object);
+    this.#foundByOthers.add(object);
     return isNew;
   }
 

@@ -10,7 +10,7 @@ import { arrangeSources } from './source/source-tree.ts';
 import { SourceOutcomes } from './report/source-outcomes.ts';
 import { looksUnchanged } from './before/source-entry.ts';
 import { NOTHING_UPLOADED, Tally } from './report/tally.ts';
-import { excluderMaker } from './walk/source-rules.ts';
+import { excluderMaker } from './walk/rule-files.ts';
 import { walk } from './walk/walk.ts';
 import { whatIsThere } from './before/what-is-there.ts';
 import type { EntryStat } from '../system/entry-stat.ts';

@@ -19,7 +19,7 @@ import { arrangeSources } from './source/source-tree.ts';
 import type { PackStore } from './store/pack-store.ts';
 import type { StoredDirectory } from './store/pending-directory.ts';
 import type { TreeStore } from './store/tree-store.ts';
-import { excluderMaker } from './walk/source-rules.ts';
+import { excluderMaker } from './walk/rule-files.ts';
 import type { WalkParts } from './walk/walk-parts.ts';
 import { walk, walkLater } from './walk/walk.ts';
 

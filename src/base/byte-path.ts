@@ -74,6 +74,11 @@ export function joinBytes(parent: ByteString, name: ByteString): ByteString {
   return (parent === '/' ? `/${name}` : parent === '' ? name : `${parent}/${name}`) as ByteString;
 }
 
+/** Whether an absolute path is that directory or lies below it. */
+export function isWithin(path: ByteString, directory: ByteString): boolean {
+  return path === directory || directory === '/' || path.startsWith(`${directory}/`);
+}
+
 /** True when the bytes are valid UTF-8. */
 export function isUtf8(bytes: ByteString): boolean {
   return isAscii(bytes) || Buffer.from(textOfBytes(bytes), 'utf8').toString('latin1') === bytes;

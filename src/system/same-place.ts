@@ -10,6 +10,7 @@ import {
   joinBytes,
   pathAbove,
   type ByteString,
+  isWithin,
 } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { mountOf, mountTable, parseMounts, type Mount } from './mount-table.ts';
@@ -109,10 +110,6 @@ function shownMounts(table: string): readonly ShownMount[] {
 function below(path: ByteString, from: ByteString, to: ByteString): ByteString {
   const rest = path.slice(from === '/' ? 1 : from.length + 1);
   return rest === '' ? to : joinBytes(to, asByteString(rest));
-}
-
-function isWithin(path: ByteString, directory: ByteString): boolean {
-  return path === directory || directory === '/' || path.startsWith(`${directory}/`);
 }
 
 /** Undefined where the path cannot be examined. */

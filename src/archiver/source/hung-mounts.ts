@@ -3,7 +3,7 @@
  * blocks for ever in a call that cannot be interrupted. So a separate process touches each first, and one that does not
  * answer in time is left alone and listed.
  */
-import type { ByteString } from '../../base/byte-path.ts';
+import { isWithin, type ByteString } from '../../base/byte-path.ts';
 import { touchFar } from '../../system/far-answer.ts';
 import { isElsewhere, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
 
@@ -54,10 +54,6 @@ export function refuseHung(path: ByteString): void {
 
 function canHang(type: Mount['type']): boolean {
   return isElsewhere(type) || type === 'fuseblk';
-}
-
-function isWithin(path: ByteString, above: ByteString): boolean {
-  return path === above || above === '/' || path.startsWith(`${above}/`);
 }
 
 async function doesAnswer(path: ByteString, signal: AbortSignal): Promise<boolean> {

@@ -19,11 +19,14 @@ import type { Parent } from '../before/parent.ts';
 /** A pack that this run relies on went away before the commit. The run starts again and stores those chunks itself. */
 export class ReliedPackGone extends Error {
   override readonly name = 'ReliedPackGone';
+  /** The pack, snapshot or key generation. */
+  readonly object: string;
   /** The pack is still there, but others have found damage in it meanwhile. */
   readonly isDamaged: boolean;
 
-  constructor(what: string, { isDamaged = false }: { readonly isDamaged?: boolean } = {}) {
-    super(what);
+  constructor(object: string, { isDamaged = false }: { readonly isDamaged?: boolean } = {}) {
+    super(object);
+    this.object = object;
     this.isDamaged = isDamaged;
   }
 }

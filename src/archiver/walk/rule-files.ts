@@ -1,9 +1,12 @@
 import { constants, fstatSync, readSync } from 'node:fs';
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
+import { createExcluder, type ExcludeOptions, type Excluder } from '../../exclude/excluder.ts';
 import type { Entry } from '../../format/tree.ts';
 import type { Parent } from '../before/parent.ts';
 import { isUnchangedFile } from '../before/source-entry.ts';
+import type { ArchiveObserver } from '../report/observer.ts';
+import type { SourceOutcomes } from '../report/source-outcomes.ts';
 import { closeSource, openSource } from '../source/open.ts';
 import type { SourcePlace } from '../source/place.ts';
 import type { ListedDirectory } from '../source/stat.ts';
@@ -35,6 +38,20 @@ export function readRuleFile(path: ByteString, limit: number): Uint8Array | unde
   } finally {
     closeSource(path, fd);
   }
+}
+
+/** Returns a function that creates the rules of one source root, and reports a source that they leave out as a whole. */
+export function excluderMaker(exclude: ExcludeOptions, observer: ArchiveObserver, outcomes: SourceOutcomes) {
+  return (path: ByteString, kind: string, device: number): Excluder => {
+    const excluder = createExcluder(
+      exclude,
+      { root: path, kind: kind === 'file' || kind === 'directory' ? kind : 'other', device },
+      { read: readRuleFile, onError: (error) => observer.ruleProblem(error) },
+    );
+    const { rootDecision } = excluder;
+    if (rootDecision.excluded) outcomes.sourceLeftOut(path, rootDecision);
+    return excluder;
+  };
 }
 
 /**

@@ -2,7 +2,7 @@
  * The sources that a restored snapshot does not have. Each source has snapshots of its own, so whoever restores all of
  * `latest` after a loss could take one source for everything that was backed up.
  */
-import type { ByteString } from '../../base/byte-path.ts';
+import { isWithin } from '../../base/byte-path.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { isFull } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
@@ -22,7 +22,7 @@ export function otherSources(chosen: Snapshot, live: readonly Snapshot[]): reado
   const newest = new Map<string, Snapshot>();
   for (const snapshot of live) {
     const { record } = snapshot;
-    const isCovered = record.paths.every((path) => had.some((one) => isBelow(path, one)));
+    const isCovered = record.paths.every((path) => had.some((one) => isWithin(path, one)));
     if (record.host !== host || record.kind !== kind || isCovered || !isFull(snapshot.storedBy)) continue;
     const key = record.paths.toSorted().join('\0');
     // Deleted first, so that the map is in the order of these snapshots.
@@ -30,10 +30,6 @@ export function otherSources(chosen: Snapshot, live: readonly Snapshot[]): reado
     newest.set(key, snapshot);
   }
   return [...newest.values()].toReversed();
-}
-
-function isBelow(path: ByteString, directory: ByteString): boolean {
-  return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
 /** No line when there are no others. */

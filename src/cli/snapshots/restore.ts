@@ -112,7 +112,13 @@ export function define(command: Command, context: Context): void {
       await sayingOther(
         command,
         { snapshots: list.live, trees, signal, again },
-        async () => await run(request, othersOf(request, list.live), options, context),
+        async () =>
+          await run(
+            request,
+            named.snapshot.startsWith('latest') ? othersOf(request, list.live) : [],
+            options,
+            context,
+          ),
       );
     };
     await sayingElsewhere(

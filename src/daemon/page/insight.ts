@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LastRun, OverviewFacts } from '../../api/page/overview-routes.ts';
+import { KIT_SAVED } from './recovery-kit.ts';
 import type { PageInsight } from '../../api/page/insight-routes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
@@ -30,9 +31,6 @@ export interface PageInsightParts {
   readonly uploadLimit: () => number | null;
   readonly clock: Clock;
 }
-
-/** Setting: when the person said that the recovery kit is stored elsewhere, whereupon it was removed from this machine. */
-export const KIT_SAVED = 'recovery kit saved';
 
 /** Ended jobs that the overview shows. */
 const RECENT_JOBS = 10;

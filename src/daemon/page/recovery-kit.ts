@@ -21,7 +21,8 @@ export interface RecoveryKitParts {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-const SAVED = 'recovery kit saved';
+/** The note in the state that somebody has put the kit away. */
+export const KIT_SAVED = 'recovery kit saved';
 
 export class RecoveryKitKeeper {
   readonly #parts: RecoveryKitParts;
@@ -53,7 +54,7 @@ export class RecoveryKitKeeper {
     if (madeAt !== undefined) {
       const saved: Saved = { made_at: madeAt, saved_at: this.#parts.clock.now() };
       // The note comes first: a kit that is gone without a note would look as if there had never been one.
-      this.#parts.settings.set(SAVED, JSON.stringify(saved));
+      this.#parts.settings.set(KIT_SAVED, JSON.stringify(saved));
       await keepRecoveryCode(this.#parts.stateDirectory);
       await removeFileDurably(this.#file);
     }
@@ -61,7 +62,7 @@ export class RecoveryKitKeeper {
   }
 
   #saved(): Saved | undefined {
-    const text = this.#parts.settings.get(SAVED);
+    const text = this.#parts.settings.get(KIT_SAVED);
     return text === undefined ? undefined : (JSON.parse(text) as Saved);
   }
 

@@ -2,7 +2,7 @@
  * Decides which snapshots the retention rules of the settings forget, for prune and for its preview. While an alarm
  * about a source waits for an answer, none of its snapshots from before the alarm is forgotten.
  */
-import { bytesOfText, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { bytesOfText, isWithin, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import type { StoredBy } from '../../base/stored-by.ts';
 import type { SourceName } from '../../base/source-names.ts';
 import { whereItLies } from '../../system/where-it-lies.ts';
@@ -112,10 +112,6 @@ function frozenSnapshots(
         ),
     );
   return new Set(snapshots.filter(isFrozen).map(({ id }) => id));
-}
-
-function isWithin(path: ByteString, above: ByteString): boolean {
-  return path === above || above === '/' || path.startsWith(`${above}/`);
 }
 
 /** Undefined when no rule is stated. */
