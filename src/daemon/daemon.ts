@@ -42,7 +42,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       looks: [() => writing.look(), () => backups.makeUp(), surroundings.look],
       reminders: [
         () => ends.makeUp(),
-        () => tellAbsences({ ...foundation, ...knowledge, state: { ...database, jobs } }),
+        async (signal) =>
+          await tellAbsences({ ...foundation, ...knowledge, state: { ...database, jobs } }, signal),
         () => tellOpenAlarms({ ...foundation, ...knowledge, settings: notes }),
       ],
     }),

@@ -11,8 +11,8 @@ export interface HouseParts {
   readonly clock: Clock;
   /** Called every minute. */
   readonly looks: readonly (() => void)[];
-  /** Called at the start and every hour: reminders for people. */
-  readonly reminders: readonly (() => void)[];
+  /** Called at the start and every hour, one after the other: reminders for people. The signal aborts when the agent stops. */
+  readonly reminders: readonly ((signal: AbortSignal) => void | Promise<void>)[];
   /** Overrides {@link returnSpareMemory}. */
   readonly returnMemory?: (() => void) | undefined;
   readonly trouble: (error: unknown) => void;
@@ -30,17 +30,17 @@ export function keepHouse(parts: HouseParts): Disposable {
   const ended = new AbortController();
   const { catalogs, clock, state, looks, reminders, trouble } = parts;
   const options = { clock, signal: ended.signal, trouble };
-  const each = (works: readonly (() => void)[]) => (): void => {
+  const each = (works: HouseParts['reminders']) => async (): Promise<void> => {
     for (const work of works) {
       try {
-        work();
+        await work(ended.signal);
       } catch (error) {
         trouble(error);
       }
     }
   };
   const remind = each(reminders);
-  remind();
+  void remind();
   // In separate timers: when tidying fails, reminders matter all the more.
   void periodically(TIDY_MS, () => state.tidy(), options);
   void periodically(TIDY_MS, remind, options);

@@ -30,7 +30,7 @@ export function openSchedules(
     planNow();
     watching.follow(settings().sources);
     backups.dropOld();
-    backups.beginNew();
+    void backups.beginNew();
     metrics.setTargets(
       targetsOf(settings(), jobs),
       settings().destinations.map(({ name }) => name),
@@ -53,7 +53,7 @@ export function openSchedules(
 }
 
 function openScheduler(
-  { clock, log, settings, notes, database: { schedules } }: Foundation,
+  { clock, log, settings, notes, database }: Foundation,
   { writing }: Knowledge,
   { backups, watching }: Work,
   stack: AsyncDisposableStack,
@@ -65,7 +65,7 @@ function openScheduler(
   const scheduler = stack.use(
     new Scheduler({
       clock,
-      store: { get: (key) => schedules.get(key), put: (key, value) => schedules.set(key, value) },
+      store: database.schedules,
       seed: seedOf(notes),
       due: (key, dueAt, caughtUp) => {
         const planned = plan.get(key);

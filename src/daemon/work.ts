@@ -36,7 +36,7 @@ export async function openWork(foundation: Foundation, knowledge: Knowledge, sta
     uploadLimit,
     trouble,
   });
-  const backups = new Backups({ ...foundation, runner });
+  const backups = stack.use(new Backups({ ...foundation, runner }));
   const watching = stack.use(
     new Watching({
       clock,

@@ -1,6 +1,6 @@
 /** Jobs and their problems. Fields that are searched for have columns; the rest of a job is one JSON text. */
 import type { JobPageRequest } from '../jobs/agent.ts';
-import type { Job, JobProblem, JobStatus } from '../jobs/job.ts';
+import type { Job, JobProblem, JobSpec, JobStatus } from '../jobs/job.ts';
 import { relaxed, type Database, type Statement } from './database.ts';
 import { createRuns, type Run, type RunsOf } from './runs.ts';
 
@@ -77,6 +77,8 @@ export interface JobStore {
   record(id: string): JobRecord | undefined;
   /** In the order in which they were added. */
   records(status: JobStatus): readonly JobRecord[];
+  /** The queued jobs whose specification is of that kind and names the same places, in the order in which they were added. */
+  queuedLike(spec: JobSpec): readonly JobRecord[];
   /** The jobs of one pass, in the order in which they were added. */
   ofPass(pass: string): readonly JobRecord[];
   /** All jobs, in the order in which they were added, read one at a time. */
@@ -202,6 +204,14 @@ export function createJobStore(db: Database, keptDetails = KEPT_DETAILS): JobSto
       return row === undefined ? undefined : fromRow(row);
     },
     records: (status) => sql.byStatus.all(status).map(fromRow),
+    queuedLike(spec) {
+      const source = sourceOf(spec);
+      const rows =
+        source === null
+          ? sql.queuedAt.all(spec.type, spec.destination)
+          : sql.queuedOf.all(source, spec.type, spec.destination);
+      return rows.map(fromRow);
+    },
     ofPass: (pass) => sql.byPass.all(pass).map(fromRow),
     *all() {
       // One query for each job, as nothing else could use the connection while a result is being read.
@@ -250,6 +260,12 @@ function statementsOf(db: Database) {
   );
   const select = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE id = ?`);
   const byStatus = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE status = ? ORDER BY seq`);
+  const queuedOf = db.prepare<[string, string, string], Row>(
+    `SELECT ${COLUMNS} FROM jobs WHERE source = ? AND status = 'queued' AND type = ? AND destination = ? ORDER BY seq`,
+  );
+  const queuedAt = db.prepare<[string, string], Row>(
+    `SELECT ${COLUMNS} FROM jobs WHERE status = 'queued' AND type = ? AND destination = ? AND source IS NULL ORDER BY seq`,
+  );
   const byPass = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM jobs WHERE pass = ? ORDER BY seq`);
   const next = db.prepare<[number], Row & { readonly seq: number }>(
     `SELECT seq, ${COLUMNS} FROM jobs WHERE seq > ? ORDER BY seq LIMIT 1`,
@@ -291,6 +307,8 @@ function statementsOf(db: Database) {
     update,
     select,
     byStatus,
+    queuedOf,
+    queuedAt,
     byPass,
     next,
     count,

@@ -10,7 +10,8 @@ export interface ScheduleState {
 
 export interface ScheduleStore {
   get(key: string): ScheduleState | undefined;
-  set(key: string, state: ScheduleState): void;
+  /** Stores all or none. */
+  putAll(states: readonly (readonly [key: string, state: ScheduleState])[]): void;
   remove(key: string): void;
   all(): ReadonlyMap<string, ScheduleState>;
 }
@@ -34,9 +35,9 @@ export function createScheduleStore(db: Database): ScheduleStore {
       const row = select.get(key);
       return row === undefined ? undefined : fromRow(row);
     },
-    set(key, { lastRun, nextRun }) {
-      put.run(key, lastRun, nextRun);
-    },
+    putAll: db.transaction((states) => {
+      for (const [key, { lastRun, nextRun }] of states) put.run(key, lastRun, nextRun);
+    }),
     remove(key) {
       remove.run(key);
     },

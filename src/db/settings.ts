@@ -20,9 +20,15 @@ export function createSettingStore(
   );
   const put = db.prepare<[string, string]>('INSERT OR REPLACE INTO settings VALUES (?, ?)');
   const remove = db.prepare<[string]>('DELETE FROM settings WHERE key = ?');
-  /** Cache of all values, until one is set. */
-  let known: ReadonlyMap<string, string> | undefined;
-  const readAll = (): ReadonlyMap<string, string> => new Map(all.all().map(({ key, value }) => [key, value]));
+  /** Cache of all values; undefined after one was set in a transaction, which may be rolled back. */
+  let known: Map<string, string> | undefined;
+  const readAll = (): Map<string, string> => new Map(all.all().map(({ key, value }) => [key, value]));
+  const write = db.transaction((key: string, value: string | undefined): void => {
+    if (select.get(key) === value) return;
+    if (value === undefined) remove.run(key);
+    else put.run(key, value);
+    changed(key, value ?? null);
+  });
   return {
     get(key) {
       // A transaction may be rolled back, so its results are not cached.
@@ -30,13 +36,17 @@ export function createSettingStore(
       known ??= readAll();
       return known.get(key);
     },
-    set: db.transaction((key: string, value: string | undefined): void => {
-      known = undefined;
-      if (select.get(key) === value) return;
-      if (value === undefined) remove.run(key);
-      else put.run(key, value);
-      changed(key, value ?? null);
-    }),
+    set(key, value) {
+      if (db.inTransaction) {
+        known = undefined;
+        write(key, value);
+        return;
+      }
+      write(key, value);
+      // Reading all of them again after each of many changes would take time with their square.
+      if (value === undefined) known?.delete(key);
+      else known?.set(key, value);
+    },
     all: readAll,
   };
 }

@@ -46,6 +46,8 @@ export interface JobBook {
   ofPass(pass: string | null): readonly JobRecord[];
   /** In the order in which they were added. */
   queued(): readonly JobRecord[];
+  /** Those of `queued` whose specification is of that kind and names the same places. */
+  queuedLike(spec: JobSpec): readonly JobRecord[];
   running(): readonly JobRecord[];
   /** Waits until the job has ended, or `ms` have passed. @throws {RequestError} NOT_FOUND; also the reason of the signal */
   waitFor(id: string, ms: number, signal: AbortSignal): Promise<Job>;
@@ -147,6 +149,7 @@ export function createJobBook(
     record,
     ofPass: (pass) => (pass === null ? [] : jobs.ofPass(pass)),
     queued: () => jobs.records('queued'),
+    queuedLike: (spec) => jobs.queuedLike(spec),
     running: () => jobs.records('running'),
     async waitFor(id, ms, signal) {
       const endMs = clock.monotonic() + ms;

@@ -114,20 +114,19 @@ export interface PassRequest {
  */
 export function submitPass(book: JobBook, request: PassRequest): readonly Job[] {
   const { specs, trigger, pass, isRead, also } = request;
-  const queued = book.queued();
-  const waiting = isPersons(trigger)
-    ? []
-    : queued.filter(
-        ({ job, bookkeeping }) =>
-          job.started_at === null && (bookkeeping.pass === null || !isRead(bookkeeping.pass)),
-      );
-  const known = specs.map((spec) => waiting.find(({ job }) => isDeepStrictEqual(job.spec, spec)));
+  const canJoin = ({ job, bookkeeping }: JobRecord): boolean =>
+    job.started_at === null && (bookkeeping.pass === null || !isRead(bookkeeping.pass));
+  const known = specs.map((spec) =>
+    isPersons(trigger)
+      ? undefined
+      : book.queuedLike(spec).find((record) => canJoin(record) && isDeepStrictEqual(record.job.spec, spec)),
+  );
   // A snapshot that was read earlier lacks what changed since: the waiting jobs move to a new pass that reads the source again.
   const joined = known.some((record) => record !== undefined && copiesOf(book, record))
     ? undefined
     : onePass(known);
   if (joined !== undefined) return joined.map(({ job }) => job);
-  requireRoom(queued, trigger, known.filter((record) => record === undefined).length);
+  if (isPersons(trigger)) requireRoom(book, specs.length);
   const fresh = specs.filter((_, index) => known[index] === undefined);
   const added = book.addAll(fresh, trigger, { pass, also }).values();
   return known.map((record) => {

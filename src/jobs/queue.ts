@@ -44,12 +44,11 @@ export interface JobRequest {
  * @throws {RequestError} QUEUE_FULL
  */
 export function submitJob(book: JobBook, { spec, trigger, copies, also }: JobRequest): Job {
-  const queued = book.queued();
-  const same = isPersons(trigger)
-    ? undefined
-    : queued.find((record) => canStandFor(record, spec) && !copies(record));
-  if (same !== undefined) return same.job;
-  requireRoom(queued, trigger, 1);
+  if (isPersons(trigger)) requireRoom(book, 1);
+  else {
+    const same = book.queuedLike(spec).find((record) => canStandFor(record, spec) && !copies(record));
+    if (same !== undefined) return same.job;
+  }
   return book.add(spec, trigger, also).job;
 }
 
@@ -59,9 +58,8 @@ export function submitJob(book: JobBook, { spec, trigger, copies, also }: JobReq
  * for one destination would keep out those for others.
  * @throws {RequestError} QUEUE_FULL
  */
-export function requireRoom(queued: readonly JobRecord[], trigger: JobTrigger, more: number): void {
-  if (!isPersons(trigger)) return;
-  const counted = queued.filter(({ job }) => isPersons(job.trigger));
+export function requireRoom(book: Pick<JobBook, 'queued'>, more: number): void {
+  const counted = book.queued().filter(({ job }) => isPersons(job.trigger));
   if (counted.length + more <= MOST_QUEUED) return;
   throw new RequestError('QUEUE_FULL', `There are already ${counted.length} jobs waiting`, {
     hint: 'Wait until some are done, or cancel some.',
@@ -81,15 +79,22 @@ function canStandFor({ job }: JobRecord, spec: JobSpec): boolean {
 }
 
 /**
- * Whether the job lets an earlier identical job go first, which has begun and is being retried. As the later job does not
- * begin, it can stand for all requests that come meanwhile: however long a destination is away, only two jobs wait for it.
+ * Tells of a job whether it lets an earlier identical job go first, which has begun and is being retried. As the later job
+ * does not begin, it can stand for all requests that come meanwhile: however long a destination is away, only two jobs
+ * wait for it.
+ * @param queued all queued jobs, in the order in which they were added
  */
-export function yieldsToEarlier({ job }: JobRecord, queued: readonly JobRecord[]): boolean {
-  if (isPersons(job.trigger) || job.started_at !== null) return false;
-  const place = queued.findIndex(({ job: { id } }) => id === job.id);
-  return queued
-    .slice(0, place)
-    .some(({ job: other }) => other.started_at !== null && isDeepStrictEqual(other.spec, job.spec));
+export function yieldsToEarlier(queued: readonly JobRecord[]): (record: JobRecord) => boolean {
+  const placeOf = new Map(queued.map(({ job: { id } }, place) => [id, place]));
+  // Few jobs are being retried, while a thousand may wait.
+  const begun = queued.filter(({ job }) => job.started_at !== null);
+  return ({ job }) => {
+    if (isPersons(job.trigger) || job.started_at !== null) return false;
+    const place = placeOf.get(job.id) ?? queued.length;
+    return begun.some(
+      ({ job: other }) => (placeOf.get(other.id) ?? 0) < place && isDeepStrictEqual(other.spec, job.spec),
+    );
+  };
 }
 
 /**
@@ -121,9 +126,10 @@ export function startable(
   placesOf: (record: JobRecord) => JobPlaces,
   nowMs: number,
 ): readonly JobRecord[] {
+  const yields = yieldsToEarlier(queued);
   return queued
     .filter(({ bookkeeping }) => isDue(bookkeeping.retryAt, nowMs))
-    .filter((record) => !yieldsToEarlier(record, queued))
+    .filter((record) => !yields(record))
     .filter((record) => !isTaken(placesOf(record), taken))
     .map((record, index) => ({ record, index, rank: rankOf(record.job) }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index)

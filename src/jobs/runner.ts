@@ -174,6 +174,8 @@ export class Runner {
 
   async #lookUntilQuiet(): Promise<void> {
     let fine = false;
+    // A thousand jobs that are queued one after the other are looked at once.
+    await Promise.resolve();
     try {
       while (this.#lookAgain && this.#isOpen()) {
         this.#lookAgain = false;

@@ -18,10 +18,11 @@ export interface WaitFacts {
 
 export function showWaits(book: JobBook, { partOf, isRead, isBehind }: WaitFacts): void {
   const all = book.queued();
+  const yields = yieldsToEarlier(all);
   let left = MOST_TOLD;
   for (const queued of all) {
     const forReader = passWait(queued, partOf(queued), isRead);
-    const forOthers = queueWait(queued, yieldsToEarlier(queued, all), isBehind(queued));
+    const forOthers = queueWait(queued, yields(queued), isBehind(queued));
     const reason = forReader === undefined ? forOthers : forReader;
     if (reason !== undefined && (left -= 1) >= 0)
       book.show(queued.job.id, (record) =>

@@ -10,10 +10,10 @@ export interface ScheduleState {
   readonly nextRun: number | null;
 }
 
-/** Stores the states. Both methods are synchronous; `put` is durable when it returns. */
+/** Stores the states. Both methods are synchronous; `putAll` stores all or none, and is durable when it returns. */
 export interface ScheduleStore {
   get(key: string): ScheduleState | undefined;
-  put(key: string, state: ScheduleState): void;
+  putAll(states: readonly (readonly [key: string, state: ScheduleState])[]): void;
 }
 
 /**

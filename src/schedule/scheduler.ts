@@ -4,6 +4,7 @@
  */
 import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
+import { inSlices } from '../base/slices.ts';
 import { afterRun, jitterOf, reconcile, type ScheduleState, type ScheduleStore } from './due-state.ts';
 import type { Schedule } from './schedule.ts';
 
@@ -86,10 +87,8 @@ export class Scheduler {
     });
     this.#zone = zone;
     this.#known.clear();
-    for (const { kept, known } of next) {
-      this.#known.set(known.entry.key, known);
-      this.#keep(known, kept);
-    }
+    for (const { known } of next) this.#known.set(known.entry.key, known);
+    this.#keepAll(next);
     this.#nap.abort();
   }
 
@@ -121,8 +120,12 @@ export class Scheduler {
   async #run(): Promise<void> {
     while (!this.#end.signal.aborted) {
       this.#nap = new AbortController();
-      const waitMs = this.#look();
-      await this.#sleep(waitMs);
+      this.#followClock();
+      const now = this.#options.clock.now();
+      const due = this.#due(now);
+      // After a night of sleep a thousand sources may be due at once.
+      if (due.length > 0) await inSlices(due, (key) => this.#fire(key, now), this.#end.signal);
+      await this.#sleep(this.#untilNext(now));
     }
   }
 
@@ -135,17 +138,20 @@ export class Scheduler {
     }
   }
 
-  /** Starts what is due. Returns the milliseconds until the next look. */
-  #look(): number {
-    this.#followClock();
+  /** The keys of what is due, the longest due first. */
+  #due(now: number): readonly string[] {
     const { clock } = this.#options;
-    const now = clock.now();
-    const due = [...this.#known.values()]
+    return [...this.#known.values()]
       .filter(
         ({ fireAt, retryAt }) => fireAt !== null && fireAt <= now && (retryAt ?? 0) <= clock.monotonic(),
       )
-      .sort((a, b) => (a.fireAt ?? 0) - (b.fireAt ?? 0));
-    for (const { entry } of due) this.#fire(entry.key, now);
+      .sort((a, b) => (a.fireAt ?? 0) - (b.fireAt ?? 0))
+      .map(({ entry }) => entry.key);
+  }
+
+  /** Milliseconds until the next look. */
+  #untilNext(now: number): number {
+    const { clock } = this.#options;
     const waits = [...this.#known.values()].map(({ fireAt, retryAt }) =>
       fireAt === null ? LIMITS.nap : Math.max(fireAt - now, (retryAt ?? 0) - clock.monotonic()),
     );
@@ -160,6 +166,7 @@ export class Scheduler {
     const aheadMs = skew - this.#skew;
     if (Math.abs(aheadMs) <= LIMITS.step) return;
     this.#skew = skew;
+    const moved: { readonly known: Known; readonly kept: ScheduleState }[] = [];
     for (const { entry, state, retryAt } of this.#known.values()) {
       const known = this.#withState(
         entry,
@@ -168,8 +175,9 @@ export class Scheduler {
         this.#zone,
       );
       this.#known.set(entry.key, known);
-      this.#keep(known, state);
+      moved.push({ known, kept: state });
     }
+    this.#keepAll(moved);
     if (aheadMs > LIMITS.slept) onWake?.(aheadMs);
   }
 
@@ -178,7 +186,7 @@ export class Scheduler {
     const known = this.#known.get(key);
     const dueAt = known?.state.nextRun ?? null;
     // An earlier call of `due` may have replaced the entries.
-    if (known === undefined || known.fireAt === null || dueAt === null) return;
+    if (known === undefined || known.fireAt === null || known.fireAt > now || dueAt === null) return;
     try {
       due(key, dueAt, now - known.fireAt > LIMITS.late);
     } catch (error) {
@@ -190,7 +198,7 @@ export class Scheduler {
     const { entry } = this.#known.get(key) ?? known;
     const ran = this.#withState(entry, afterRun(entry.schedule, dueAt, now, this.#zone), null, this.#zone);
     if (this.#known.has(key)) this.#known.set(key, ran);
-    this.#keep(ran, known.state);
+    this.#keepAll([{ known: ran, kept: known.state }]);
   }
 
   #withState(entry: ScheduleEntry, state: ScheduleState, retryAt: number | null, zone: string): Known {
@@ -199,13 +207,22 @@ export class Scheduler {
     return { entry, state, fireAt, retryAt };
   }
 
-  #keep({ entry, state }: Known, before: ScheduleState | undefined): void {
-    if (before?.lastRun === state.lastRun && before.nextRun === state.nextRun) return;
+  /** Stores the states that differ from `kept`. */
+  #keepAll(states: readonly { readonly known: Known; readonly kept: ScheduleState | undefined }[]): void {
+    const changed = states
+      .filter(({ known: { state }, kept }) => !isSame(state, kept))
+      .map(({ known: { entry, state } }): [string, ScheduleState] => [entry.key, state]);
+    const [first] = changed;
+    if (first === undefined) return;
     try {
-      this.#options.store.put(entry.key, state);
+      this.#options.store.putAll(changed);
     } catch (error) {
-      // The state in memory applies until the process ends.
-      this.#options.onError(entry.key, error);
+      // The states in memory apply until the process ends.
+      this.#options.onError(first[0], error);
     }
   }
+}
+
+function isSame(state: ScheduleState, before: ScheduleState | undefined): boolean {
+  return before?.lastRun === state.lastRun && before.nextRun === state.nextRun;
 }

@@ -48,7 +48,7 @@ beforeAll(() => {
     });
   }
   state.database.settings.set('machine', 'seed');
-  state.database.schedules.set('backup /a', { lastRun: 1, nextRun: 2 });
+  state.database.schedules.putAll([['backup /a', { lastRun: 1, nextRun: 2 }]]);
   jobs = [...state.database.jobs.all()];
   cpSync(left.closed, left.killed, { recursive: true });
   state.close();

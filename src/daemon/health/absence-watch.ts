@@ -1,6 +1,7 @@
 /** Sends a notice when a source has had no good backup for days, which nobody would notice when nothing fails. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
+import { inSlices } from '../../base/slices.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { StateDatabase } from '../../db/state-database.ts';
@@ -19,24 +20,33 @@ export interface AbsenceParts {
 
 const TOLD = 'absence told';
 
-/** To be called periodically. What was told is stored, so that a restart does not repeat it. */
-export function tellAbsences({ settings, state, notifier, clock }: AbsenceParts): void {
+/**
+ * To be called periodically. What was told is stored, so that a restart does not repeat it.
+ * @param signal ends the look early; then nothing is told
+ */
+export async function tellAbsences(
+  { settings, state, notifier, clock }: AbsenceParts,
+  signal?: AbortSignal,
+): Promise<void> {
   const nowMs = clock.now();
   const { sources, notices, ...others } = settings();
   const zone = zoneOf(others);
   const kept = state.settings.get(TOLD);
   const told = new Map(kept === undefined ? [] : (JSON.parse(kept) as [string, number][]));
-  const found = findAbsences(
-    sources.flatMap((source) =>
-      source.destinations.map((destination) => {
+  const watched: ProtectedSource[] = [];
+  // The first look at a source writes to the disk, which takes milliseconds for each.
+  await inSlices(
+    sources,
+    (source) => {
+      for (const destination of source.destinations) {
         const known = protectedSource(source.path, destination, state, nowMs);
-        return { ...known, dueAt: dueAfter(source, known.lastGoodAt ?? known.since, zone) };
-      }),
-    ),
-    told,
-    notices.absenceDays,
-    nowMs,
+        watched.push({ ...known, dueAt: dueAfter(source, known.lastGoodAt ?? known.since, zone) });
+      }
+    },
+    signal,
   );
+  if (signal?.aborted === true) return;
+  const found = findAbsences(watched, told, notices.absenceDays, nowMs);
   for (const absence of found.tell) notifier.notify(createNotice(absenceNotice(absence, hostname()), clock));
   state.settings.set(TOLD, found.told.size === 0 ? undefined : JSON.stringify([...found.told]));
 }

@@ -1,6 +1,7 @@
 /** Begins backups of the sources in the settings: to one destination as a job, to several as a pass. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
+import { inSlices } from '../../base/slices.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { Agent, Noted } from '../../jobs/agent.ts';
@@ -24,8 +25,9 @@ export interface BackupParts {
 /** A source that is due for a backup, and the trigger. */
 type Owed = Pick<SourceSettings, 'path' | 'destinations'> & { readonly trigger: JobTrigger };
 
-export class Backups {
+export class Backups implements Disposable {
   readonly #parts: BackupParts;
+  #beginning = new AbortController();
   /** Backups that were due but could not be queued, for example while the disk of the state directory was full. */
   readonly #owed = new Map<string, Owed>();
 
@@ -117,16 +119,31 @@ export class Backups {
 
   /**
    * Backs up new sources at once: their schedule would first run after a whole interval, which is long to be without a backup.
+   * To be called again when the settings have changed, which ends an earlier call. Resolves when all are queued; never rejects.
    */
-  beginNew(): void {
-    const { settings, jobs } = this.#parts;
-    for (const source of settings().sources) {
-      const isNew = source.destinations.some(
+  async beginNew(): Promise<void> {
+    const { settings, jobs, trouble } = this.#parts;
+    const isNew = ({ path, destinations }: SourceSettings): boolean =>
+      destinations.some(
         (destination) =>
-          jobs.newest({ types: ['backup'], source: source.path, destination, whole: true }) === undefined,
+          jobs.newest({ types: ['backup'], source: path, destination, whole: true }) === undefined,
       );
-      if (isNew) this.#begin(source, 'schedule');
+    this.#beginning.abort();
+    this.#beginning = new AbortController();
+    try {
+      await inSlices(
+        settings().sources,
+        (source) => isNew(source) && this.#begin(source, 'schedule'),
+        this.#beginning.signal,
+      );
+    } catch (error) {
+      trouble(error);
     }
+  }
+
+  /** Queues nothing more by itself. */
+  [Symbol.dispose](): void {
+    this.#beginning.abort();
   }
 
   /**

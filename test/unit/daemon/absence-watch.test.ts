@@ -11,7 +11,7 @@ import { systemClock } from '../../../src/base/clock.ts';
 
 const DAY_MS = 86_400_000;
 
-test('a source without any backup is told of after the days of the settings, once a day, restarts or not', () => {
+test('a source without any backup is told of after the days of the settings, once a day, restarts or not', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'holdfast-absence-'));
   let nowMs = Date.UTC(2026, 0, 1);
   const clock = { ...systemClock, now: () => nowMs };
@@ -19,9 +19,9 @@ test('a source without any backup is told of after the days of the settings, onc
   const defaults = defaultSettings(context);
   const settings = { ...defaults, sources: [defaultSource('/photos', defaults, context)] };
   const notices: Notice[] = [];
-  const look = (): void => {
+  const look = async (): Promise<void> => {
     const state = openStateDatabase(join(directory, 'state.db'), clock);
-    tellAbsences({
+    await tellAbsences({
       settings: () => settings,
       state,
       notifier: { notify: (notice) => void notices.push(notice) },
@@ -29,16 +29,16 @@ test('a source without any backup is told of after the days of the settings, onc
     });
     state.close();
   };
-  look();
+  await look();
   nowMs += 2 * DAY_MS;
-  look();
+  await look();
   expect(notices).toEqual([]);
   nowMs += 2 * DAY_MS;
-  look();
-  look();
+  await look();
+  await look();
   expect(notices.map(({ kind, source }) => [kind, source])).toEqual([['absence', '/photos']]);
   nowMs += DAY_MS;
-  look();
+  await look();
   expect(notices).toHaveLength(2);
   removeTree(directory);
 });

@@ -24,7 +24,7 @@ test('people are told of what they have to know where nothing can be tidied, too
     catalogs: { rest: async () => await Promise.resolve(true), lookAgain: () => undefined },
     clock,
     looks: [],
-    reminders: [() => (reminded += 1)],
+    reminders: [() => void (reminded += 1)],
     returnMemory: () => undefined,
     trouble: (error) => troubles.push(error),
   });

@@ -94,14 +94,14 @@ test('a move is noticed that was made while no agent ran, and under a clock that
   expect(newest()).toBe(id);
 });
 
-test('what was stored and since when it should be backed up begin anew, for this destination alone', () => {
+test('what was stored and since when it should be backed up begin anew, for this destination alone', async () => {
   const context = { home: directory, stateDirectory: directory };
   const defaults = defaultSettings(context);
   const sources = [{ ...defaultSource('/home', defaults, context), destinations: ['main', 'main-too'] }];
   lies('file:///a');
   for (const name of ['main', 'main-too']) keepStoredBytes(database, name, 5, clock.now());
   const notifier = { notify: () => undefined };
-  tellAbsences({ settings: () => ({ ...defaults, sources }), state: database, notifier, clock });
+  await tellAbsences({ settings: () => ({ ...defaults, sources }), state: database, notifier, clock });
   lies('file:///b');
   const { settings } = database;
   expect([storedBytesOf(settings, 'main'), storedBytesOf(settings, 'main-too')?.bytes]).toEqual([

@@ -131,7 +131,7 @@ test('a source whose backups fail every night is overdue after the second one, w
 test('a snapshot that was copied days after its source was read protects it as of when it was read', async () => {
   const now = START + 4 * DAY;
   const sources = [source('/photos')];
-  toldAt(START, sources);
+  await toldAt(START, sources);
   copied('/photos', START, now);
   const status = await statusAt(now, sources);
   expect(status.sources[0]).toMatchObject({ last_good_backup_at: START, overdue: true });
@@ -140,11 +140,11 @@ test('a snapshot that was copied days after its source was read protects it as o
     level: 'bad',
     sentence: 'Not protected: photos has not been backed up for 4d.',
   });
-  expect(toldAt(now, sources)).toBe(1);
+  expect(await toldAt(now, sources)).toBe(1);
   copied('/photos', now, now + HOUR);
   const next = await statusAt(now + HOUR, sources);
   expect(protectionOf(next, now + HOUR).sentence).toBe('Protected: the last good backup is 1h old.');
-  expect(toldAt(now + HOUR, sources)).toBe(0);
+  expect(await toldAt(now + HOUR, sources)).toBe(0);
 });
 
 test('of a job that an earlier version has completed the source is as it was when the job began', async () => {
@@ -191,7 +191,7 @@ test.each([
 });
 
 test('a source without any good backup is late like any other, by when it was to be backed up first', async () => {
-  toldAt(START, [source('/photos')]);
+  await toldAt(START, [source('/photos')]);
   job('waits', '/photos', START);
   const early = await statusAt(START + DAY, [source('/photos')]);
   expect([concerns(early), protectionOf(early, START + DAY).level]).toEqual([[], 'warning']);
@@ -232,9 +232,9 @@ test('each destination of a source is judged by itself', async () => {
 });
 
 /** How many sources people are told of that have had no good backup for days. */
-function toldAt(nowMs: number, sources: readonly SourceSettings[]): number {
+async function toldAt(nowMs: number, sources: readonly SourceSettings[]): Promise<number> {
   let told = 0;
-  tellAbsences({
+  await tellAbsences({
     settings: () => ({ ...settings, sources }),
     state: database,
     notifier: { notify: () => void (told += 1) },
@@ -252,7 +252,7 @@ test.each([
   const sources = [source('/photos')];
   job('completes', '/photos', START + aheadMs);
   job('fails', '/photos', START);
-  expect(toldAt(START, sources)).toBe(0);
+  expect(await toldAt(START, sources)).toBe(0);
   const first = await statusAt(START, sources);
   expect(concerns(first)).toContain('The last backup of one source failed.');
   expect(first.last_backup?.status).toBe('failed');
@@ -260,26 +260,26 @@ test.each([
   const now = START + 5 * DAY;
   job('fails', '/photos', now);
   expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
-  expect(toldAt(now, sources)).toBe(1);
+  expect(await toldAt(now, sources)).toBe(1);
   job('completes', '/photos', now + 1);
   expect(concerns(await statusAt(now + 1, sources))).toEqual([]);
-  expect(toldAt(now + 1, sources)).toBe(0);
+  expect(await toldAt(now + 1, sources)).toBe(0);
 });
 
 test('a source that was added while the clock was ahead is late by when that was noticed', async () => {
   const sources = [source('/photos')];
-  toldAt(START + 365 * DAY, sources);
-  expect(toldAt(START, sources)).toBe(0);
+  await toldAt(START + 365 * DAY, sources);
+  expect(await toldAt(START, sources)).toBe(0);
   const now = START + 5 * DAY;
   expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
-  expect(toldAt(now, sources)).toBe(1);
+  expect(await toldAt(now, sources)).toBe(1);
 });
 
 test('a good backup is as old as it is once a clock is right again that was behind', async () => {
   const sources = [source('/photos')];
   job('completes', '/photos', START);
-  toldAt(START - 365 * DAY, sources);
-  expect(toldAt(START + DAY, sources)).toBe(0);
+  await toldAt(START - 365 * DAY, sources);
+  expect(await toldAt(START + DAY, sources)).toBe(0);
   expect((await statusAt(START + DAY, sources)).sources[0]).toMatchObject({
     overdue: false,
     last_good_backup_at: START,
@@ -326,8 +326,8 @@ test('a backup that could read nothing of its source is no good one, though it c
   expect(protectionOf(status, now).sentence).toMatch(
     /^Not protected: photos has not been backed up for 3 ?d/,
   );
-  toldAt(START, sources);
-  expect(toldAt(now + DAY, sources)).toBe(1);
+  await toldAt(START, sources);
+  expect(await toldAt(now + DAY, sources)).toBe(1);
 });
 
 test('an empty source that is backed up as it is has a good backup', async () => {
@@ -346,11 +346,11 @@ test('a backup by a request with exclude rules of its own hides no failure, and 
   expect(concerns(first)).toEqual(['The last backup of one source failed.']);
   expect(first.sources[0]?.last_good_backup_at).toBe(START);
 
-  toldAt(START, sources);
+  await toldAt(START, sources);
   const now = START + 4 * DAY;
   backup('/photos', now, narrow);
   expect((await statusAt(now, sources)).sources[0]).toMatchObject({ overdue: true });
-  expect(toldAt(now, sources)).toBe(1);
+  expect(await toldAt(now, sources)).toBe(1);
 });
 
 test('what a request left out is no file that could not be read', async () => {

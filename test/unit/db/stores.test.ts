@@ -209,10 +209,10 @@ describe('events', () => {
 
 describe('the smaller stores', () => {
   it('keep when schedules ran', () => {
-    site.reopen().schedules.set('/home daily', { lastRun: null, nextRun: 7 });
+    site.reopen().schedules.putAll([['/home daily', { lastRun: null, nextRun: 7 }]]);
     const { schedules } = site.reopen();
     expect(schedules.get('/home daily')).toEqual({ lastRun: null, nextRun: 7 });
-    schedules.set('/home daily', { lastRun: 7, nextRun: 9 });
+    schedules.putAll([['/home daily', { lastRun: 7, nextRun: 9 }]]);
     expect([...schedules.all()]).toEqual([['/home daily', { lastRun: 7, nextRun: 9 }]]);
     schedules.remove('/home daily');
     expect(schedules.get('/home daily')).toBeUndefined();

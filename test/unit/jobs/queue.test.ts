@@ -47,8 +47,10 @@ describe('the queue', () => {
 
   it('takes restores first, then what somebody waits for, then the rest, each in the order of coming', async () => {
     const { runner, engines } = site;
+    const running = runner.submit(backupOf('/running'), 'api');
+    await settle();
     const ids = [
-      runner.submit(backupOf('/running'), 'api'),
+      running,
       runner.submit(backupOf('/watched'), 'watch'),
       runner.submit(backupOf('/scheduled'), 'schedule'),
       runner.submit(backupOf('/asked'), 'ui'),

@@ -52,7 +52,13 @@ function site(store = memoryStore()) {
 
 function memoryStore(): ScheduleStore & { readonly states: Map<string, ScheduleState> } {
   const states = new Map<string, ScheduleState>();
-  return { states, get: (key) => states.get(key), put: (key, state) => void states.set(key, state) };
+  return {
+    states,
+    get: (key) => states.get(key),
+    putAll: (all) => {
+      for (const [key, state] of all) states.set(key, state);
+    },
+  };
 }
 
 function entry(text: string, key = 'a', jitterSeconds = 0): ScheduleEntry {
@@ -162,7 +168,7 @@ describe('a scheduler', () => {
 
   it('runs nothing more because the machine starts in 1970 and asks for the time later', async () => {
     const { clock, runs, store, scheduler } = site();
-    store.put('a', { lastRun: MIDNIGHT - 22 * HOUR, nextRun: MIDNIGHT + 2 * HOUR });
+    store.states.set('a', { lastRun: MIDNIGHT - 22 * HOUR, nextRun: MIDNIGHT + 2 * HOUR });
     clock.jump(-START);
     const made = scheduler();
     made.replace([entry('daily at 02:00')], 'UTC');
@@ -259,7 +265,7 @@ describe('a scheduler', () => {
     const store = memoryStore();
     const { clock, runs, errors, scheduler } = site({
       ...store,
-      put: () => {
+      putAll: () => {
         throw new Error('disk full');
       },
     });
