@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RestoreSpec } from '../../../src/jobs/job.ts';
 import { MOST_QUEUED } from '../../../src/jobs/queue.ts';
 import { RETRY_TIMES } from '../../../src/jobs/retry-delay.ts';
@@ -65,6 +65,15 @@ describe('the queue', () => {
       await settle();
     }
     expect(order).toEqual([0, 4, 3, 5, 1, 2]);
+  });
+
+  it('is read a few times only when many jobs are added to it at once', async () => {
+    const read = vi.spyOn(site.state.database.jobs, 'records');
+    for (let count = 0; count < 200; count += 1) site.runner.submit(backupOf(`/${count}`), 'schedule');
+    await settle();
+    expect(site.state.database.jobs.count('queued')).toBe(199);
+    expect(read.mock.calls.filter(([status]) => status === 'queued').length).toBeLessThan(10);
+    read.mockRestore();
   });
 
   it('holds a hundred waiting jobs and no more', async () => {
