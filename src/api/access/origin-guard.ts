@@ -1,8 +1,8 @@
-/** Requests that a browser makes for a page of another site are refused, whatever they ask for. */
+/** Refuses requests that a browser makes for a page of another site, whatever they ask for. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 
-/** Why the request is refused, or undefined. The host was checked before. */
+/** The reason to refuse the request, or undefined. The host guard must have accepted the request. */
 export function originRefusal(headers: IncomingHttpHeaders): ApiError | undefined {
   const origin = headers.origin;
   const site = headers['sec-fetch-site'];

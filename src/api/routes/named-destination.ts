@@ -8,7 +8,10 @@ import { ApiError } from '../wire/api-error.ts';
 import { localDirectory } from './local-directory.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
-/** The name of a configured destination, or the URL of one that backups were stored in. */
+/**
+ * The name of a configured destination, or the URL of one that backups were stored in.
+ * @throws {ApiError} INVALID_DESTINATION
+ */
 export function readDestination(given: string | undefined, { agent }: Pick<ResourceParts, 'agent'>): string {
   try {
     return agent.destinationOf(given);
