@@ -1,4 +1,4 @@
-/** The plan in force with what is left of its limit, and the enrollment with a Partner service. */
+/** The plan in force with the state of its limit, and the enrollment with a Partner service. */
 import { HoldfastError, RequestError, StateError } from '../../base/errors.ts';
 import type { PartnerStatus } from '../../jobs/agent.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -12,15 +12,15 @@ import { Account, EnrollRequest } from '../schemas/page/settings.ts';
 import { rateLimitPart } from '../routes/status-routes.ts';
 
 export interface EnrollmentWish {
-  /** Of the Partner service. */
+  /** Base URL of the Partner service. */
   readonly url: string;
   readonly token: string;
-  /** Undefined for the name of the machine. */
+  /** Name of the device; undefined for the name of the machine. */
   readonly name: string | undefined;
 }
 
 export interface AccountParts {
-  /** In force: of the settings, or of the partner. */
+  /** Returns the plan in force: that of the partner, or that of the settings. */
   readonly plan: () => Plan;
   readonly enrollment: {
     /** Null while the device is not enrolled. */
@@ -90,7 +90,7 @@ function partnerPart(status: PartnerStatus): NonNullable<Account['partner']> {
   };
 }
 
-/** Errors of the enrollment, as the registry of error codes has them. */
+/** Converts errors of the enrollment to codes of the registry. */
 async function answered(work: Promise<unknown>): Promise<void> {
   try {
     await work;
