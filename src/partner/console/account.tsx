@@ -1,4 +1,4 @@
-/** The account: who it is, its password, its second factor, and where it is signed in. */
+/** The account page: the partner's data, password, second factor, and sessions. */
 import type { FastifyReply } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -88,7 +88,7 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
   }
 }
 
-/** The hash of a new password, or what is wrong with it. */
+/** The hash of a new password, or the problem with it. */
 async function hashedOrProblem(password: string): Promise<string | Problems> {
   try {
     return await hashPassword(password);
