@@ -44,8 +44,8 @@ const SYSTEM: PeerTiming = {
 
 /**
  * Looks up users in batches, with pauses in between, because for each look the system goes through all connections of
- * the machine. However many connections somebody opens, looks take up a small part of the process's time and at most
- * half of the system's.
+ * the machine. However many connections somebody opens, looks hold up the process for a small part of the time, and the
+ * system reads its table for at most half of the time.
  * @param readTable returns the system's table of all connections; empty where it is not available
  */
 export function createPeerUsers(

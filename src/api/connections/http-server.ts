@@ -66,8 +66,8 @@ export function createHttpServer(
   }
 
   /**
-   * Ends a silent connection unless the server is the one to act: the request is complete and either the response has
-   * not begun, or the client has taken everything written so far.
+   * Ends a silent connection unless the server is the one to act: the request is complete, the response is not, and it
+   * is a patient one, has not begun, or the client has taken everything written so far.
    */
   function endSilent(socket: Socket): void {
     const exchange = latest.get(socket);

@@ -105,8 +105,8 @@ const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
 /**
- * The rules of Namespaces in XML 1.0: a prefix is not empty, is bound once in an element, and `xml` and `xmlns` are
- * reserved.
+ * The rules of Namespaces in XML 1.0: a prefix is bound to a namespace that is not empty, and only once in an element;
+ * `xml` and `xmlns` are reserved.
  */
 function mayBind(bound: string, value: string, before: readonly (readonly [string, string])[]): boolean {
   if (bound !== '' && value === '') return false;

@@ -26,7 +26,7 @@ export interface EntryFacts {
   readonly isFolder: boolean;
   /** Size of a file in bytes; 0 for a folder. */
   readonly size: number;
-  /** Milliseconds since 1970; undefined for the root, which has no time. */
+  /** Milliseconds since 1970; undefined when the entry has no time, such as the root. */
   readonly modifiedMs: number | undefined;
   /** Entity tag of a file, the same for the same content and for no other; undefined for folders. */
   readonly etag: string | undefined;

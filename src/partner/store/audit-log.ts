@@ -6,7 +6,7 @@ import { pageOf } from './page.ts';
 
 /** Who makes a change. */
 export interface Actor {
-  /** `api`, `owner`, `device`, `service` … */
+  /** `api`, `settings page`, `device`, `operator` or `service`. */
   readonly name: string;
   /** Id of the API key that was used. */
   readonly keyId: string | null;

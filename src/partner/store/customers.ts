@@ -38,7 +38,7 @@ export interface CustomerStore {
   count(partnerId: string): Promise<number>;
   /**
    * Sets the given fields. When nothing changes, no event is written.
-   * @throws {ApiError} as `create`, QUOTA_EXCEEDED
+   * @throws {ApiError} as `create`, and QUOTA_EXCEEDED when the new plan has too few devices
    */
   patch(
     partnerId: string,

@@ -64,7 +64,7 @@ export interface WebhookEndpointStore {
    * False when there is no such endpoint.
    */
   remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
-  /** Makes messages be signed with the new secret and, until `previousUntil`, with the previous one as well. */
+  /** Replaces the secret. Until `previousUntil`, messages are signed with the previous secret as well. */
   rotateSecret(
     partnerId: string,
     id: string,

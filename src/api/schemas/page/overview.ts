@@ -9,8 +9,8 @@ import { AnyJob } from './jobs.ts';
 /**
  * One statement about how well the user is protected. `paths`: the sources concerned. `names`: their display names,
  * with `~` for the home directory. `to`: the destinations concerned; empty when all destinations of the sources are.
- * `since`: time of the last good backup. `files`: some of the files that could not be read. `check`: name of the check
- * behind the statement.
+ * `since`: the oldest of their last good backups; null when one of them has none. `files`: some of the files that could
+ * not be read. `check`: name of the check behind the statement.
  */
 export const Statement = Type.Object({
   level: Type.Enum(['good', 'warning', 'bad']),
