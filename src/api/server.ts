@@ -71,7 +71,7 @@ export interface ApiServerOptions {
   /** Receives unforeseen failures. */
   readonly logger?: FastifyBaseLogger;
   readonly metrics?: () => Promise<MetricsText>;
-  /** For the page alone: overview, all jobs, alarms and previews of restores. */
+  /** For the page alone: overview, all jobs, alarms, previews of restores. */
   readonly pageInsight?: PageInsight;
   /** Removes secrets from the text of errors. */
   readonly redact?: (text: string) => string;
@@ -93,7 +93,7 @@ export interface ApiServer {
    * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED, LISTEN_FAILED
    */
   listen(port: number): Promise<Listening>;
-  /** Accepts no further requests, ends streams, and waits up to `graceMs` for the requests being answered. */
+  /** Takes no more requests, ends streams, and waits up to `graceMs` for the requests that are being answered. */
   close(graceMs?: number): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 import { soleHeader } from '../wire/sole-header.ts';
 
-/** The reason to refuse the request, or undefined. `target` is the request target as it was sent. */
+/** Why the request is refused, or undefined. `target` is the request target as it was sent. */
 export function hostRefusal(
   request: Pick<IncomingMessage, 'rawHeaders'>,
   target: string,

@@ -1,4 +1,4 @@
-/** Refuses requests that a browser makes for a page of another site, whatever they ask for. */
+/** Requests that a browser makes for a page of another site are refused, whatever they ask for. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 

@@ -6,7 +6,7 @@ import { ApiError } from '../wire/api-error.ts';
 import type { Client } from './clients.ts';
 import type { ApiLimits, RequestLimit } from '../wire/limits.ts';
 
-/** What is left of a limit after a request. */
+/** What is left of one limit after a request. */
 export interface Quota {
   readonly accepted: boolean;
   readonly limit: number;
@@ -142,7 +142,7 @@ export function quotaHeaders(quota: Quota): Readonly<Record<string, string>> {
 
 /** @param what what there were too many of */
 export function tooMany(what: string, quota: Quota): ApiError {
-  // Rounded up, so that a retry at that second is not refused again.
+  // Rounded up: a retry at that second must not be refused again.
   const seconds = Math.max(1, Math.ceil(quota.retryAfterMs / 1000));
   return new ApiError('RATE_LIMIT_EXCEEDED', `Too many ${what}`, {
     hint: `Wait ${seconds} seconds.`,

@@ -11,7 +11,7 @@ export interface Listening {
   readonly notes: readonly string[];
 }
 
-/** Ports to try when any will do, since a port that is free on 127.0.0.1 may be taken on ::1. */
+/** Ports to try when any will do, since one that is free on 127.0.0.1 may be taken on ::1. */
 const ATTEMPTS = 20;
 
 /**

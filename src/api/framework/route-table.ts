@@ -148,7 +148,7 @@ function completed(
   };
 }
 
-/** Schemas of the data, by successful status. */
+/** Schemas of the data of each successful status. */
 function responsesOf(schema: FastifySchema): Readonly<Record<string, TSchema>> {
   return (schema.response ?? {}) as Readonly<Record<string, TSchema>>;
 }

@@ -100,7 +100,7 @@ export function listing<Item>(
   return { ...page(items, next), unreadable_directories: unreadable };
 }
 
-/** Schema of a page of the given items. */
+/** Schema of a page of such items. */
 export function PageOf<Item extends TSchema>(item: Item) {
   return Type.Object({
     items: Type.Array(item),

@@ -1,4 +1,4 @@
-/** The plan in force with the state of its limit, and the enrollment with a Partner service. */
+/** The plan in force with what is left of its limit, and the enrollment with a Partner service. */
 import { HoldfastError, RequestError, StateError } from '../../base/errors.ts';
 import type { PartnerStatus } from '../../jobs/agent.ts';
 import { ApiError } from '../wire/api-error.ts';

@@ -6,7 +6,7 @@ import type { Job } from '../../jobs/job.ts';
 import { createEventPace } from './event-pace.ts';
 import { presentEvent } from '../presentation/event.ts';
 
-/** Milliseconds between two comments that keep the connection alive. */
+/** Milliseconds between two comments that keep the connection open. */
 export const PING_MS = 15_000;
 /** Milliseconds after which a disconnected client reconnects. */
 const RETRY_MS = 3_000;

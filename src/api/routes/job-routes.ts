@@ -1,4 +1,4 @@
-/** The routes that jobs of every type have (list, read, cancel, events and log), and the response to a new job. */
+/** The routes that the jobs of every type have: list, read, cancel, events and log; and the response to a new one. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type TSchema, Type } from '../../base/schema-type.ts';
 import { isAbort } from '../../base/errors.ts';
@@ -131,7 +131,7 @@ export interface NewJobs<Shown extends object> {
    * even if this process ends before the first one is answered.
    */
   note(request: StartRequest): Noted;
-  /** The response to a job that was just queued: 202, or 200 when the client waits for the job and it ends in time. */
+  /** The response to a job that was just queued: 202, or 200 when the client waits for it and it ends in time. */
   answer(request: StartRequest, reply: StartReply, job: Job): Promise<Shown>;
 }
 

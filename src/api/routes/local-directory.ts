@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory of an absolute path or a `file:` URL; undefined for a location elsewhere. */
+/** The directory of an absolute path or a `file:` URL; undefined for a place elsewhere. */
 export function localDirectory(url: string): string | undefined {
   if (path.isAbsolute(url)) return path.resolve(url);
   if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;

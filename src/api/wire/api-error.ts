@@ -3,7 +3,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { type ErrorCode, type ResponseCode, isErrorCode, statusOf } from './error-codes.ts';
 
 export interface ApiErrorFacts {
-  /** What to do next, as a sentence; appended to the message. */
+  /** What to do next, as a sentence; joined to the message. */
   readonly hint?: string;
   readonly details?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -91,7 +91,7 @@ function publicCode(error: HoldfastError): ResponseCode | undefined {
     return ALSO_INVALID.has(error.code) ? 'INVALID_REQUEST' : undefined;
   }
   if (error.side !== 'repository') return undefined;
-  // Damage and wrong keys found while browsing: the storage does not hold what it should.
+  // Damage and wrong keys met while browsing: the storage does not hold what it should.
   return isResponseCode(error.code) ? error.code : 'DESTINATION_ERROR';
 }
 

@@ -321,7 +321,7 @@ export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }
 
-/** Codes that a response can have. */
+/** Codes that a response can carry. */
 export type ResponseCode = {
   [Code in ErrorCode]: (typeof ERROR_CODES)[Code]['status'] extends number ? Code : never;
 }[ErrorCode];

@@ -4,7 +4,7 @@ import { ApiError } from './api-error.ts';
 import type { ApiLimits } from './limits.ts';
 
 /**
- * The parsed value, or undefined for an empty body.
+ * The value, or undefined for an empty body.
  * @throws {ApiError} INVALID_JSON, INVALID_REQUEST
  */
 export function parseJsonBody(

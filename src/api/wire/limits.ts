@@ -29,7 +29,7 @@ export interface ApiLimits {
   readonly tokenSeconds: number;
 
   readonly bodyBytes: number;
-  /** Request line and headers together. */
+  /** Request line and headers. */
   readonly headerBytes: number;
   /** Levels of nesting of a JSON body, and the number of its values. */
   readonly bodyDepth: number;
@@ -76,7 +76,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
 
   bodyBytes: 1_048_576,
   headerBytes: 16_384,
-  // The deepest body that a route accepts has four levels.
+  // The deepest body that a route takes has four levels.
   bodyDepth: 32,
   // A thousand paths and a thousand rules stay far below it; a megabyte of commas does not.
   bodyValues: 20_000,

@@ -1,4 +1,4 @@
-/** Checks requests against the schemas of their routes, and describes violations in words. */
+/** Checks requests against the schemas of their routes, and says what is wrong in words. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';

@@ -88,7 +88,7 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
   }
 }
 
-/** The hash of a new password, or the problem with it. */
+/** The hash of a new password, or what is wrong with it. */
 async function hashedOrProblem(password: string): Promise<string | Problems> {
   try {
     return await hashPassword(password);

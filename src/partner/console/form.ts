@@ -16,7 +16,7 @@ export interface Form {
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
 export const MOST_FORM_BYTES = 65_536;
 
-/** The body of a route that takes a form, made by `parseForm`. Each page reads its own fields. */
+/** The body of a route that takes a form: `parseForm` made it, and each page reads its own fields. */
 export const FormBody = Type.Unsafe<Form>({});
 
 /** @throws {ApiError} INVALID_REQUEST */

@@ -17,7 +17,7 @@ export interface PageFacts {
   readonly section?: SectionName;
   /** Absent on pages before sign-in. */
   readonly visitor?: Visitor | undefined;
-  /** What was just done, or has failed. */
+  /** What has just been done, or failed. */
   readonly notice?: Notice | undefined;
   readonly content: JSX.Element;
 }

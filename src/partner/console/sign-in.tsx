@@ -96,7 +96,7 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
     return await begin(login, next, request, reply);
   });
 
-  /** The browser's cookie, if the account has signed in with that browser before. */
+  /** The browser's cookie, when that account has signed in with it. */
   function knownBrowser(request: FastifyRequest, login: PartnerLogin | undefined): string | undefined {
     const browser = cookies.browser.read(request.raw);
     if (login === undefined || browser === undefined) return undefined;

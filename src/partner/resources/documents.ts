@@ -62,7 +62,7 @@ function wholeOf<Item>(items: readonly Item[]) {
 
 /** A change of the Partner API. The list is newest first and is what `GET /changelog` returns. */
 interface Change {
-  /** Day in UTC. */
+  /** A day in UTC. */
   readonly date: string;
   readonly kind: 'added' | 'changed' | 'fixed' | 'deprecated' | 'removed';
   readonly text: string;

@@ -43,7 +43,7 @@ export interface EnrollmentStore {
    * device gets a new key, since nobody received the first one.
    */
   enroll(token: string, device: NewDevice, ip: string | null, running?: RunningKey): Promise<EnrolledDevice>;
-  /** Removes tokens that are too old to be used. */
+  /** Forgets tokens that are too old to be used. */
   prune(): Promise<void>;
 }
 

@@ -19,7 +19,7 @@ import { endpointsAskedForSilence } from './migrations/009-endpoints-asked-for-s
 import { oneTrial } from './migrations/010-one-trial.ts';
 import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
 
-/** The statements of one step. */
+/** Statements of one step. */
 export type Migration = (dialect: MigrationDialect) => readonly string[];
 
 export const MIGRATIONS: readonly Migration[] = [

@@ -54,7 +54,7 @@ async function timesOf(
     .$call(forUpdate(db));
   const row = await select.executeTakeFirst();
   if (row !== undefined) return JSON.parse(row.times) as readonly number[];
-  // First request ever; another one may be the first at the same time.
+  // The first request ever; another one may be the first at the same time.
   await trx
     .insertInto('rate_log')
     .values({ partner_id: partnerId, times: '[]' })

@@ -32,7 +32,7 @@ export interface SignInLog {
   take(limits: readonly AttemptLimit[]): Promise<AttemptVerdict>;
   /** Gives the places back: the attempt does not count. */
   giveBack(places: TakenPlaces): Promise<void>;
-  /** Removes logs whose attempts have all left their windows. */
+  /** Forgets logs whose attempts have all left their window. */
   prune(): Promise<void>;
 }
 

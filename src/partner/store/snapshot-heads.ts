@@ -66,7 +66,7 @@ export interface SnapshotHeadStore {
   ): Promise<{ readonly items: readonly RememberedHead[]; readonly next: string | undefined }>;
 }
 
-/** Writers of a device in all its repositories: one for each machine that ever wrote there. */
+/** Writers of a device, in all its repositories: one for each machine that ever wrote there. */
 export const MOST_WRITERS = 256;
 /**
  * Interval between recorded refusals: a device that keeps reporting the same wrong head must not fill the audit log,

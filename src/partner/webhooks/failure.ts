@@ -8,7 +8,7 @@ export type FailureReason =
   | 'invalid_url'
   /** The name has no address. */
   | 'name_not_found'
-  /** An address of the name is not on the public internet; no connection was made. */
+  /** An address of the name is not on the public internet; nothing was connected to. */
   | 'not_public'
   | 'unreachable'
   /** The certificate is not valid for the name, or of an unknown authority. */
