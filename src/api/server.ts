@@ -1,4 +1,4 @@
-/** The Desktop API: everything it is made of, put together. */
+/** The Desktop API: creates its parts, registers its routes and runs its HTTP servers. */
 import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../base/clock.ts';
@@ -54,43 +54,43 @@ export interface ApiServerOptions {
   readonly agent: Agent;
   readonly state: Pick<StateDatabase, 'credentials' | 'rateLog' | 'idempotency' | 'settings'>;
   readonly clock: Clock;
-  /** As they are at the moment. */
+  /** Returns the settings currently in force. */
   readonly settings: () => Settings;
-  /** Of a partner that the device is enrolled with; undefined for the one in the settings. */
+  /** Returns the plan of the partner that the device is enrolled with; undefined when the plan in the settings applies. */
   readonly partnerPlan?: () => PartnerPlan | undefined;
-  /** What they come from; absent where they cannot be changed by requests. */
+  /** The configuration file behind the settings; absent where requests cannot change the settings. */
   readonly settingsFile?: SettingsFile | undefined;
-  /** What only the page asks for: choosing what to protect, and where to. */
+  /** For the page alone: choosing what to protect, and where to store it. */
   readonly pageProtect?: ProtectParts | undefined;
   readonly stateDirectory: string;
-  /** Directories of this machine that backups are stored in, now. */
+  /** Returns the local directories that backups are currently stored in. */
   readonly stores: () => readonly string[];
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly limits?: Partial<ApiLimits>;
-  /** Told of unforeseen failures. */
+  /** Receives unforeseen failures. */
   readonly logger?: FastifyBaseLogger;
   readonly metrics?: () => Promise<MetricsText>;
   /** For the page alone: overview, all jobs, alarms, previews of restores. */
   readonly pageInsight?: PageInsight;
-  /** Takes the secrets out of what errors say. */
+  /** Removes secrets from the text of errors. */
   readonly redact?: (text: string) => string;
-  /** What the page's settings need beside all that. */
+  /** What the settings area of the page needs in addition. */
   readonly pageSettings?: PageSettings;
 }
 
 export interface ApiServer {
-  /** For requests without a connection. Its routes are complete: none can be added. */
+  /** Answers requests without a network connection, such as injected ones. All routes are registered: none can be added. */
   readonly app: ApiApp;
   readonly credentials: Credentials;
-  /** Of the product's own page. */
+  /** Sessions of the product's own page. */
   readonly sessions: PageSessions;
-  /** Snapshots as a folder. */
+  /** Serves snapshots as a folder over WebDAV. */
   readonly webdav: Webdav;
   readonly routes: RouteTable;
   /**
-   * Listens on 127.0.0.1 and ::1; port 0 for any that is free.
-   * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED
+   * Listens on 127.0.0.1 and ::1. Port 0 picks any port that is free on both.
+   * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED, LISTEN_FAILED
    */
   listen(port: number): Promise<Listening>;
   /** Takes no more requests, ends streams, and waits up to `graceMs` for the requests that are being answered. */
@@ -110,7 +110,7 @@ const RESOURCES: readonly ((app: ApiApp, parts: ResourceParts) => void)[] = [
 
 const GRACE_MS = 5_000;
 
-/** @throws {StateError} when the state directory or its key are not private, or the key is damaged */
+/** @throws {StateError} when the state directory or its key file is not private, or the key file is damaged */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { agent, state, clock, settings, settingsFile, stateDirectory, stores, version } = options;
   const limits: ApiLimits = { ...DEFAULT_LIMITS, ...options.limits };
@@ -178,7 +178,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
 
   const close = async (graceMs = GRACE_MS): Promise<void> => {
     stopping.abort();
-    // Ends the streams, so that the servers do not wait for them.
+    // Closing the app ends the streams; otherwise the servers would wait for them.
     const closed = app.close();
     await Promise.all([endServer(four, graceMs), endServer(six, graceMs)]);
     await closed;
@@ -198,7 +198,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-/** By the partner, where there is one, else by the settings. */
+/** The plan and its request limit: those of the partner if there is one, otherwise those of the settings. */
 function planInForce({ settings, partnerPlan: ask }: ApiServerOptions, limits: ApiLimits) {
   const partnerPlan = (): PartnerPlan | undefined => ask?.();
   const plan = (): Settings['plan'] => partnerPlan()?.slug ?? settings().plan;
@@ -218,7 +218,7 @@ interface ServerParts {
   readonly events: ConnectionEvents;
 }
 
-/** For IPv4 and IPv6, with one limit of connections for both. */
+/** Two servers, for IPv4 and IPv6, that share one limit on connections. */
 function httpServers({
   limits,
   clients,
@@ -248,9 +248,9 @@ interface EventParts {
   readonly port: () => number | undefined;
 }
 
-/** What comes over a connection, whether or not it is a request. */
+/** Handles everything that arrives over a connection, including what is not a valid HTTP request. */
 function connectionEvents({ app, webdav, rateLimits, clock, port }: EventParts): ConnectionEvents {
-  // At once: who is refused may close the connection at any moment.
+  // Synchronous, because a client that is refused may close the connection at any moment.
   const refuse = (socket: Parameters<typeof answerRaw>[0], error: ApiError): void => {
     const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined;
     const quota = rateLimits.lookForClient(clientAt(address));
@@ -264,7 +264,7 @@ function connectionEvents({ app, webdav, rateLimits, clock, port }: EventParts):
   };
 }
 
-/** What is asked for by the page says so. */
+/** Marks the jobs that the page requests with the trigger `ui`. */
 function forPage(agent: Agent): Agent {
   return {
     ...agent,

@@ -1,4 +1,4 @@
-/** What the service does by itself now and then, in each instance: whoever comes first does it. */
+/** Runs the recurring chores of the service. Every instance runs them, and whichever comes first does the work. */
 import type { Clock } from '../base/clock.ts';
 import { periodically } from '../base/periodic.ts';
 import { HEARD_MS } from './store/devices.ts';
@@ -13,10 +13,10 @@ export interface ChoreParts {
 
 const LATE_CHECK_MS = 60_000;
 const PRUNE_MS = 3_600_000;
-/** Devices that are marked as late before others have a turn. */
+/** Devices that are marked as late in one batch. */
 const LATE_AT_ONCE = 100;
 
-/** Resolves once the signal has ended it. */
+/** Runs until the signal aborts, and then resolves. */
 export async function doChores({ stores, ...options }: ChoreParts): Promise<void> {
   const { clock, signal } = options;
   let lookFrom = clock.monotonic() + HEARD_MS;
@@ -25,7 +25,7 @@ export async function doChores({ stores, ...options }: ChoreParts): Promise<void
     try {
       while (!signal.aborted && (await stores.devices.markMissed(LATE_AT_ONCE)) === LATE_AT_ONCE);
     } catch (error) {
-      // Who could not look could not listen either.
+      // While the store could not be queried, no reports could be received either: devices get time to catch up.
       lookFrom = clock.monotonic() + HEARD_MS;
       throw error;
     }

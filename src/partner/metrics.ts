@@ -1,4 +1,4 @@
-/** Figures of this instance for Prometheus. None is of one partner or customer. */
+/** Metrics of this instance for Prometheus. None of them is about a single partner or customer. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { MetricsText } from '../api/wire/metrics-text.ts';
 

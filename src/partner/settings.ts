@@ -1,4 +1,4 @@
-/** The configuration of the Partner service: a file of its own, read once when the service starts. */
+/** Reads the configuration of the Partner service from its own file, once at start. */
 import { join } from 'node:path';
 import { type Static, Type } from '../base/schema-type.ts';
 import { ConfigError } from '../config/config-error.ts';
@@ -98,7 +98,7 @@ type PartnerConfig = Filled<Omit<Static<typeof PartnerConfigSchema>, '$schema'>>
 
 export interface PartnerSettings {
   readonly listen: { readonly host: string; readonly port: number };
-  /** Without a slash at its end; null: what is listened on. */
+  /** Without a trailing slash; null for the address that is listened on. */
   readonly publicUrl: string | null;
   readonly trustedProxies: readonly string[];
   readonly postgres: SecretReference | null;
@@ -109,7 +109,7 @@ export interface PartnerSettings {
 }
 
 export interface PartnerSettingsContext {
-  /** What `~` stands for. */
+  /** Directory that `~` stands for. */
   readonly home: string;
   readonly stateDirectory: string;
 }
@@ -117,8 +117,8 @@ export interface PartnerSettingsContext {
 const check = createSchemaCheck<PartnerConfig>('partner-settings', PartnerConfigSchema);
 
 /**
- * All defaults where there is no file and none has to be.
- * @throws {ConfigError} with every mistake in the file
+ * Reads the settings; all have defaults when the file is missing and not required.
+ * @throws {ConfigError} with every mistake in the file, or CONFIG_MISSING
  */
 export async function readPartnerSettings(
   file: string,

@@ -1,4 +1,4 @@
-/** The Partner service: everything it is made of, put together. */
+/** Starts the Partner service: creates its parts and listens. */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import { endServer, listenAt } from '../api/connections/listening.ts';
@@ -20,7 +20,7 @@ export interface PartnerServiceOptions {
   /** `sqlite:FILE` or `postgres://…`. */
   readonly storeAddress: string;
   readonly keys: PartnerKeys;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -37,8 +37,7 @@ export interface PartnerService extends AsyncDisposable {
 const GRACE_MS = 5_000;
 
 /**
- * Listens when it resolves. Being disposed of, it takes no more requests and lets those go to their end that are being
- * answered.
+ * Resolves when the service listens. Disposal stops accepting requests and lets running ones finish.
  * @throws {StateError} as `listenAt` and `openPartnerStore`; {ConfigError} when a test receiver cannot be used
  */
 export async function startPartnerService(options: PartnerServiceOptions): Promise<PartnerService> {

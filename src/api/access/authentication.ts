@@ -1,4 +1,4 @@
-/** Who a request comes from. */
+/** Authenticates requests to the Desktop API. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 import type { Credentials } from './credentials.ts';
@@ -9,18 +9,21 @@ export type Caller =
   | ({ readonly kind: 'credential'; readonly apiKey: string } & Admission)
   /** The product's own page, signed in. */
   | ({ readonly kind: 'page' } & Admission)
-  /** `problem` makes what to answer where a token is needed; `tried`: they showed something. */
+  /**
+   * `problem` creates the response for a route that needs a token. `tried`: the caller presented a token or session
+   * that is not valid.
+   */
   | { readonly kind: 'anonymous'; readonly problem: () => ApiError; readonly tried: boolean };
 
 export interface Admission {
-  /** Whether the token or session that the request came with still holds: what is answered for long asks again. */
+  /** Whether the token or session of the request is still valid; checked again during long responses. */
   readonly holds: () => boolean;
 }
 
-/** Longer than any token that was ever given out. */
+/** Longer than any token that was ever issued. */
 const LONGEST_TOKEN = 4_096;
 
-/** Never refuses: what an anonymous caller may do is for the route to say. */
+/** Never refuses a request: its route decides what an anonymous caller may do. */
 export async function identify(
   request: Pick<IncomingMessage, 'rawHeaders' | 'headers'>,
   tokens: Tokens,

@@ -1,40 +1,43 @@
-/** Who a request comes from, as far as that tells clients apart that have said nothing of themselves. */
+/** Tells unauthenticated clients apart, by their address and their user on this machine. */
 import type { Socket } from 'node:net';
 import { peersOfThisMachine, type PeerUsers } from './page-peer.ts';
 
-/** By what requests without credentials are counted. */
+/** The client that unauthenticated requests are counted for. */
 export interface Client {
   readonly address: string;
-  /** Of this machine, where the system tells: asked only when others have used up what the address has. */
+  /**
+   * The user on this machine, where the system reveals it. Looked up only when others have used up the limit of the
+   * address.
+   */
   readonly user: () => Promise<User | undefined>;
 }
 
 export interface User {
   readonly name: string;
-  /** Another one than the agent's own, or root, or one who has credentials. */
+  /** Whether the user is neither the agent's own, nor root, nor one that has shown credentials. */
   readonly isStranger: boolean;
 }
 
 export interface Clients {
   of(socket: Socket, address: string | undefined): Client;
-  /** Whose connections these are. */
+  /** The owners of the connections, in the same order. */
   ownersOf(sockets: readonly Socket[]): Promise<readonly string[]>;
-  /** Somebody has shown over this connection that they may use the agent. */
+  /** Notes that a user has proved over this connection that they may use the agent. */
   vouchFor(socket: Socket): void;
   isKnown(owner: string): boolean;
 }
 
-/** Where nobody can tell users apart, all programs of this machine are one. */
+/** The name of all local programs together, where the system does not reveal their users. */
 const UNKNOWN = 'somebody';
 
-/** Users of this machine are clients of their own: one of them does not use up what is for another. */
+/** Each user of this machine is a separate client, so that one cannot use up the limit of another. */
 export function createClients(ownUser = process.getuid?.(), peers: PeerUsers = peersOfThisMachine): Clients {
   const known = new Set([ownUser, 0].filter((user) => user !== undefined).map(nameOf));
 
   const nameOfPeer = async (socket: Socket): Promise<string> => nameOf(await peers.of(socket));
   const addKnown = async (socket: Socket): Promise<void> => {
     const name = await nameOfPeer(socket);
-    // Whoever cannot be told from others vouches for nobody: what one of them has shown, all of them would have.
+    // Indistinguishable users must not vouch: what one of them has proved would be valid for all of them.
     if (name !== UNKNOWN) known.add(name);
   };
 
@@ -54,7 +57,7 @@ export function createClients(ownUser = process.getuid?.(), peers: PeerUsers = p
   };
 }
 
-/** Of which nothing is known but its address. */
+/** A client of which only the address is known. */
 export function clientAt(address = 'unknown'): Client {
   return { address: address.replace(/^::ffff:/, ''), user: async () => await Promise.resolve(undefined) };
 }

@@ -1,4 +1,7 @@
-/** Credentials of the Desktop API: an API key, which is listed, and a secret, which is shown once and never stored. */
+/**
+ * Credentials of the Desktop API: an API key, which is listed, and a secret, which is shown once and stored only as a
+ * hash.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import { RequestError } from '../../base/errors.ts';
@@ -18,7 +21,7 @@ export interface CredentialInfo {
 export interface NewCredential {
   readonly api_key: string;
   readonly name: string;
-  /** Not to be had again. */
+  /** Shown only here: it cannot be retrieved again. */
   readonly secret: string;
 }
 
@@ -27,29 +30,32 @@ export interface Credentials {
   create(name: string): NewCredential;
   list(): readonly CredentialInfo[];
   /**
-   * Gives a key a new secret. The old one and its tokens end at once.
+   * Gives a key a new secret. The old secret and its tokens become invalid at once.
    * @throws {RequestError} NOT_FOUND
    */
   rotate(apiKey: string): NewCredential;
   /**
-   * Ends a key and its tokens at once.
+   * Revokes a key and its tokens at once.
    * @throws {RequestError} NOT_FOUND
    */
   revoke(apiKey: string): void;
-  /** The credential when the secret is right and it was not revoked. Takes the same time for keys that do not exist. */
+  /**
+   * The credential, if the secret is correct and the credential is not revoked. Takes the same time for keys that do
+   * not exist.
+   */
   verify(apiKey: string, secret: string): Credential | undefined;
-  /** The credential of a token, unless it was revoked or has another secret by now. */
+  /** The credential of a token, unless it was revoked or its secret has changed since. */
   current(apiKey: string, generation: number): Credential | undefined;
 }
 
 const LONGEST_NAME = 100;
-/** `last_used_at` is no more exact than this: a login should not wait for the disk each time. */
+/** Precision of `last_used_at`: a login should not wait for the disk each time. */
 const USED_STEP_MS = 60_000;
 
-/** `key` is what secrets are hashed with. */
+/** @param key keys the hashes of secrets */
 export function createCredentials(store: CredentialStore, key: Uint8Array, clock: Clock): Credentials {
   const hash = (secret: string): Buffer => createHmac('sha256', key).update(secret, 'utf8').digest();
-  /** Compared with when there is no such key, so that both ways take as long. */
+  /** Compared with when the key does not exist, so that both cases take the same time. */
   const nobody = hash('');
 
   return {

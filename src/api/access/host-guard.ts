@@ -1,6 +1,7 @@
 /**
- * Only requests that name this agent as their host are answered. A page of another site can make a browser send
- * requests here under a name of its own (DNS rebinding), and then read the answers: its name gives it away.
+ * Refuses requests that do not name this agent as their host. A page of another site can make a browser send requests
+ * to the agent under the site's own name (DNS rebinding), and then read the responses. The name in the Host header
+ * reveals that.
  */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
@@ -13,7 +14,7 @@ export function hostRefusal(
   port: number | undefined,
 ): ApiError | undefined {
   const host = soleHeader(request.rawHeaders, 'host');
-  // `GET http://elsewhere/ HTTP/1.1` names a host of its own, which would count for more than the header.
+  // `GET http://elsewhere/ HTTP/1.1` names its own host, which would take precedence over the header.
   const ownTarget = target.startsWith('/') || target === '*';
   if (
     ownTarget &&
@@ -28,7 +29,7 @@ export function hostRefusal(
   });
 }
 
-/** Hosts under which the agent is reached, as a browser writes them. */
+/** The values of the Host header that name the agent, as browsers write them. */
 function allowedHosts(port: number): readonly string[] {
   const names = ['127.0.0.1', 'localhost', '[::1]'];
   const hosts = names.map((name) => `${name}:${port}`);

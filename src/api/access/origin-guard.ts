@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 
-/** Why the request is refused, or undefined. The host was checked before. */
+/** The reason to refuse the request, or undefined. The host guard must have accepted the request. */
 export function originRefusal(headers: IncomingHttpHeaders): ApiError | undefined {
   const origin = headers.origin;
   const site = headers['sec-fetch-site'];

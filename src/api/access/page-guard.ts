@@ -1,4 +1,4 @@
-/** Who a request to the page's own routes comes from: the cookie of a session says so, and nothing else does. */
+/** Authenticates requests to the page's own routes, by the session cookie alone. */
 import type { IncomingMessage } from 'node:http';
 import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -11,12 +11,15 @@ type PageRequest = Pick<IncomingMessage, 'rawHeaders' | 'headers'>;
 
 const NO_STATE_CHANGE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Cookies of a host go to all of its ports: the name keeps those of several agents apart. */
+/** Browsers send the cookies of a host to all of its ports: the port in the name keeps several agents apart. */
 export function cookieName(port: number | undefined): string {
   return `holdfast_session_${port ?? 0}`;
 }
 
-/** Unlike programs, browsers name the origin of what changes something: without it, the page did not send it. */
+/**
+ * Refuses requests that change something and have no Origin header. Browsers always send it, so such a request comes
+ * from a program and not from the page.
+ */
 export function pageOriginRefusal(method: string, headers: PageRequest['headers']): ApiError | undefined {
   if (NO_STATE_CHANGE.has(method) || headers.origin !== undefined) return undefined;
   return new ApiError('ORIGIN_NOT_ALLOWED', 'The request was not made by the page of the agent', {
@@ -24,7 +27,7 @@ export function pageOriginRefusal(method: string, headers: PageRequest['headers'
   });
 }
 
-/** Never refuses: what somebody without a session may do is for the route to say. */
+/** Never refuses a request: its route decides what a caller without a session may do. */
 export async function identifyPage(
   request: PageRequest & Pick<IncomingMessage, 'socket'>,
   sessions: PageSessions,

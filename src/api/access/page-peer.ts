@@ -1,4 +1,4 @@
-/** Whose program is at the other end of a connection within this machine: Linux says so, other systems do not. */
+/** Finds the user whose program is at the other end of a local connection. Only Linux reveals it. */
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
@@ -12,27 +12,27 @@ const TABLES = { 4: '/proc/net/tcp', 6: '/proc/net/tcp6' } as const;
 export type Version = keyof typeof TABLES;
 
 export interface PeerUsers {
-  /** The id of the user, or undefined when it cannot be told. */
+  /** The user id, or undefined when it cannot be determined. */
   of(socket: PeerAddress): Promise<number | undefined>;
   ofMany(sockets: readonly PeerAddress[]): Promise<readonly (number | undefined)[]>;
 }
 
-/** Connections by their ends, as the tables have them, with their users: what is looked for, and then what was found. */
+/** Maps the two ends of a connection, spelled as in the tables, to the user id. */
 type Found = Map<string, number | undefined>;
 
-/** What many ask for at once, answered by one look. */
+/** One reading of the tables, which answers all callers that wait for it. */
 interface Look {
   readonly wanted: PeerAddress[][];
   readonly found: Promise<ReadonlyMap<PeerAddress, number | undefined>>;
 }
 
-/** Milliseconds between the end of a look and the next one, at least. */
+/** Least milliseconds between the end of a look and the next one. */
 const PAUSE_MS = 20;
-/** At most, however busy the machine is: somebody waits. */
+/** Longest pause between two looks, however busy the machine is, because callers wait. */
 const LONGEST_PAUSE_MS = 500;
 
 export interface PeerTiming {
-  /** Milliseconds of a clock that only goes on. */
+  /** Milliseconds of a monotonic clock. */
   monotonic(): number;
   pause(ms: number): Promise<unknown>;
 }
@@ -43,15 +43,16 @@ const SYSTEM: PeerTiming = {
 };
 
 /**
- * Each look has the system go through all connections of the machine: however many somebody opens, and however fast, the
- * process is held up by looks for a small part of the time, and the system goes through its table for half of it at most.
- * @param readTable what the system says of all connections; empty where it does not
+ * Looks up users in batches, with pauses in between, because for each look the system goes through all connections of
+ * the machine. However many connections somebody opens, looks hold up the process for a small part of the time, and the
+ * system reads its table for at most half of the time.
+ * @param readTable returns the system's table of all connections; empty where it is not available
  */
 export function createPeerUsers(
   readTable: (version: Version) => Promise<Buffer> = tableOf,
   timing = SYSTEM,
 ): PeerUsers {
-  /** A connection has the user who made it for as long as it lasts. */
+  /** Users already found: a connection keeps its user for as long as it lasts. */
   const known = new WeakMap<PeerAddress, number>();
   let next: Look | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -63,7 +64,10 @@ export function createPeerUsers(
   };
   return { ofMany, of: async (socket) => (await ofMany([socket]))[0] };
 
-  /** Nobody joins a look that has begun: the ends of a connection may have been those of another user's before. */
+  /**
+   * Adds the sockets to the next look, never to one that has begun: its table may show the same ends as an earlier
+   * connection of another user.
+   */
   async function join(
     sockets: readonly PeerAddress[],
   ): Promise<ReadonlyMap<PeerAddress, number | undefined>> {
@@ -98,7 +102,7 @@ export function createPeerUsers(
     held: (ms: number) => void,
   ): Promise<ReadonlyMap<PeerAddress, number | undefined>> {
     const users = new Map<PeerAddress, number | undefined>();
-    // A program may have taken a socket of the newer protocol to an address of the older one: then the other table has it.
+    // A program may have connected from an IPv6 socket to an IPv4 address; its entry is then in the IPv6 table.
     for (const version of [4, 6] as const) {
       const pairs = new Map<PeerAddress, string>();
       for (const socket of sockets) {
@@ -126,14 +130,17 @@ export async function peerUser(socket: PeerAddress): Promise<number | undefined>
   return await peersOfThisMachine.of(socket);
 }
 
-/** Of an address with its port, as a table has them. */
+/** Length of an address with its port in the tables. */
 const END_LENGTH = { 4: 13, 6: 37 } as const;
-/** Of others, such as one that its program has closed, the system does not say whose they were. */
+/**
+ * Marks established connections. For others, such as one that its program has closed, the system does not reveal the
+ * owner.
+ */
 const ESTABLISHED = ' 01 ';
 
 /**
- * From the other end's own entry, in which it is the local one. A table may have 100,000 lines of others: those of this
- * process are found by its own end, and no other is taken apart.
+ * Finds the users of the wanted connections. The user is in the other end's own entry, where that end is the local
+ * address. A table may have 100,000 lines, so the search is for this process's own end, and other lines are not parsed.
  */
 function usersOf(wanted: ReadonlySet<string>, table: Buffer, version: Version): Found {
   const length = END_LENGTH[version];
@@ -156,12 +163,12 @@ async function tableOf(version: Version): Promise<Buffer> {
   try {
     return await readFile(TABLES[version]);
   } catch {
-    // Another system, or one that hides it.
+    // Another system, or one that hides the table.
     return Buffer.alloc(0);
   }
 }
 
-/** Undefined where the table cannot have it. */
+/** The two ends as the table spells them; undefined where the table cannot contain the connection. */
 function pairOf(socket: PeerAddress, version: Version): string | undefined {
   const here = bytesOf(socket.localAddress);
   const there = bytesOf(socket.remoteAddress);
@@ -171,7 +178,10 @@ function pairOf(socket: PeerAddress, version: Version): string | undefined {
   return `${spelled(inTable(there), socket.remotePort)} ${spelled(inTable(here), socket.localPort)}`;
 }
 
-/** An address as the system's table has it: groups of four bytes as numbers of this machine, in hexadecimal. */
+/**
+ * An address as the system's table spells it: groups of four bytes as numbers in the byte order of this machine, in
+ * hexadecimal.
+ */
 function spelled(address: Buffer, port = 0): string {
   const bytes = Buffer.from(address);
   if (endianness() === 'LE') bytes.swap32();
@@ -180,7 +190,7 @@ function spelled(address: Buffer, port = 0): string {
 
 const MAPPED = Buffer.from(`${'00'.repeat(10)}ffff`, 'hex');
 
-/** Of the only addresses that are listened on. */
+/** The bytes of a loopback address. The agent listens on no others. */
 function bytesOf(address: string | undefined): Buffer | undefined {
   if (address === '::1') return Buffer.from(`${'00'.repeat(15)}01`, 'hex');
   const parts = (address ?? '').replace(/^::ffff:/, '').split('.');

@@ -1,19 +1,19 @@
 /**
- * Who may use the product's own page: a one-time code, given out over the local socket and carried to the browser in the
- * fragment of an address, is swapped for a session, which the browser keeps in a cookie. Both are in memory alone and
- * end with the agent.
+ * Sessions of the product's own page. A one-time code, issued over the local socket and passed to the browser in the
+ * fragment of a URL, is exchanged for a session, which the browser keeps in a cookie. Codes and sessions are kept in
+ * memory only and end with the agent.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 
 export const PAGE_LIMITS = Object.freeze({
-  /** That a code can be used. Milliseconds, as all here. */
+  /** How long a code can be used. Milliseconds, as are all durations here. */
   codeMs: 60_000,
-  /** Without a request, after which a session ends. */
+  /** Time without a request after which a session ends. */
   idleMs: 12 * 3_600_000,
-  /** After which it ends however busy it is. */
+  /** Time after which a session ends even if it is in use. */
   sessionMs: 7 * 86_400_000,
-  /** Of each; the oldest goes when there are more. */
+  /** Most codes, and most sessions, at a time; when there are more, the oldest is dropped. */
   most: 32,
 });
 
@@ -21,38 +21,44 @@ export const PAGE_LIMITS = Object.freeze({
 const TOKEN_BYTES = 32;
 
 export interface PageSessions {
-  /** A new one-time code. `user`: the id of the only user of this machine whose browser may use it; null for any. */
+  /** Creates a one-time code. `user`: id of the only local user whose browser may use it; null for any user. */
   newCode(user: number | null): string;
   /**
-   * A new session for a code, which is used up, for the user that `peer` tells of. Undefined when there is no such code,
-   * it was used or is too old, or is bound to another user.
+   * Opens a session for a code, which is then used up, on behalf of the user that `peer` finds. Undefined when the code
+   * does not exist, was used, is too old, or is bound to another user.
    */
   open(code: string, peer: Peer): Promise<string | undefined>;
-  /** Whether a session has this token, and it is used by the user who opened it. */
+  /**
+   * Whether a session has this token and the request comes from the user who opened it. Extends the session's idle
+   * time.
+   */
   use(token: string, peer: Peer): Promise<boolean>;
-  /** Whether a session has this token, for a request that began when it had. Does not count as use. */
+  /** Whether the session of a request that is already running still exists. Does not extend its idle time. */
   holds(token: string): boolean;
   end(token: string): void;
 }
 
-/** Whose program sends the request; undefined where that cannot be told. */
+/** Finds the user whose program sends the request; undefined where that cannot be determined. */
 export type Peer = () => Promise<number | undefined>;
 
 interface Code {
   readonly user: number | null;
-  /** Monotonic, as the others. */
+  /** By the monotonic clock, as are the other times here. */
   readonly endsMs: number;
 }
 
 interface Session {
-  /** Cookies go to every port of this machine: another user's server that was sent one can do nothing with it. */
+  /**
+   * The user who opened the session. Browsers send cookies to every port of this machine, and another user's server
+   * that receives one must not be able to use it.
+   */
   readonly user: number | undefined;
   readonly endsMs: number;
   idleEndsMs: number;
 }
 
 export function createPageSessions(clock: Clock): PageSessions {
-  /** By their hashes: how long a look-up takes says nothing about a code or token. */
+  /** Keyed by hashes, so that the time of a look-up reveals nothing about a code or token. */
   const codes = new Map<string, Code>();
   const sessions = new Map<string, Session>();
   const sessionOf = (name: string): Session | undefined => {
@@ -75,7 +81,7 @@ export function createPageSessions(clock: Clock): PageSessions {
       const wanted = codes.get(name)?.user;
       if (wanted === undefined) return undefined;
       const user = await peer();
-      // Somebody else who has seen the code does not use it up.
+      // Another user who has seen the code must not use it up.
       if (wanted !== null && wanted !== user) return undefined;
       const found = codes.get(name);
       codes.delete(name);

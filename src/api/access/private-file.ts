@@ -1,4 +1,4 @@
-/** Files that nobody but the agent's own user may read. */
+/** Reads and creates files that only the agent's own user may read. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { link, open, rm, stat, type FileHandle } from 'node:fs/promises';
@@ -7,7 +7,8 @@ import { StateError, errnoOf } from '../../base/errors.ts';
 
 /**
  * The content of a private file of exactly `size` bytes; undefined when there is none.
- * @throws {StateError} when it is a link, no regular file, of another size, somebody else's, or open to others
+ * @throws {StateError} READ_ERROR when the file is a link or cannot be read, STATE_NOT_PRIVATE when it belongs to
+ * another user or is open to others, STATE_DAMAGED when it is not a regular file of that size
  */
 export async function readPrivateFile(path: string, size: number): Promise<Buffer | undefined> {
   return await readPrivate(path, (stats) => stats.size === size, {
@@ -16,14 +17,14 @@ export async function readPrivateFile(path: string, size: number): Promise<Buffe
   });
 }
 
-/** What to say of a file that is not as it should be. */
+/** The words of the error about a file that is not as expected. */
 export interface PrivateFileWords {
   readonly wanted: string;
   readonly hint: string;
 }
 
 /**
- * The content of a private file whose size `fits`; undefined when there is none.
+ * The content of a private file whose stats `fits` accepts; undefined when there is none.
  * @throws {StateError} as `readPrivateFile`
  */
 export async function readPrivate(
@@ -33,7 +34,7 @@ export async function readPrivate(
 ): Promise<Buffer | undefined> {
   let file: FileHandle;
   try {
-    // Without blocking: a pipe in its place would hold the start up for ever.
+    // Opened without blocking: a pipe at this path would hold up the start for ever.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
@@ -59,8 +60,8 @@ export async function readPrivate(
 }
 
 /**
- * Makes a private file, whole and durable or not at all. False when there is one already.
- * @throws {StateError}
+ * Creates a private file, either whole and durable or not at all. False when the file exists already.
+ * @throws {StateError} WRITE_ERROR
  */
 export async function createPrivateFile(path: string, content: Uint8Array): Promise<boolean> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
@@ -73,7 +74,7 @@ export async function createPrivateFile(path: string, content: Uint8Array): Prom
     } finally {
       await file.close();
     }
-    // Unlike a rename, a link never takes the place of a file that somebody else has just made.
+    // Unlike a rename, a link never replaces a file that another process has just created.
     await link(temporary, path);
     await syncDirectory(dirname(path));
     return true;
@@ -89,8 +90,8 @@ export async function createPrivateFile(path: string, content: Uint8Array): Prom
 }
 
 /**
- * Checks that a directory belongs to us and is closed to others.
- * @throws {StateError}
+ * Checks that a directory belongs to the agent's user and is closed to others.
+ * @throws {StateError} READ_ERROR, STATE_NOT_PRIVATE
  */
 export async function requirePrivateDirectory(path: string): Promise<void> {
   let stats: Stats;
@@ -109,7 +110,7 @@ export async function requirePrivateDirectory(path: string): Promise<void> {
   requirePrivate(path, stats, 700);
 }
 
-/** `wanted` is the mode to advise, in digits. */
+/** @param wanted the mode to recommend, written in octal digits */
 function requirePrivate(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, wanted: number): void {
   if (process.platform === 'win32') return;
   if (process.geteuid !== undefined && uid !== process.geteuid()) {

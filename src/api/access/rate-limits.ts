@@ -1,4 +1,4 @@
-/** How many requests a caller has left, and the headers that say so. */
+/** Counts requests against the limits of their callers, and states what is left in headers. */
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { RateLog } from '../../db/rate-log.ts';
@@ -14,20 +14,26 @@ export interface Quota {
   readonly remaining: number;
   /** When the next slot becomes free. Milliseconds since 1970. */
   readonly resetAtMs: number;
-  /** Until a request is accepted; 0 when this one was. */
+  /** Milliseconds until a request is accepted; 0 when this one was. */
   readonly retryAfterMs: number;
 }
 
 export interface RateLimits {
-  /** Takes a request of the installation's plan. */
+  /** Counts a request against the installation's plan. */
   takeForPlan(): Quota;
-  /** As that, without taking one: for what does not spend the plan. */
+  /** As `takeForPlan`, without counting: for requests that are free of charge. */
   lookForPlan(): Quota;
-  /** Takes a request without a token, of that client (clients.ts). */
+  /** Counts a request without a token against the limits of the client (clients.ts). */
   takeForClient(client: Client): Promise<Quota>;
-  /** As that, without taking one: for requests that are turned away before anything is done for them. */
+  /**
+   * What is left for the client's address, without counting: for requests that are refused before anything is done for
+   * them.
+   */
   lookForClient(client: Client): Quota;
-  /** Counts a login that failed; the quota that refuses it when there were too many, of that key or in all. */
+  /**
+   * Counts a failed login. Returns the exhausted quota when there were too many, for that key or in total; otherwise
+   * undefined.
+   */
   takeFailedLogin(apiKey: string): Quota | undefined;
 }
 
@@ -60,17 +66,18 @@ export function createRateLimits(
       const who = await user();
       if (who === undefined) return ofAddress;
       const own = `${who.name} at ${address}`;
-      // Who has used up what is his takes nothing of what all have together.
+      // A user who has used up their own limit takes nothing from the limit shared by all.
       const left = look(own, limits.anonymous);
       if (!left.accepted) return left;
-      // Whoever has a range of user ids to himself does not get as many buckets, each of which is written to the disk.
+      // Limits strangers together first: somebody who controls a range of user ids would otherwise create as many
+      // buckets, each of which is written to disk.
       const ofAll = who.isStranger ? take('strangers', limits.strangers) : undefined;
       if (ofAll?.accepted === false) return shares.take(own) ?? ofAll;
       return take(own, limits.anonymous);
     },
     lookForClient: ({ address }) => look(`address ${address}`, limits.anonymous),
     takeFailedLogin: (apiKey) => {
-      // By its hash: what is sent as a key may well be a secret that was put in the wrong place.
+      // Keyed by the hash, because the value sent as the key may be a secret that was put in the wrong place.
       const name = createHash('sha256').update(apiKey).digest('hex').slice(0, 32);
       const ofKey = take(`login ${name}`, limits.failedLogins.perKey);
       if (!ofKey.accepted) return ofKey;
@@ -80,22 +87,26 @@ export function createRateLimits(
   };
 }
 
-/** One part in so many of the limit of a user is his whatever all others ask for. */
+/** A user is always granted this fraction (1 / SHARE) of their own limit, whatever all others request. */
 const SHARE = 10;
 /**
- * Users whose shares are counted at a time: in memory alone, since there may be as many as somebody invents. Others have none
- * until a window ends: were one that runs let go, who has so many users would have a new share with each request.
+ * Users whose shares are counted at a time. They are counted in memory only, since somebody may invent any number of
+ * users. Others get no share until a window ends: if a running window were dropped instead, somebody with more users
+ * than this would get a new share with each request.
  */
 const MOST_SHARES = 1_000;
 
 interface Shares {
-  /** Undefined when what is his is used up, too, or too many others have shares. */
+  /** Undefined when the user's share is used up as well, or too many others have shares. */
   take(name: string): Quota | undefined;
 }
 
 function createShares({ requests, windowMs }: RequestLimit, clock: Clock): Shares {
   const most = Math.max(1, Math.floor(requests / SHARE));
-  /** Until when a window lasts, by the monotonic clock, and what was taken in it; those that began first come first. */
+  /**
+   * The end of each user's window, by the monotonic clock, and the requests counted in it; the earliest window comes
+   * first.
+   */
   const taken = new Map<string, { readonly endsMs: number; count: number }>();
   return {
     take(name) {
@@ -129,7 +140,7 @@ export function quotaHeaders(quota: Quota): Readonly<Record<string, string>> {
   };
 }
 
-/** `what` names what there were too many of. */
+/** @param what what there were too many of */
 export function tooMany(what: string, quota: Quota): ApiError {
   // Rounded up: a retry at that second must not be refused again.
   const seconds = Math.max(1, Math.ceil(quota.retryAfterMs / 1000));

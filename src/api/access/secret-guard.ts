@@ -1,6 +1,7 @@
 /**
- * What the page may change of the settings though it has to do with secrets, which no token may: destinations and notices whose
- * secrets were typed on the page just now. A secret that is there already stays where it is, and is sent where it was sent.
+ * Checks changes that the page makes to settings that involve secrets, which no token may make. The page may change
+ * destinations and notices whose secrets were just typed on it. A secret that is already configured must keep its
+ * place, and must still be sent to the same place.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { KeyPath } from '../../config/config-error.ts';
@@ -8,12 +9,15 @@ import { schemaNode, type FilledConfig, type SchemaNode } from '../../config/sch
 import { SECRET_TITLE } from '../../config/schema-parts.ts';
 import { guarded, requireSameLimits } from './settings-guard.ts';
 
-/** Whether a secret in this file was typed on the page in this run of the agent, and no setting referred to it so far. */
+/**
+ * Whether the secret in this file was typed on the page during this run of the agent, and no setting has referred to it
+ * yet.
+ */
 export type IsFresh = (file: string) => boolean;
 
 type FilledDestination = FilledConfig['destinations'][string];
 
-/** @throws {ApiError} FORBIDDEN, naming the first setting that may not be changed so */
+/** @throws {ApiError} FORBIDDEN, naming the first setting that may not be changed in this way */
 export function requireUnguardedByPage(present: FilledConfig, wanted: FilledConfig, isFresh: IsFresh): void {
   requireSameLimits(present, wanted);
   for (const [name, destination] of Object.entries(wanted.destinations))
@@ -30,7 +34,10 @@ export function requireUnguardedByPage(present: FilledConfig, wanted: FilledConf
   }
 }
 
-/** The same for one destination, of the name that it has or is to have. @throws {ApiError} FORBIDDEN */
+/**
+ * Checks one destination, under the name that it has or will have.
+ * @throws {ApiError} FORBIDDEN
+ */
 export function requireDestinationUnguarded(
   name: string,
   wanted: FilledDestination,
@@ -42,10 +49,10 @@ export function requireDestinationUnguarded(
   requireKept(['destinations', name], node, { present, wanted }, isFresh);
 }
 
-/** They say what is run, or let it be said. */
+/** Settings that name the program to run, or a file that can name one. */
 const COMMANDS: ReadonlySet<string> = new Set(['access.rclone.program', 'access.rclone.configFile']);
 
-/** Whoever changes these has no secret sent to anybody else. All others count as where it is sent. */
+/** Settings whose change cannot redirect a secret. All others are treated as part of where a secret is sent. */
 const HARMLESS: ReadonlySet<string> = new Set([
   'access.s3.accessKeyId',
   'access.s3.storageClass',
@@ -57,7 +64,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   'access.sftp.connections',
   'access.webdav.user',
   'access.gs.storageClass',
-  // Of mail.
+  // Of mail notices.
   'user',
   'from',
   'to',
@@ -93,7 +100,7 @@ function isTyped(reference: unknown, isFresh: IsFresh): boolean {
   return typeof reference.file === 'string' && isFresh(reference.file);
 }
 
-/** What a destination or notice says, by the names that lead there; without what is null. */
+/** The values of a destination or notice by their dotted paths, without nulls. */
 interface Leaves {
   readonly secrets: ReadonlyMap<string, unknown>;
   readonly others: ReadonlyMap<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * API keys and secrets as text: a prefix that says what it is, 30 random characters, and 6 of a checksum, by which
- * scanners of leaked text tell a real one from a similar word.
+ * Creates API keys and secrets as text: a prefix that names the kind, 30 random characters, and a checksum of 6
+ * characters, by which scanners for leaked secrets tell a real one from a similar word.
  */
 import { randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -9,7 +9,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const RANDOM_LENGTH = 30;
 const CHECK_LENGTH = 6;
 
-/** Key and secret of the Desktop API; API key, device key and enrollment token of the Partner API. */
+/** API key and secret of the Desktop API; API key, device key and enrollment token of the Partner API. */
 export type SecretPrefix = 'hfk_' | 'hfs_' | 'hfp_' | 'hfd_' | 'hfe_';
 
 export function newSecretText(prefix: SecretPrefix): string {

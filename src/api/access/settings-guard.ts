@@ -1,7 +1,7 @@
 /**
- * What no request may change of the settings, though it may change the others. Whoever holds a token may use the agent;
- * with these it could run commands as the agent's user, have the agent send its secrets elsewhere, or lift the limits
- * that the settings put on tokens. They are changed on the machine: in the file, or by the command line.
+ * Guards the settings that no request may change. Whoever holds a token may use the agent, but with these settings
+ * could run commands as the agent's user, have the agent send its secrets elsewhere, or lift the limits that the
+ * settings put on tokens. They are changed on the machine: in the file, or with the command line.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -9,7 +9,7 @@ import { shownKeyPath, type KeyPath } from '../../config/config-error.ts';
 import type { FilledConfig } from '../../config/schema.ts';
 import { ApiError } from '../wire/api-error.ts';
 
-/** @throws {ApiError} FORBIDDEN, naming the first of them that differs */
+/** @throws {ApiError} FORBIDDEN, naming the first guarded setting that differs */
 export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): void {
   requireSameLimits(present, wanted);
   for (const [name, destination] of Object.entries(wanted.destinations)) {
@@ -18,7 +18,7 @@ export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): v
     requireSame(['destinations', name], known, destination);
   }
   const { ntfy, webhook, email } = wanted.notices;
-  // Where a secret is sent is as good as the secret.
+  // Changing where a secret is sent would reveal the secret.
   if (ntfy !== null && ntfy.token !== null) requireSame(['notices', 'ntfy'], present.notices.ntfy, ntfy);
   if (webhook !== null && webhook.secret !== null)
     requireSame(['notices', 'webhook'], present.notices.webhook, webhook);
@@ -28,7 +28,7 @@ export function requireUnguarded(present: FilledConfig, wanted: FilledConfig): v
 
 type FilledDestination = FilledConfig['destinations'][string];
 
-/** It refers to secrets, for the repository or to be reached, or says which program reaches it. */
+/** Whether the destination refers to secrets, for the repository or for access, or names a program that accesses it. */
 function holdsSecrets({ passphrase, access }: FilledDestination): boolean {
   const { s3, sftp, webdav, azblob, gs, rclone } = access ?? {};
   const guarded = [
@@ -49,7 +49,10 @@ function holdsSecrets({ passphrase, access }: FilledDestination): boolean {
   return guarded.some((one) => one !== null && one !== undefined);
 }
 
-/** What neither tokens nor the page may change. @throws {ApiError} FORBIDDEN */
+/**
+ * Checks the settings that neither tokens nor the page may change.
+ * @throws {ApiError} FORBIDDEN
+ */
 export function requireSameLimits(present: FilledConfig, wanted: FilledConfig): void {
   requireSame(['plan'], present.plan, wanted.plan);
   requireSame(['restore', 'allowedRoots'], present.restore.allowedRoots, wanted.restore.allowedRoots);

@@ -1,4 +1,4 @@
-/** The installation's own key, made at the first start. Other keys are derived from it, one for each use. */
+/** The installation's own key, created at the first start. Each use gets its own key derived from it. */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { StateError } from '../../base/errors.ts';
@@ -9,16 +9,16 @@ const KEY_BYTES = 32;
 export interface ApiKeys {
   /** Signs access tokens. */
   readonly tokens: Uint8Array;
-  /** Keys the hashes of secrets: the database alone proves nothing, and nobody who can write to it can log in. */
+  /** Keys the hashes of secrets: without it, whoever can write to the database still cannot create a valid secret. */
   readonly secrets: Uint8Array;
   readonly cursors: Uint8Array;
-  /** As `secrets`, for that of the folder of snapshots. */
+  /** As `secrets`, for the secret of the WebDAV folder of snapshots. */
   readonly webdav: Uint8Array;
 }
 
 /**
- * Reads `token.key` of the state directory, or makes it.
- * @throws {StateError} when directory or file are open to others or not ours, or the file is damaged
+ * Reads `token.key` in the state directory, or creates it.
+ * @throws {StateError} when directory or file are open to others or belong to another user, or the file is damaged
  */
 export async function openApiKeys(stateDirectory: string): Promise<ApiKeys> {
   await requirePrivateDirectory(stateDirectory);

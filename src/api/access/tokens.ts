@@ -1,4 +1,4 @@
-/** Access tokens: signed, short-lived, and void as soon as the credential they were given for has changed. */
+/** Access tokens: signed, short-lived, and invalid as soon as their credential has changed. */
 import { SignJWT, errors, jwtVerify } from 'jose';
 import { ulid } from 'ulid';
 import type { Clock } from '../../base/clock.ts';
@@ -19,7 +19,7 @@ export interface AccessToken {
 
 export interface TokenClaims {
   readonly apiKey: string;
-  /** Of the credential's secret when the token was given out. */
+  /** Generation of the credential's secret when the token was issued. */
   readonly generation: number;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
@@ -28,7 +28,7 @@ export interface TokenClaims {
 export interface Tokens {
   issue(credential: Pick<Credential, 'apiKey' | 'generation'>): Promise<AccessToken>;
   /**
-   * What a token says. Whether its credential still is as it was has to be asked too.
+   * The claims of a token. The caller must also check that the credential is unchanged.
    * @throws {ApiError} TOKEN_EXPIRED, INVALID_TOKEN
    */
   read(token: string): Promise<TokenClaims>;
@@ -63,7 +63,7 @@ export function createTokens(key: Uint8Array, lifetimeSeconds: number, clock: Cl
           currentDate: new Date(clock.now()),
         });
         const { sub, iat, exp, gen } = payload;
-        // Nothing but what `issue` writes: no key ids, no extensions, no longer life.
+        // Accepts only what `issue` writes: no key ids, no extensions, no longer lifetime.
         const asIssued =
           Object.keys(protectedHeader).length === 2 &&
           typeof sub === 'string' &&
@@ -85,7 +85,7 @@ export function createTokens(key: Uint8Array, lifetimeSeconds: number, clock: Cl
   };
 }
 
-/** A clock that is set back a little does not void the tokens of just now. */
+/** A clock that is set back a little must not invalidate tokens that were just issued. */
 const FUTURE_MS = 60_000;
 
 function expiredToken(cause: Error): ApiError {

@@ -1,4 +1,4 @@
-/** What must not outlive the server: streams and long waits end when it closes. */
+/** Signals that end streams and long waits when the server closes. */
 import type { ServerResponse } from 'node:http';
 
 interface Closable {

@@ -1,4 +1,4 @@
-/** The HTTP servers below the routes: their limits, their clocks, and what to do about requests that are none. */
+/** The HTTP server below the routes: its limits, its timeouts, and how it handles input that is not a valid request. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,13 +9,13 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 export interface ConnectionEvents {
   readonly handle: Handler;
-  /** To answer what the parser of requests refused, and close the connection. */
+  /** Answers what the HTTP parser refused, and closes the connection. */
   readonly malformed: (error: Error, socket: Duplex) => void;
-  /** To answer CONNECT, and close the connection. */
+  /** Answers CONNECT, and closes the connection. */
   readonly tunnel: (request: IncomingMessage, socket: Duplex) => void;
 }
 
-/** Responses that may be silent for as long as they like. */
+/** Responses that may be silent for any length of time. */
 export type PatientResponses = WeakSet<ServerResponse>;
 
 interface Exchange {
@@ -33,7 +33,7 @@ export function createHttpServer(
   const refused = new WeakSet<Duplex>();
   const server = createServer(
     {
-      // A missing Host is answered like a wrong one, by the guard.
+      // The host guard answers a missing Host like a wrong one.
       requireHostHeader: false,
       maxHeaderSize: limits.headerBytes,
       headersTimeout: limits.headersTimeoutMs,
@@ -43,7 +43,7 @@ export function createHttpServer(
     },
     accept,
   );
-  // Their size is limited already; above a number, Node would leave headers out without a word.
+  // The size of headers is limited already. With a limit on their count, Node would silently drop the excess.
   server.maxHeadersCount = 0;
   server.setTimeout(limits.connectionTimeoutMs);
   server.on('connection', (socket) => shares.add(socket, () => waits(socket)));
@@ -59,15 +59,15 @@ export function createHttpServer(
     handle(request, response);
   }
 
-  /** For the client, which has not asked for anything, or has its answer. */
+  /** Whether the connection waits for its client, which has not sent a whole request yet or has received its response. */
   function waits(socket: Socket): boolean {
     const exchange = latest.get(socket);
     return exchange === undefined || !exchange.request.complete || exchange.response.writableFinished;
   }
 
   /**
-   * Silence is the client's unless its request is whole and it waits for us: we have not begun to answer, or it has taken
-   * all that there was so far.
+   * Ends a silent connection unless the server is the one to act: the request is complete, the response is not, and it
+   * is a patient one, has not begun, or the client has taken everything written so far.
    */
   function endSilent(socket: Socket): void {
     const exchange = latest.get(socket);
@@ -85,14 +85,14 @@ export function createHttpServer(
   }
 
   function refuse(error: Error, socket: Duplex): void {
-    // What a client goes on sending after it was refused is refused again and again.
+    // The parser reports each further piece that a refused client sends.
     if (refused.has(socket)) return;
     refused.add(socket);
     const exchange = latest.get(socket);
     if (exchange === undefined || exchange.response.writableFinished) {
       malformed(error, socket);
     } else if (exchange.request.complete) {
-      // Rubbish after a good request: that one gets its answer first.
+      // Malformed data after a valid request: the valid request is answered first.
       exchange.response.once('close', () => malformed(error, socket));
     } else if (exchange.response.headersSent) {
       socket.destroy();

@@ -1,13 +1,13 @@
-/** Listening on the loopback addresses, and on nothing else. */
+/** Listens on the loopback addresses only. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 export interface Listening {
   readonly port: number;
-  /** As they are written in URLs. */
+  /** Host and port as written in URLs. */
   readonly hosts: readonly string[];
-  /** What the person should know, as sentences. */
+  /** Notes for the user, as sentences. */
   readonly notes: readonly string[];
 }
 
@@ -15,9 +15,9 @@ export interface Listening {
 const ATTEMPTS = 20;
 
 /**
- * Has `four` listen on 127.0.0.1 and `six` on ::1, at the same port; 0 for any that is free on both. A machine without
- * IPv6 is left at that.
- * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED
+ * Makes `four` listen on 127.0.0.1 and `six` on ::1, at the same port; 0 for any that is free on both. On a machine
+ * without IPv6, only `four` listens.
+ * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED, LISTEN_FAILED
  */
 export async function listenOnLoopback(four: Server, six: Server, port: number): Promise<Listening> {
   for (let attempt = 1; ; attempt += 1) {
@@ -37,7 +37,7 @@ export async function listenOnLoopback(four: Server, six: Server, port: number):
 }
 
 /**
- * Listens, and gives the port: the one that was asked for, or a free one for 0.
+ * Listens, and returns the port: the one that was requested, or a free one for 0.
  * @throws {StateError} PORT_TAKEN, PORT_NOT_ALLOWED, LISTEN_FAILED
  */
 export async function listenAt(server: Server, host: string, port: number): Promise<number> {
@@ -83,10 +83,10 @@ function isAbsent(error: unknown): boolean {
   return ['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPROTONOSUPPORT', 'EINVAL'].includes(causeCode(error) ?? '');
 }
 
-/** Milliseconds between two looks for connections that have become idle. */
+/** Milliseconds between two checks for connections that have become idle. */
 const IDLE_CHECK_MS = 50;
 
-/** Ends a server: no new connections; each one there is goes when it is idle, or after `graceMs`. */
+/** Closes a server: it accepts no new connections, and closes each existing one when it is idle, or after `graceMs`. */
 export async function endServer(server: Server, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const closed = close(server);

@@ -1,4 +1,4 @@
-/** Answers what is no HTTP request at all, or never becomes one. */
+/** Answers input that is not a valid HTTP request or does not arrive completely. */
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { errnoOf } from '../../base/errors.ts';
@@ -7,10 +7,10 @@ import { errorEnvelope, metaOf } from '../wire/envelope.ts';
 import { requestIdOf } from '../wire/request-id.ts';
 import { SECURITY_HEADERS } from '../wire/security-headers.ts';
 
-/** For a client to take the answer in before the connection goes. */
+/** Time for a client to read the response before the connection is destroyed. */
 const LINGER_MS = 500;
 
-/** The response to what the parser of requests refused. */
+/** The response to what the HTTP parser refused. */
 export function malformedRequest(error: unknown): ApiError {
   switch (errnoOf(error)) {
     case 'HPE_HEADER_OVERFLOW':
@@ -56,6 +56,7 @@ export function answerRaw(
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   const start = `HTTP/1.1 ${error.statusCode} ${STATUS_CODES[error.statusCode] ?? ''}\r\n`;
   socket.end(Buffer.concat([Buffer.from(`${start}${lines.join('')}\r\n`, 'latin1'), body]));
-  // Closing with unread bytes makes the system reset the connection, and the client may lose the answer.
+  // The connection lingers because closing it with unread bytes makes the system reset it, and the client may lose the
+  // response.
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

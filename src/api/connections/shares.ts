@@ -1,18 +1,22 @@
 /**
- * Who keeps connections open. When there are too many, those go first that wait for nothing but their client, of whoever has
- * most of them: whoever opens as many as there may be, and sends half a request on each, keeps nobody out.
+ * Limits open connections fairly. When there are too many, those that only wait for their client are closed first,
+ * taken from the owner with the most connections. So somebody who opens as many as are allowed, and sends half a
+ * request on each, keeps nobody else out.
  */
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 
-/** Tells whose connections these are, by names that the log may have, in their order; asked only when there are many. */
+/**
+ * Returns the owners of the connections, in the same order, as names that may be logged. Called only when there are
+ * many connections.
+ */
 export type OwnersOf = (sockets: readonly Socket[]) => Promise<readonly string[]>;
 
 export interface ConnectionShares {
-  /** @param waits whether it waits for its client: for a whole request, or for the next one */
+  /** @param waits whether the connection waits for its client: for a whole request, or for the next one */
   add(socket: Socket, waits: () => boolean): void;
-  /** It was heard of just now: others have been silent for longer. */
+  /** Notes that the connection was just active, so that it counts as the least silent one. */
   touch(socket: Socket): void;
   readonly size: number;
 }
@@ -26,17 +30,20 @@ interface Entry {
 export interface SharesParts {
   readonly most: number;
   readonly ownersOf: OwnersOf;
-  /** Who runs the program, or has shown to be let in: theirs go when those of all others are gone. */
+  /**
+   * Whether the owner runs the agent or has proved to be authorised: their connections are closed only after those of
+   * all others.
+   */
   readonly isKnown: (owner: string) => boolean;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger?: { readonly warn: (facts: object, text: string) => void } | undefined;
 }
 
-/** So many more are there for a moment, until it is known whose they are. */
+/** Factor by which connections may exceed the limit for a moment, until their owners are known. */
 const OVERSHOOT = 2;
-/** Milliseconds between two looks, while ever more come. */
+/** Milliseconds between two rounds while there are too many connections. */
 const PAUSE_MS = 20;
-/** Milliseconds between two lines of the log. */
+/** Milliseconds between two log lines. */
 const LOG_PAUSE_MS = 60_000;
 
 export function createConnectionShares({
@@ -46,7 +53,7 @@ export function createConnectionShares({
   clock,
   logger,
 }: SharesParts): ConnectionShares {
-  /** In the order in which they were heard of. */
+  /** In order of their last activity, the longest silent first. */
   const entries = new Map<Socket, Entry>();
   let isSettling = false;
   const cut = new Map<string, number>();
@@ -88,7 +95,10 @@ export function createConnectionShares({
     }
   }
 
-  /** Those that are to go. What came meanwhile, of which nobody knows yet whose it is, counts the next time. */
+  /**
+   * The connections to close. Those that arrived meanwhile and whose owner is not known yet are considered in the next
+   * round.
+   */
   function tooMany(): readonly Entry[] {
     const told = [...entries.values()].filter(({ owner }) => owner !== undefined);
     const ofStrangers = told.filter(({ owner }) => owner !== undefined && !isKnown(owner));
@@ -97,7 +107,10 @@ export function createConnectionShares({
     return [...going, ...ofTheLargest(others, told.length - most - going.length)];
   }
 
-  /** More come than can be looked up: the one that has waited for longest goes, so that each new one has a moment. */
+  /**
+   * Closes one connection when they arrive faster than their owners can be looked up: the one that has waited longest,
+   * so that each new one gets a moment.
+   */
   function makeRoom(newest: Socket): void {
     const waiting = [...entries.values()].filter(({ waits }) => waits());
     const going =
@@ -114,7 +127,7 @@ export function createConnectionShares({
     socket.destroy();
   }
 
-  /** At once, and then once a minute: whoever does it again and again does not fill the log. */
+  /** Logs at once and then once a minute, so that repeated attempts do not fill the log. */
   function tell(): void {
     const now = clock.monotonic();
     if (cut.size === 0 || now - loggedAt < LOG_PAUSE_MS) return;
@@ -129,8 +142,9 @@ export function createConnectionShares({
 }
 
 /**
- * One after the other of whoever has most at that moment: what waits, the longest first, and then the others. Where several
- * have as many, of the one that has had one waiting for longest.
+ * Picks one connection after the other from the owner that has most at that point: first those that wait for their
+ * client, the longest silent first, then the others. Among owners with equally many, the one whose first connection has
+ * waited longest comes first.
  */
 function ofTheLargest(these: readonly Entry[], wanted: number): readonly Entry[] {
   const order = new Map([...these].sort(waitingFirst).map((entry, at) => [entry, at]));
@@ -150,7 +164,7 @@ function ofTheLargest(these: readonly Entry[], wanted: number): readonly Entry[]
   }
 }
 
-/** Sorting keeps the order of those that are alike. */
+/** The sort is stable, so connections that are alike keep their order. */
 function waitingFirst(one: Entry, other: Entry): number {
   return Number(other.waits()) - Number(one.waits());
 }

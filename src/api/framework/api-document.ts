@@ -1,6 +1,6 @@
 /**
- * The description of an API (OpenAPI 3.1) as docs/api has it: one document for whoever reads it there, asks /openapi.json
- * or looks at /docs. Tests hold the routes against it, and every reply.
+ * Reads the OpenAPI 3.1 description of an API, built from docs/api. The same document serves /openapi.json and /docs,
+ * and tests check every route and reply against it.
  */
 import { readFile } from 'node:fs/promises';
 import { StateError } from '../../base/errors.ts';
@@ -10,21 +10,24 @@ import { npmHere } from '../../base/holdfast-command.ts';
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
-/** What the document does not know of the program that gives it out. */
+/** The facts about the running program that the built document lacks. */
 export interface Deployment {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** Where it is reached, as https://backup.example.org; undefined where nobody has said so. */
+  /** Base URL of the API, such as https://backup.example.org; undefined when it is not known. */
   readonly baseUrl: string | undefined;
 }
 
-/** Beside the compiled program, and where the build leaves it when the sources are run. */
+/** Directory of the built documents: next to the compiled program, or in dist when run from the sources. */
 const BUILT = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/documents/' : '../../documents/',
   import.meta.url,
 );
 
-/** It is read when it is asked for: seldom, and 150 KB. @throws {StateError} READ_ERROR */
+/**
+ * Reads the document on each call and keeps nothing: it has 150 KB and is rarely asked for.
+ * @throws {StateError} READ_ERROR
+ */
 export async function apiDocument(
   name: 'desktop' | 'partner',
   { version, baseUrl }: Deployment,

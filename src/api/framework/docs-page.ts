@@ -1,4 +1,4 @@
-/** The page that shows the API description to people. It is one document: no script, nothing from elsewhere. */
+/** Renders the API description as a web page. The page is a single document without scripts or external resources. */
 import { createHash } from 'node:crypto';
 import { ERROR_CODES } from '../wire/error-codes.ts';
 import type { Json, JsonObject } from './api-document.ts';
@@ -19,7 +19,7 @@ th, td { text-align: left; vertical-align: top; border-top: 1px solid var(--line
 /** SHA-256 of the style sheet in base64, for the content security policy. */
 export const STYLE_SHA256 = createHash('sha256').update(STYLE).digest('base64');
 
-/** `introduction`: markup about how to begin. */
+/** @param introduction trusted HTML about how to get started */
 export function docsPage(document: JsonObject, introduction: string): string {
   const read = readerOf(document);
   const info = field(document, 'info');
@@ -45,7 +45,7 @@ ${errorCodes()}
 `;
 }
 
-/** A field of what a value of the document means: of what it refers to, where it is a reference. */
+/** Follows field names from a value of the document, resolving each `$ref` on the way. */
 type Reader = (value: Json, ...names: readonly string[]) => Json;
 
 function readerOf(document: JsonObject): Reader {
@@ -58,7 +58,7 @@ function readerOf(document: JsonObject): Reader {
   return (value, ...names) => names.reduce<Json>((found, name) => meant(field(found, name)), meant(value));
 }
 
-/** What belongs together. */
+/** The section of one tag, with all its routes. */
 function group(read: Reader, tag: Json, paths: Json): string {
   const name = field(tag, 'name');
   const routes = entries(paths).flatMap(([path, item]) =>
@@ -75,7 +75,7 @@ function group(read: Reader, tag: Json, paths: Json): string {
 const METHODS: readonly string[] = ['get', 'post', 'put', 'patch', 'delete'];
 
 interface DocumentedOperation {
-  /** What all methods of the path have. */
+  /** The path item, which holds what all methods of the path share. */
   readonly item: Json;
   readonly operation: Json;
 }
@@ -144,7 +144,7 @@ function fields(read: Reader, schema: Json): string {
   return rows.length === 0 ? `<p>${typeOf(read, schema)}</p>` : table(['Field', 'Type', '', ''], rows);
 }
 
-/** Of fields within fields, too, as `options.tags` and `items[].id`. */
+/** One row for each field, including nested ones, named like `options.tags` and `items[].id`. */
 function fieldRows(read: Reader, schema: Json, above: readonly string[]): readonly string[] {
   const needed = list(field(schema, 'required'));
   return entries(field(schema, 'properties')).flatMap(([name, value]) => {
@@ -165,10 +165,10 @@ function fieldRows(read: Reader, schema: Json, above: readonly string[]): readon
   });
 }
 
-/** Levels of fields within fields that are told. */
+/** Levels of nested fields that are shown. */
 const DEEPEST = 3;
 
-/** A type in a few words: its name, its choices, or the names of its fields. */
+/** A type in a few words: its constant, its choices, or its kind with its bounds. */
 function typeOf(read: Reader, schema: Json): string {
   const constant = field(schema, 'const');
   if (constant !== null) return code(constant);
@@ -217,7 +217,7 @@ function code(value: Json): string {
   return `<code>${value === null ? 'null' : text(value)}</code>`;
 }
 
-/** Paragraphs of a description. Of its markup, code and bold words are shown. */
+/** Paragraphs of a Markdown description. Only inline code and bold text are rendered. */
 function prose(description: Json): string {
   return text(description)
     .split(/\n{2,}/)
@@ -249,7 +249,7 @@ function entries(value: Json): [string, Json][] {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
 }
 
-/** As text that no browser takes for markup. */
+/** Escapes a value for use in HTML. */
 function text(value: Json): string {
   if (value === null) return '';
   const plain = typeof value === 'string' ? value : JSON.stringify(value);

@@ -1,10 +1,10 @@
-/** Whatever goes wrong while a request is answered, as the error of the response. */
+/** Turns any error thrown while a request is answered into the error of the response. */
 import type { ErrorObject } from 'ajv';
 import { isAbort } from '../../base/errors.ts';
 import { ApiError, fromHoldfastError } from '../wire/api-error.ts';
 import { validationError, type RequestPart } from '../wire/validation.ts';
 
-/** Never tells more of an unforeseen error than that there was one. */
+/** Reveals nothing about an unforeseen error except that it occurred. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   return (
@@ -49,7 +49,7 @@ function fromFramework(error: unknown): ApiError | undefined {
       });
     default:
   }
-  // What the client broke off, or announced and did not send.
+  // The client aborted the request, or announced a body that it did not send.
   const ofClient = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   if (ofClient || isAbort(error)) {
     return new ApiError('INVALID_REQUEST', 'The request could not be read to its end', {

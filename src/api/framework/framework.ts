@@ -1,4 +1,4 @@
-/** The web framework as every API of Holdfast sets it up: strict bodies, ids of requests, the envelope around replies. */
+/** The web framework as every API of Holdfast sets it up: strict bodies, request ids, and the envelope around replies. */
 import {
   fastify,
   LogController,
@@ -22,30 +22,30 @@ import { validatorOf } from '../wire/validation.ts';
 export interface FrameworkOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly limits: ServerLimits;
-  /** Filled with each route that is registered. */
+  /** Receives an entry for each route that is registered. */
   readonly table: RouteTable;
-  /** Addresses and networks of proxies, whose `X-Forwarded-For` says where a request comes from. */
+  /** Addresses and networks of trusted proxies, whose `X-Forwarded-For` names the client of a request. */
   readonly proxies?: readonly string[] | undefined;
-  /** Told of unforeseen failures. */
+  /** Receives unforeseen failures. */
   readonly logger?: FastifyBaseLogger | undefined;
 }
 
 /** Media type of everything that has an envelope. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** Taken by no route, ever: what the router is shown in place of a path that it cannot take apart. */
+/** A path that no route uses. The router gets it instead of a path that it cannot parse. */
 const NO_PATH = '/.not-a-path';
 
-/** Without hooks that let requests in or answer errors: these are for the API to add. */
+/** Creates the app without hooks that authenticate requests or answer errors: each API adds its own. */
 export function createFramework({ clock, limits, table, proxies = [], logger }: FrameworkOptions): ApiApp {
   const app: ApiApp = fastify({
     ...(logger === undefined ? {} : { loggerInstance: logger }),
     // A line for each request would be most of the log, and URLs name files.
     logController: new LogController({ disableRequestLogging: true }),
-    // What is logged of a request names it: a logger for each would be a good part of the work on a small one.
+    // Log lines name the request themselves. A child logger for each request would be much of the cost of a small one.
     childLoggerFactory: (log) => log,
     bodyLimit: limits.bodyBytes,
-    // Paths of files are given in queries; parameters are ids. Its length is limited with the headers.
+    // File paths are passed in queries, and path parameters are ids. The header limit already bounds their length.
     routerOptions: { maxParamLength: limits.headerBytes },
     genReqId: (request) => requestIdOf(request.headers['x-request-id'], clock.now()),
     rewriteUrl: ({ url = '/' }) => (url.startsWith('/') && isRoutable(pathOf(url)) ? url : NO_PATH),
@@ -56,7 +56,7 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
   app.setValidatorCompiler<object>(({ schema, httpPart }) => validatorOf(schema, httpPart));
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.addHook('preValidation', async ({ originalUrl, routeOptions }) => {
-    // Others do not look at theirs.
+    // Routes without a query schema do not read the query.
     if (routeOptions.schema?.querystring !== undefined) requireEncodedQuery(originalUrl);
     await Promise.resolve();
   });
@@ -75,15 +75,15 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
   return app;
 }
 
-/** In place of the framework's own, which it would load at every start and no request ever needs. */
+/** Replaces the framework's own compilers, which would be loaded at every start although no request needs them. */
 function noCompiler(): never {
   throw new BugError('A schema was given to a compiler that is not ours');
 }
 
-/** What a handler may have said of a response that is not to be. */
+/** Headers that a handler may have set for a successful response and that must not be sent with an error. */
 const WITHDRAWN = ['location', 'etag', 'content-disposition', 'accept-ranges'] as const;
 
-/** Answers with an error, and logs it when nobody foresaw it. */
+/** Answers with an error, and logs it when it was unforeseen. */
 export function sendError(
   error: ApiError,
   request: FastifyRequest,

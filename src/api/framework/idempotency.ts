@@ -1,4 +1,4 @@
-/** A POST repeated with the same `Idempotency-Key` has one effect, and one response. */
+/** Gives a POST that is repeated with the same `Idempotency-Key` one effect and one response. */
 import { createHash } from 'node:crypto';
 import type { IdempotencyKey, IdempotencyStore, KeptResponse } from '../../db/idempotency.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -6,13 +6,16 @@ import { ApiError } from '../wire/api-error.ts';
 import { ERROR_CODES, isErrorCode } from '../wire/error-codes.ts';
 import { PREFIXES } from './route.ts';
 
-/** A request that runs under a key; ended once. */
+/** A request that holds its key while it runs. It ends once, by `finish` or `abandon`. */
 export interface RunningRequest {
-  /** Keeps the response, unless asking again can have another outcome. `prefix` is that of the request. */
+  /**
+   * Keeps the response, unless repeating the request could have another outcome. `prefix` is the prefix of the
+   * request's path.
+   */
   finish(response: KeptResponse, prefix: string): void;
   /**
-   * What a repeated request is answered with when this process ends before `finish`; to be called in the transaction that
-   * stores the effect. From then on the request is not forgotten any more, however it is answered.
+   * Stores the response for a repeated request in case this process ends before `finish`. To be called in the
+   * transaction that stores the effect. Afterwards the key is kept, however the request is answered.
    */
   note(response: KeptResponse, prefix: string): void;
   abandon(): void;
@@ -25,15 +28,13 @@ export type Beginning =
 export interface IdempotentRequest {
   readonly key: string;
   readonly caller: string;
-  /** With its prefix, without the query string. */
+  /** Path with its prefix, without the query string. */
   readonly path: string;
   readonly query: unknown;
   readonly body: unknown;
 }
 
-/**
- * @throws {ApiError} INVALID_REQUEST for a key that is none, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
- */
+/** @throws {ApiError} INVALID_REQUEST for a malformed key, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS */
 export function beginIdempotent(
   store: IdempotencyStore,
   { key, caller, path, query, body }: IdempotentRequest,
@@ -55,7 +56,7 @@ export function beginIdempotent(
   }
 }
 
-/** The same for what is the same request. */
+/** Equal for equal requests: the order of fields does not matter. */
 export function requestHash(query: unknown, body: unknown): string {
   return createHash('sha256')
     .update(canonical({ query, body: body ?? null }))
@@ -111,7 +112,10 @@ function runningRequest(store: IdempotencyStore, id: IdempotencyKey): RunningReq
   };
 }
 
-/** Whether the response would be the same for ever: a full queue empties, a failed disk comes back. */
+/**
+ * Whether repeating the request would always give this response. Temporary failures do not qualify: a full queue
+ * empties, a failed disk recovers.
+ */
 export function isFinalResponse(status: number, body: string): boolean {
   if (status < 400) return true;
   const { error }: { readonly error?: { readonly code?: string } } = JSON.parse(body);
@@ -119,7 +123,7 @@ export function isFinalResponse(status: number, body: string): boolean {
   return status < 500 && isErrorCode(code) && ERROR_CODES[code].retry === 'never';
 }
 
-/** A secret is shown once: whoever repeats the request learns only that it was. */
+/** Replaces the secret in a response: a secret is shown once, and a repeated request learns only that it was shown. */
 export function withoutSecret(body: string): string {
   const parsed: { data?: Record<string, unknown> | null } = JSON.parse(body);
   if (typeof parsed.data?.['secret'] !== 'string') return body;
@@ -147,7 +151,7 @@ function withPrefix({ status, headers, body }: KeptResponse, prefix: string): Ke
   };
 }
 
-/** JSON with the names of each object in order: the order in which fields were sent means nothing. */
+/** JSON with the fields of each object sorted by name, since their order in the request has no meaning. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';

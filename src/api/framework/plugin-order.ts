@@ -1,6 +1,7 @@
 /**
- * What is done for every request, in its order: guards, who is calling, the rate limit, whether there is such a route,
- * whether the caller may use it; then the body, its validation, the idempotency key, the handler; then the envelope.
+ * The steps that every request passes, in order: host and origin guards, authentication, the rate limit, whether the
+ * route exists and the caller may use it; then the body, its validation, the idempotency key and the handler; finally
+ * the envelope.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -30,7 +31,7 @@ import type { Tokens } from '../access/tokens.ts';
 export interface Arrival {
   readonly caller: Caller;
   readonly quota: Quota;
-  /** When it carries an idempotency key, and is the first with it. */
+  /** Set when the request carries an idempotency key and is the first to use it. */
   running: RunningRequest | undefined;
 }
 
@@ -51,9 +52,9 @@ export interface HookParts {
   readonly table: RouteTable;
   readonly patient: PatientResponses;
   readonly stopping: AbortSignal;
-  /** Takes the secrets out of what errors say. */
+  /** Removes secrets from the text of errors. */
   readonly redact: (text: string) => string;
-  /** The port that is listened on, for requests that come by no connection of their own. */
+  /** The port that the agent listens on, for injected requests, which have no connection. */
   port(): number | undefined;
 }
 
@@ -74,7 +75,7 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
   app.setErrorHandler((error, request, reply) => answerError(toApiError(error), request, reply, parts));
 }
 
-/** @throws {ApiError} for every request that does not get further */
+/** @throws {ApiError} for every request that is refused before its handler */
 async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookParts): Promise<void> {
   const { rateLimits, table } = parts;
   reply.headers(SECURITY_HEADERS);
@@ -86,7 +87,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
       ? pageOriginRefusal(request.method, request.headers)
       : undefined);
   if (refusal !== undefined) {
-    // They spend nothing: the page of another site must not use up what programs of this machine need.
+    // A refused request costs no quota: another site's page must not use up the quota of local programs.
     reply.headers(quotaHeaders(rateLimits.lookForClient(clientOf(request, parts))));
     throw refusal;
   }
@@ -118,7 +119,7 @@ async function callerOf(request: FastifyRequest, parts: HookParts): Promise<Call
   return await identifyPage(request.raw, parts.sessions, portOf(request.raw) ?? parts.port());
 }
 
-/** The product's own page spends nothing: neither once it is signed in, nor to get there. */
+/** The product's own page uses no quota, neither to sign in nor afterwards. */
 async function quotaOf(request: FastifyRequest, caller: Caller, parts: HookParts): Promise<Quota> {
   const { rateLimits } = parts;
   if (caller.kind === 'credential') return rateLimits.takeForPlan();
@@ -157,7 +158,7 @@ async function startIdempotent(
     return undefined;
   }
   const { status, headers, body: text } = beginning.response;
-  // The body names the request that had the effect, and so does the header.
+  // The stored body carries the id of the request that had the effect, so the header carries the same id.
   const { meta }: { readonly meta: { readonly request_id: string } } = JSON.parse(text);
   reply.code(status).headers(headers).type(JSON_TYPE);
   reply.header('x-request-id', meta.request_id).header('idempotent-replayed', 'true');
@@ -184,7 +185,7 @@ function keepResponse(request: FastifyRequest, reply: FastifyReply, payload: unk
 function answerError(error: ApiError, request: FastifyRequest, reply: FastifyReply, parts: HookParts): void {
   const { clock, redact } = parts;
   const quota = request.arrival?.quota;
-  // Where the limit was left to the handler, whatever does not succeed has met it.
+  // When the route left the limit to its handler and the quota is used up, every failure is reported as the limit.
   const refused = quota?.accepted === false && error.code !== 'RATE_LIMIT_EXCEEDED';
   const shown = refused ? tooMany('requests', quota) : error;
   sendError(shown, request, reply, {
@@ -193,7 +194,7 @@ function answerError(error: ApiError, request: FastifyRequest, reply: FastifyRep
   });
 }
 
-/** The path that the caller has sent may be told to him as it is, whatever it looks like. */
+/** Keeps the caller's own path unredacted in the details of an error, whatever it looks like. */
 function withOwnPath<T>(said: T, { details }: ApiError, { body }: FastifyRequest): T {
   const path = details['path'];
   if (typeof path !== 'string' || typeof said !== 'object' || said === null) return said;

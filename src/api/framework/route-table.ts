@@ -1,4 +1,7 @@
-/** What routes there are: for wrong methods, and for tests that ask every one and hold them against the API description. */
+/**
+ * The table of all routes. It answers requests with a wrong method, and tests use it to call every route and compare it
+ * with the API description.
+ */
 import type { FastifySchema } from 'fastify';
 import { BugError } from '../../base/errors.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -9,20 +12,20 @@ import type { TSchema } from 'typebox';
 
 export interface RouteEntry {
   readonly method: string;
-  /** With its prefix; parameters as `:id`. */
+  /** Path with its prefix; parameters as `:id`. */
   readonly url: string;
   readonly facts: RouteFacts;
-  /** As it was declared. */
+  /** The schema as the route declared it, before it was completed. */
   readonly schema: FastifySchema;
 }
 
 export interface RouteTable {
-  /** Of the Desktop API, and of what the agent says of itself. */
+  /** Routes of the Desktop API, and of the documents outside the versioned paths. */
   readonly entries: readonly RouteEntry[];
-  /** Of the product's own page. */
+  /** Routes of the product's own page. */
   readonly pageEntries: readonly RouteEntry[];
   add(entry: RouteEntry): void;
-  /** The error for a path and method that no route takes. */
+  /** The error for a request that no route takes, because of its path or its method. */
   missing(method: string, target: string): ApiError;
 }
 
@@ -64,8 +67,8 @@ export function pathOf(target: string): string {
 }
 
 /**
- * Whether the router can take a path apart and finds no id in it that is empty or has a NUL, which PostgreSQL takes in no
- * text; else it is not shown the path.
+ * Whether the router is shown the path. It must decode, and no id in it may be empty or contain a NUL, which PostgreSQL
+ * accepts in no text.
  */
 export function isRoutable(path: string): boolean {
   return isDecodable(path) && !path.includes('%00') && !/\/(?:\/|$)/.test(path.slice(1));
@@ -90,7 +93,7 @@ function matches(url: string, path: string): boolean {
   );
 }
 
-/** The part of a route's options that is changed when it is registered. */
+/** The options of a route that are read or completed when it is registered. */
 export interface RouteDeclaration {
   readonly method: string | readonly string[];
   readonly url: string;
@@ -101,7 +104,10 @@ export interface RouteDeclaration {
   preValidation?: unknown;
 }
 
-/** Enters a route into the table and completes its options: envelope, closed schemas, time limit. */
+/**
+ * Adds a route to the table and completes its options: envelope, closed schemas, time limit.
+ * @throws {BugError} when the route declares no scope or an open schema
+ */
 export function declareRoute(route: RouteDeclaration, table: RouteTable, handlerTimeoutMs: number): void {
   const { url, config, schema = {} } = route;
   const scope = route.prefix === PAGE_PREFIX && config?.scope !== 'entry' ? 'page' : config?.scope;
@@ -118,7 +124,7 @@ export function declareRoute(route: RouteDeclaration, table: RouteTable, handler
   for (const part of [route.schema.body, route.schema.querystring]) requireClosed(part, url);
 }
 
-/** Whether only the product's own page uses it. */
+/** Whether only the product's own page uses the route. */
 export function isOfPage(scope: RouteFacts['scope'] | undefined): boolean {
   return scope === 'page' || scope === 'entry';
 }

@@ -1,4 +1,4 @@
-/** How a resource declares its routes. */
+/** The types and helpers that resources declare their routes with. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
@@ -6,9 +6,9 @@ import { type TProperties, type TSchema, Type } from '../../base/schema-type.ts'
 import type { Cursors } from '../wire/cursor.ts';
 
 /**
- * What routes are registered on. A route gives its `data` schema as `schema.response[status]`, and its handler returns
- * that data: the envelope is put around both when the route is registered. Object schemas of bodies and query strings
- * are closed with `additionalProperties: false`; a route without such a schema takes no field at all.
+ * The app that routes are registered on. A route declares the schema of its `data` as `schema.response[status]`, and
+ * its handler returns that data. Registration wraps both in the envelope. Object schemas of bodies and query strings
+ * must be closed with `additionalProperties: false`. A route without such a schema accepts no fields.
  */
 export type ApiApp = FastifyInstance<
   Server,
@@ -20,25 +20,25 @@ export type ApiApp = FastifyInstance<
 
 export interface RouteFacts {
   /**
-   * `public`: no token is needed. `api`: a bearer token is. For the product's own page: `entry` needs nothing, `page` its
-   * session. Under the page's prefix, `public` and `api` become `page`. `device`: of the Partner API, with the key of an
-   * agent that enrolled.
+   * `public`: no token is needed. `api`: a bearer token is needed. `entry`: a route of the product's own page that
+   * needs no session. `page`: one that needs a session. Under the page's prefix, `public` and `api` become `page`.
+   * `device`: a Partner API route for the key of an enrolled agent.
    */
   readonly scope: 'public' | 'api' | 'entry' | 'page' | 'device';
   /** False only for a POST whose responses must never be kept. */
   readonly idempotent?: boolean;
-  /** The body may be left out, and is empty then: for routes of which every field may be left out. */
+  /** The body may be absent and is then empty. For routes whose fields are all optional. */
   readonly body?: 'optional';
   /**
-   * `waits`: the response may be silent for long (events, `Prefer: wait`); `streams`: it may take long, but not be
-   * silent. Others have to answer in time.
+   * `waits`: the response may be silent for long (events, `Prefer: wait`). `streams`: the response may take long but
+   * must not fall silent. Routes without it must answer within the handler time limit.
    */
   readonly duration?: 'waits' | 'streams';
   /** Media type of a response that has no envelope. */
   readonly produces?: string;
-  /** The rate limit is told to the handler instead of being enforced before it. */
+  /** The handler enforces the rate limit, instead of the limit being enforced before it runs. */
   readonly limit?: 'deferred';
-  /** Of the Partner API: also a partner that is suspended may use it. */
+  /** Partner API only: a suspended partner may use the route as well. */
   readonly suspended?: 'allowed';
 }
 
@@ -50,15 +50,15 @@ declare module 'fastify' {
   }
 }
 
-/** Starts of the paths under which the whole API is registered. */
+/** Path prefixes under which the whole API is registered. */
 export const PREFIXES = ['/v1', '/api/v1'] as const;
 
-/** Start of the routes for the product's own page: those of the API, with a session in the place of a token. */
+/** Path prefix of the routes of the product's own page: the API's routes, with a session instead of a token. */
 export const PAGE_PREFIX = '/internal/v1';
 
 export type Prefix = (typeof PREFIXES)[number] | typeof PAGE_PREFIX;
 
-/** The prefix a request came by, for links that stay below it. */
+/** The path prefix that the request used, for links that stay below it. */
 export function prefixOf(request: { readonly url: string }): Prefix {
   if (request.url.startsWith(`${PAGE_PREFIX}/`)) return PAGE_PREFIX;
   return request.url.startsWith('/api/') ? '/api/v1' : '/v1';
@@ -69,7 +69,7 @@ interface ReplyHead {
   header(name: string, value: string): unknown;
 }
 
-/** Makes the response a 202 whose `Location` is `path` below the prefix of the request, and gives the data back. */
+/** Makes the response a 202 whose `Location` is `path` below the prefix of the request. Returns `data`. */
 export function accepted<Data>(
   reply: ReplyHead,
   request: { readonly url: string },
@@ -92,7 +92,7 @@ export function page<Item>(items: readonly Item[], next: string | null): Page<It
   return { items: [...items], has_more: next !== null, next_cursor: next };
 }
 
-/** The same of a list of which so many directories could not be read. */
+/** As `page`, for a list from which `unreadable` directories are missing. */
 export function listing<Item>(
   items: readonly Item[],
   { next, unreadable }: { readonly next: string | null; readonly unreadable: number },
@@ -109,7 +109,7 @@ export function PageOf<Item extends TSchema>(item: Item) {
   });
 }
 
-/** Schema of a page of a list that lacks what is in directories which could not be read. */
+/** As `PageOf`, with the count of directories that could not be read and are missing from the list. */
 export function ListingOf<Item extends TSchema>(item: Item) {
   return Type.Object({
     items: Type.Array(item),
@@ -119,7 +119,7 @@ export function ListingOf<Item extends TSchema>(item: Item) {
   });
 }
 
-/** Schema of the query string of a list: its filters beside `limit` and `cursor`. */
+/** Schema of the query string of a list: its filters plus `limit` and `cursor`. */
 export function ListQuery<Filters extends TProperties>(
   filters: Filters,
   limits: { readonly default: number; readonly maximum: number } = { default: 20, maximum: 100 },

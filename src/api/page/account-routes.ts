@@ -12,15 +12,15 @@ import { Account, EnrollRequest } from '../schemas/page/settings.ts';
 import { rateLimitPart } from '../routes/status-routes.ts';
 
 export interface EnrollmentWish {
-  /** Of the Partner service. */
+  /** Base URL of the Partner service. */
   readonly url: string;
   readonly token: string;
-  /** Undefined for the name of the machine. */
+  /** Name of the device; undefined for the name of the machine. */
   readonly name: string | undefined;
 }
 
 export interface AccountParts {
-  /** In force: of the settings, or of the partner. */
+  /** Returns the plan in force: that of the partner, or that of the settings. */
   readonly plan: () => Plan;
   readonly enrollment: {
     /** Null while the device is not enrolled. */
@@ -90,7 +90,7 @@ function partnerPart(status: PartnerStatus): NonNullable<Account['partner']> {
   };
 }
 
-/** Errors of the enrollment, as the registry of error codes has them. */
+/** Converts errors of the enrollment to codes of the registry. */
 async function answered(work: Promise<unknown>): Promise<void> {
   try {
     await work;

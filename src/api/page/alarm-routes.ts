@@ -1,4 +1,4 @@
-/** Alarms that wait for an answer. */
+/** Routes for alarms that nobody has acknowledged yet. */
 import { timestamp } from '../presentation/time.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { type Alarm, Alarms } from '../schemas/page/jobs.ts';
@@ -12,13 +12,13 @@ export interface OpenAlarm {
   readonly at: number;
   readonly text: string;
   readonly facts: Readonly<Record<string, number | string>>;
-  /** The last snapshot from before what happened. */
+  /** The last snapshot before the event; null or absent when there is none. */
   readonly before?: { readonly snapshot: string } | null;
 }
 
 export interface PageAlarms {
   open(): readonly OpenAlarm[];
-  /** All of them; gives those that were open. */
+  /** Acknowledges all open alarms, and returns them. */
   acknowledge(): readonly OpenAlarm[];
 }
 

@@ -15,7 +15,7 @@ import {
 import { refusal } from '../routes/settings-routes.ts';
 import type { EstimateWish, ProtectParts } from './protect-parts.ts';
 
-/** Seconds. */
+/** Default time limit of an estimate, in seconds. */
 const WITHIN = 10;
 
 export function choosingRoutes(
@@ -62,7 +62,10 @@ export function choosingRoutes(
   );
 }
 
-/** By the rules of the settings, which fill in what is left out. @throws {ApiError} */
+/**
+ * Checks the exclude rules against the schema of the settings, which also fills in defaults.
+ * @throws {ApiError} for a violation of the schema
+ */
 function wishOf(path: string, exclude: object, within: number): EstimateWish {
   const { value, faults } = checkAgainstSchema({ sources: [{ path, exclude: withTexts(exclude) }] });
   const [source] = value?.sources ?? [];
@@ -70,13 +73,13 @@ function wishOf(path: string, exclude: object, within: number): EstimateWish {
   return { path, exclude: source.exclude, within };
 }
 
-/** The settings have sizes as texts. */
+/** Converts a size given as a number to text, the only form that the settings accept. */
 function withTexts(exclude: { readonly largerThan?: unknown }): object {
   const { largerThan } = exclude;
   return typeof largerThan === 'number' ? { ...exclude, largerThan: String(largerThan) } : exclude;
 }
 
-/** `exclude.patterns`, and not `sources[0].exclude.patterns`. */
+/** Shortens paths such as `sources[0].exclude.patterns` to `exclude.patterns`. */
 function belowSource(fault: Fault): Fault {
   return { ...fault, path: fault.path.slice(2) };
 }

@@ -1,4 +1,4 @@
-/** Credentials of the Desktop API. A secret is in the reply that makes it, and never to be had again. */
+/** Routes for credentials of the Desktop API. A secret is shown only in the response that creates it. */
 import { Type } from '../../base/schema-type.ts';
 import { RequestError } from '../../base/errors.ts';
 import type {

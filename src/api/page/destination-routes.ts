@@ -1,4 +1,7 @@
-/** `GET /destinations`, `POST /destinations/test` and `POST /passphrase-check`: where backups go, and whether that can be opened. */
+/**
+ * `GET /destinations`, `POST /destinations/test` and `POST /passphrase-check`: the destinations, whether they work, and
+ * whether a secret opens them.
+ */
 import type { Clock } from '../../base/clock.ts';
 import { checkAgainstSchema, type Fault } from '../../config/validate.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -17,11 +20,11 @@ import type { DestinationWish, FilledDestination, ProtectParts } from './protect
 import { requireDestinationUnguarded } from '../access/secret-guard.ts';
 import type { SettingsFile } from '../routes/resource-parts.ts';
 
-/** Milliseconds that a destination may take to be tried out. */
+/** Milliseconds that the test of a destination may take. */
 const TEST_MS = 60_000;
-/** Wrong passphrases. */
+/** Limit on wrong passphrases. */
 const WRONG = { limit: 10, windowMs: 60_000 } as const;
-/** What one is called that has no name yet. */
+/** Name of a destination that has no name yet. */
 const UNNAMED = 'new';
 
 export interface DestinationRouteParts extends Pick<
@@ -53,7 +56,8 @@ export function destinationRoutes(app: ApiApp, parts: DestinationRouteParts): vo
       const closed = untilClosedOr(closing, reply);
       const late = new AbortController();
       const answered = new AbortController();
-      // Whatever is still asked of the destination then, as to remove what the test has stored, is not waited for.
+      // Work that the test still has to do at the destination after that time, such as removing what it stored, is not
+      // awaited.
       const patience = clock.sleep(TEST_MS, answered.signal).then(tooSlow);
       const trial = testDestination(wish, AbortSignal.any([closed, late.signal]));
       try {
@@ -90,7 +94,7 @@ interface TestBody {
   readonly files?: readonly string[] | undefined;
 }
 
-/** @throws {ApiError} for what is no destination, and for secrets that the test would send elsewhere */
+/** @throws {ApiError} for an invalid destination, and for secrets that the test would send elsewhere */
 function wishOf(body: TestBody, { settingsFile, isFreshSecret }: DestinationRouteParts): DestinationWish {
   const { name, destination, files } = body;
   if (destination === undefined) {
@@ -102,7 +106,7 @@ function wishOf(body: TestBody, { settingsFile, isFreshSecret }: DestinationRout
   }
   const named = name ?? UNNAMED;
   const filled = filledOf(named, destination);
-  // As if it were saved: a test sends the secrets, too.
+  // Checked as if the destination were saved, because the test sends its secrets, too.
   const present = settingsFile === undefined ? { destinations: {} } : presentOf(settingsFile).values;
   requireDestinationUnguarded(named, filled, present, isFreshSecret);
   return { name: named, destination: filled, files };
@@ -115,7 +119,7 @@ function filledOf(name: string, destination: object): FilledDestination {
   return filled;
 }
 
-/** `destination.access.s3`, and not `destinations.new.access.s3`. */
+/** Converts paths such as `destinations.new.access.s3` to `destination.access.s3`. */
 function belowDestination(fault: Fault): Fault {
   return fault.atKey === true && fault.path.length === 2
     ? { ...fault, path: ['name'] }

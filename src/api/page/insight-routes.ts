@@ -1,4 +1,7 @@
-/** What the page shows beyond the Desktop API: how protected the person is, all jobs, alarms, previews of restores, a search, directories. */
+/**
+ * What the page shows beyond the Desktop API: protection status, all jobs, alarms, previews of restores, a search,
+ * directories.
+ */
 import type { ResourceParts } from '../routes/resource-parts.ts';
 import { type ApiApp, ListingOf, ListQuery, listing } from '../framework/route.ts';
 import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
@@ -12,7 +15,7 @@ import { Entries, EntriesQuery } from '../schemas/page/entries.ts';
 import { File } from '../schemas/file.ts';
 import { SEARCH_FILTERS } from '../schemas/page/search.ts';
 
-/** What only the page asks of the agent. */
+/** The parts of the agent that only the page uses. */
 export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'>, SearchParts, EntriesParts {
   readonly overview: OverviewFacts;
   readonly alarms: PageAlarms;
@@ -27,11 +30,11 @@ export function insightRoutes(app: ApiApp, parts: ResourceParts, insight: PageIn
   entriesRoutes(app, insight);
 }
 
-/** The entries of a directory of one snapshot, from any place of their order on. `GET /files` gives them one page after the other. */
+/** Lists a directory of one snapshot from any offset of the sort order. `GET /files`, in contrast, pages with cursors. */
 interface EntriesParts {
   readonly entries: (request: {
     readonly snapshot: string;
-    /** Bytes as Latin-1. */
+    /** Path bytes as Latin-1. */
     readonly path: string;
     readonly sort: 'name' | 'size' | 'modified';
     readonly offset: number;
@@ -57,7 +60,10 @@ function entriesRoutes(app: ApiApp, { entries }: EntriesParts): void {
   );
 }
 
-/** A search over all snapshots: each path once, as it was last. `GET /files` searches one snapshot of each source. */
+/**
+ * Searches all snapshots: each path is found once, in its latest version. `GET /files` searches one snapshot of each
+ * source.
+ */
 interface SearchParts {
   readonly search: (request: {
     readonly q: string;

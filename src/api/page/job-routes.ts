@@ -1,4 +1,4 @@
-/** Jobs of all types in one list, and restore drills, which only the page and the command line order. */
+/** One list of jobs of all types, and restore drills, which can only be started from the page and the command line. */
 import type { Job } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { answersNewJobs, type JobKind } from '../routes/job-routes.ts';
@@ -51,7 +51,7 @@ export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
         createdAfter: readOptionalTime('created_after', filters.created_after),
         createdBefore: readOptionalTime('created_before', filters.created_before),
         before: app.cursors.open(PATH, { ...filters }, cursor),
-        // One more tells whether there are more.
+        // One job more than requested tells whether there is a next page.
         limit: limit + 1,
       });
       const last = found.length > limit ? found[limit - 1] : undefined;

@@ -1,4 +1,4 @@
-/** Whether the person is protected, and by what. */
+/** Shows whether the user's files are protected, and how. */
 import type { Clock } from '../../base/clock.ts';
 import type { Run } from '../../db/runs.ts';
 import type { StoredAmount } from '../../db/stored-amounts.ts';
@@ -17,33 +17,36 @@ import {
   type Run as ShownRun,
 } from '../schemas/page/overview.ts';
 
-/** As many as may wait. */
+/** The most jobs that can be queued. */
 const ACTIVE_JOBS = 100;
 
-/** How a check or a drill ended. */
+/** Outcome of a check or a drill. */
 export type LastRun = Pick<Run, 'status' | 'result' | 'finishedAt'>;
 
-/** What the overview has beside the status. All of it is at hand: it is asked for on each event. */
+/**
+ * What the overview shows in addition to the status. All of it must be cheap to read, because the page requests the
+ * overview after each event.
+ */
 export interface OverviewFacts {
-  /** The newest backup of a source that is complete; to any destination when none is named. */
+  /** The newest complete backup of a source, to any destination when none is named. */
   newest(source: string, destination?: string): Pick<Job, 'files_done' | 'size_bytes'> | undefined;
-  /** The last that ended, the oldest first. */
+  /** The last runs that ended, oldest first. */
   history(source: string, destination: string): readonly Run[];
   recent(): readonly Job[];
   stored(destination: string): readonly StoredAmount[];
   last(type: 'check' | 'drill', destination: string): LastRun | null;
-  /** Of the disk of a destination; null where that cannot be told. */
+  /** Free bytes on the disk of a destination; null where they cannot be determined. */
   freeBytes(destination: string): Promise<number | null>;
   defaultDestination(): string;
-  /** Snapshots that are known, in all destinations, and the bytes of the files of each. */
+  /** The number of known snapshots in all destinations, and the sum of the bytes of their files. */
   holdings(): { readonly snapshots: number; readonly bytes: number };
-  /** Whether those of this destination are among them: a catalog takes its time to be read. */
+  /** Whether the snapshots of this destination are included in `holdings`. Reading a catalog takes time. */
   isCounted(destination: string): boolean;
   alarms(): number;
-  /** Undefined while jobs are started; `until` null: for ever. */
+  /** Undefined while jobs are started; `until` null for a pause without end. Otherwise in milliseconds since 1970. */
   pause(): { readonly until: number | null } | undefined;
   recoveryKit(): Overview['recovery_kit'];
-  /** Of this hour, bytes a second. */
+  /** Upload limit of the current hour in bytes per second; null for none. */
   uploadLimit(): number | null;
 }
 
@@ -167,7 +170,8 @@ function savedBy(status: FullStatus, facts: OverviewFacts): Overview['saved'] {
   return {
     snapshot_bytes: bytes,
     snapshots,
-    // Two stored copies against the plain copy of one would say that hardly anything is saved.
+    // Counts only destinations whose snapshots are included in `snapshot_bytes`: others would make the saving look too
+    // small.
     stored_bytes: status.destinations
       .filter(({ name }) => facts.isCounted(name))
       .reduce((sum, { used_bytes: used }) => sum + (used ?? 0), 0),

@@ -1,6 +1,6 @@
 /**
- * What the browser fetches before anybody is signed in: the page that the build has made of src/ui. Files are read when they
- * are asked for, since the agent is seldom looked at and should not keep them in memory.
+ * The files that the browser fetches before anybody is signed in: the page built from src/ui. They are read on each
+ * request, since the page is rarely opened and the agent should not keep them in memory.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import { BugError, StateError, errnoOf } from '../../base/errors.ts';
 import { npmHere } from '../../base/holdfast-command.ts';
 
 export interface PageFile {
-  /** As it is asked for. */
+  /** Path of the URL. */
   readonly path: string;
   /** Media type. */
   readonly type: string;
-  /** Its name changes with its content, so that it may be kept for ever. */
+  /** Whether the name changes with the content, so that the file may be cached for ever. */
   readonly isLasting: boolean;
   /** @throws {StateError} READ_ERROR */
   read(): Promise<Buffer>;
@@ -27,19 +27,22 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Beside the compiled program, and where the build leaves it when the sources are run. */
+/** Directory of the built page: next to the compiled program, or in dist when run from the sources. */
 const BUILT = new URL(
   import.meta.url.endsWith('.ts') ? '../../../dist/page/' : '../../page/',
   import.meta.url,
 );
 
-/** None when the page was not built. */
+/** Empty when the page was not built. */
 export function pageFiles(): readonly PageFile[] {
   const lasting = names('assets/').map((name) => pageFile(`/assets/${name}`, `assets/${name}`, true));
   return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
 }
 
-/** For pages that are made on the server: the style sheet they share with the page, and the icon. @throws {StateError} READ_ERROR */
+/**
+ * For pages that are rendered on the server: the style sheet that they share with the page, and the icon.
+ * @throws {StateError} READ_ERROR
+ */
 export function consolePageFiles(): { readonly style: PageFile; readonly icon: PageFile } {
   const style = names('assets/').find((name) => /^console-[\w-]+\.css$/.test(name));
   const icon = names('assets/').find((name) => /^icon-[\w-]+\.svg$/.test(name));

@@ -1,4 +1,7 @@
-/** The product's own page, and the routes that only it has. Those of the Desktop API it uses under the same prefix. */
+/**
+ * The product's own page, and the routes for its sessions. The page uses the routes of the Desktop API under the same
+ * prefix.
+ */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import {
@@ -25,11 +28,11 @@ export interface PageParts {
   readonly sessions: PageSessions;
   readonly rateLimits: Pick<RateLimits, 'takeForClient'>;
   readonly clients: Clients;
-  /** The port that is listened on. */
+  /** The port that the agent listens on; undefined before it listens. */
   readonly port: () => number | undefined;
 }
 
-/** The page itself: nothing in it is secret. */
+/** Serves the files of the page, which contain nothing secret. */
 export function pageDocuments(app: ApiApp): void {
   const files = pageFiles();
   if (files.length === 0) {
@@ -55,8 +58,8 @@ export function pageDocuments(app: ApiApp): void {
 }
 
 /**
- * The page says commands, before anybody is signed in too: as they are typed on this machine. Where an agent keeps its state
- * is for its own user.
+ * Puts the command of the program into the page, which names commands even before sign-in, as they are typed on this
+ * machine. The form with the state directory is shown only to the agent's own user and to root.
  */
 export function withProgram(html: string, peer: number | undefined): string {
   const isOwn = peer !== undefined && (peer === 0 || peer === process.getuid?.());
@@ -71,9 +74,9 @@ const notBuilt = (): string =>
   `The page is not built. Build it with: ${npmHere('run build')}; then restart the agent.\n`;
 const compress = promisify(gzip);
 
-/** To be registered under the prefix of the page's routes. */
+/** Must be registered under the prefix of the page's routes. */
 export function pageRoutes(app: ApiApp, { sessions, rateLimits, clients, port }: PageParts): void {
-  // For the browser alone, and for requests of our own pages alone.
+  // Scripts cannot read the cookie, and requests from other sites' pages do not carry it.
   const cookie = (token: string): string =>
     `${cookieName(port())}=${token}; Path=/internal/; HttpOnly; SameSite=Strict`;
 
@@ -87,7 +90,7 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, clients, port }:
       const { socket } = request.raw;
       const token = await sessions.open(request.body.code, async () => await peerUser(socket));
       if (token === undefined) {
-        // Whoever has a right code gets in, however many wrong ones come from the same machine.
+        // Only wrong codes count: a correct code is accepted however many wrong ones come from the same machine.
         const quota = await rateLimits.takeForClient(clients.of(socket, request.ip));
         throw quota.accepted ? badCode() : tooMany('requests', quota);
       }

@@ -1,4 +1,7 @@
-/** What settings would do, before they are saved: whether they are right, when jobs run, what a prune removes. One notice. */
+/**
+ * Previews of settings before they are saved: whether they are valid, when jobs run, what a prune removes. Also sends a
+ * test notice.
+ */
 import type { Static } from '../../base/schema-type.ts';
 import { RequestError } from '../../base/errors.ts';
 import type { RetentionSettings } from '../../config/settings.ts';
@@ -23,13 +26,13 @@ import type { SettingsFile } from '../routes/resource-parts.ts';
 
 export type NoticeChannel = Static<typeof NoticeTestRequest>['channel'];
 
-/** What a prune would do. Times are milliseconds since 1970. */
+/** What a prune would remove. Times are in milliseconds since 1970. */
 export interface Forgetting {
   /** Name of the destination. */
   readonly destination: string;
   readonly kept: number;
   readonly removed: number;
-  /** Newest first, not always all. */
+  /** The newest snapshots first; cut off at the requested limit. */
   readonly items: readonly {
     readonly id: string;
     readonly source: string;
@@ -41,17 +44,17 @@ export interface Forgetting {
 }
 
 export interface PreviewParts {
-  /** Absent where the settings cannot be changed by requests. */
+  /** Absent where requests cannot change the settings. */
   readonly settingsFile?: SettingsFile | undefined;
-  /** Absent where no secrets are typed. */
+  /** Absent where no secrets can be typed. */
   readonly isFreshSecret?: IsFresh | undefined;
   /**
-   * The next times a schedule is due, in milliseconds since 1970; null for the time zone of the settings.
-   * @throws {RequestError} for a schedule or a zone that cannot be read
+   * The next times when a schedule is due, in milliseconds since 1970. `timeZone` null: the time zone of the settings.
+   * @throws {RequestError} for a schedule or a time zone that is not valid
    */
   readonly nextRuns: (schedule: string, timeZone: string | null) => Promise<readonly number[]>;
   /**
-   * By these rules, or those in force; of the default destination when none is named.
+   * What a prune would remove, by the given rules or those in force, from the named destination or the default one.
    * @throws {RequestError} INVALID_DESTINATION, SERVICE_UNAVAILABLE
    */
   readonly forgetting: (
@@ -59,11 +62,14 @@ export interface PreviewParts {
     destination: string | undefined,
     limit: number,
   ) => Promise<Forgetting>;
-  /** Sends one notice; null, or why it was not sent. @throws {RequestError} INVALID_REQUEST when the channel is not set up */
+  /**
+   * Sends one notice. Returns null, or the reason why it was not sent.
+   * @throws {RequestError} INVALID_REQUEST when the channel is not set up
+   */
   readonly testNotice: (channel: NoticeChannel, signal: AbortSignal) => Promise<string | null>;
 }
 
-/** Snapshots that a preview tells one by one. */
+/** Snapshots that a preview lists individually. */
 const MOST_ITEMS = 1_000;
 
 export function previewRoutes(app: ApiApp, parts: PreviewParts): void {
@@ -129,7 +135,10 @@ export function previewRoutes(app: ApiApp, parts: PreviewParts): void {
 
 type Problems = Validation['problems'];
 
-/** What `PUT /settings` says of them: none when it would take them. @throws {ApiError} of a file that cannot be changed */
+/**
+ * The problems for which `PUT /settings` would refuse the settings; empty when it would accept them.
+ * @throws {ApiError} when the file itself cannot be changed
+ */
 async function problemsOf(
   file: SettingsFile,
   wanted: object,
@@ -150,14 +159,14 @@ async function problemsOf(
   }
 }
 
-/** What no change of the settings would mend. */
+/** Codes of problems that no other settings would solve. */
 const OF_THE_FILE: ReadonlySet<string> = new Set(['CONFIG_INVALID', 'SERVICE_UNAVAILABLE']);
 
 function listedIn({ problems }: ApiError['details']): Problems | undefined {
   return Array.isArray(problems) ? (problems as Problems) : undefined;
 }
 
-/** Of what is not listed: a setting that no request may change, or a value that is nested too deep. */
+/** One problem from an error that lists none, such as a setting that no request may change, or values nested too deep. */
 function problemOf(
   message: string,
   { code, details, hint }: Pick<ApiError | RequestError, 'code' | 'details' | 'hint'>,
@@ -167,7 +176,7 @@ function problemOf(
   return { field, message, hint, ...(code === 'FORBIDDEN' ? { guarded: true } : {}) };
 }
 
-/** @throws {ApiError} what is wrong with the rules, as of settings that have them */
+/** @throws {ApiError} as for settings with these rules */
 function readRetention(retention: object): RetentionSettings {
   const { value, faults } = checkAgainstSchema({ retention });
   if (value === undefined) throw refusal(faults);

@@ -1,4 +1,4 @@
-/** What the agent does for the pages on which somebody chooses what to protect and where to. */
+/** What the agent provides for the pages on which users choose what to protect and where to store it. */
 import type { Static } from '../../base/schema-type.ts';
 import type { FilledConfig } from '../../config/schema.ts';
 import type {
@@ -12,37 +12,37 @@ import type {
 } from '../schemas/page/protect.ts';
 import type { IsFresh } from '../access/secret-guard.ts';
 
-/** With every default, as the settings would have them. */
+/** As in the settings, with all defaults filled in. */
 export type FilledDestination = FilledConfig['destinations'][string];
 export type FilledExclude = FilledConfig['sources'][number]['exclude'];
 
 export interface EstimateWish {
-  /** Absolute, or from `~` on. */
+  /** Absolute, or beginning with `~`. */
   readonly path: string;
   readonly exclude: FilledExclude;
-  /** Seconds. */
+  /** Time limit in seconds. */
   readonly within: number;
 }
 
-/** One of the settings, or one that is not saved yet. */
+/** A destination of the settings, or one that is not saved yet. */
 export type DestinationWish = (
   | { readonly name: string; readonly destination?: undefined }
   | { readonly name: string; readonly destination: FilledDestination }
 ) & {
-  /** Paths that are to be backed up there, beside those that are already. */
+  /** Paths to be backed up there in addition to the existing sources. */
   readonly files?: readonly string[] | undefined;
 };
 
 export type PassphraseAnswer =
   | { readonly opens: boolean }
-  /** Too many were wrong. */
+  /** There were too many wrong passphrases. */
   | { readonly retryAfterMs: number };
 
 export interface ProtectParts {
   suggestions(): Promise<Suggestions>;
   /** @throws {RequestError} INVALID_SOURCE */
   directories(path: string | undefined, signal: AbortSignal): Promise<Directories>;
-  /** @throws {SourceError} INVALID_SOURCE; {RequestError} for a rule that cannot be meant */
+  /** @throws {SourceError} INVALID_SOURCE; {RequestError} for an exclude rule that is not valid */
   estimate(wish: EstimateWish, signal: AbortSignal): Promise<Estimate>;
   destinations(): Promise<Destinations>;
   /** @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL */
@@ -51,7 +51,7 @@ export interface ProtectParts {
   keepSecret(secret: string): Promise<Static<typeof SecretReference>>;
   readonly isFreshSecret: IsFresh;
   recoveryKit(): Promise<RecoveryKit>;
-  /** Undefined when it is not on this machine. */
+  /** Undefined when the kit is not on this machine. */
   recoveryKitText(): Promise<string | undefined>;
   confirmRecoveryKit(): Promise<RecoveryKit>;
   /** @throws {RequestError} INVALID_DESTINATION; {RepositoryError} */

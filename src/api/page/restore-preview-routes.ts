@@ -1,4 +1,4 @@
-/** What a restore would do to what is there, from its dry run. */
+/** Shows the effect of a restore on existing files, from its dry run. */
 import type { Agent } from '../../jobs/agent.ts';
 import type { RestorePreview as Preview } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -8,7 +8,7 @@ import { IdParams } from '../schemas/values.ts';
 
 export interface RestorePreviewParts {
   readonly agent: Pick<Agent, 'job'>;
-  /** Of a dry run that has ended, as long as it is kept. */
+  /** The preview of a finished dry run, as long as it is kept. */
   readonly previewOf: (jobId: string) => Preview | undefined;
 }
 

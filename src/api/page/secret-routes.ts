@@ -1,4 +1,4 @@
-/** `POST /secrets`, and the recovery kit: what opens destinations, on its way to where it belongs. */
+/** `POST /secrets` and the recovery kit: stores the secrets of destinations, and hands out the kit that opens them. */
 import type { Static } from '../../base/schema-type.ts';
 import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -52,7 +52,10 @@ export function secretRoutes(
   );
 }
 
-/** What goes wrong in the state directory is no fault of the request, and names paths that the answer need not. */
+/**
+ * Reports failures in the state directory as a temporary problem: they are not the request's fault, and the response
+ * should not name its paths.
+ */
 async function stateOrBusy<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

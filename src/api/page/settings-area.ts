@@ -8,7 +8,7 @@ import { attachment } from '../routes/content-routes.ts';
 import { timestamp } from '../presentation/time.ts';
 import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
-/** What they need of the agent. */
+/** The parts of the agent that these routes use. */
 export type PageSettings = Omit<PreviewParts, 'settingsFile' | 'isFreshSecret'> &
   Pick<AccountParts, 'enrollment'> &
   SupportParts;
@@ -22,12 +22,12 @@ export function settingsArea(app: ApiApp, parts: SettingsAreaParts): void {
   supportRoutes(app, parts);
 }
 
-/** What somebody needs who looks for the cause of something: facts of the agent, the end of its log, a bundle of all that. */
+/** What helps to find the cause of a problem: facts about the agent, the end of its log, and a bundle of both. */
 interface SupportParts {
   readonly about: () => About;
-  /** The last so many lines of that level or a worse one, the oldest first; from the end of the file alone. */
+  /** The last lines of the given level or a worse one, oldest first. Only the end of the log file is read. */
   readonly agentLog: (query: Static<typeof AgentLogQuery>) => Promise<AgentLog>;
-  /** For people to read and to send to others: secrets removed. */
+  /** A text to read and to send to others, with secrets removed. */
   readonly diagnostics: () => Promise<{ readonly text: string; readonly madeAt: number }>;
 }
 

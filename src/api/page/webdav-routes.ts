@@ -1,10 +1,10 @@
-/** Turning the folder of snapshots on and off, on the product's own page. */
+/** Turns the WebDAV folder of snapshots on and off, for the product's own page. */
 import { maybeTimestamp } from '../presentation/time.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { WebdavOff, WebdavSecret, WebdavState } from '../schemas/page/webdav.ts';
 import type { Webdav } from '../webdav/webdav.ts';
 
-/** To be registered under the prefix of the page's routes. */
+/** Must be registered under the prefix of the page's routes. */
 export function webdavRoutes(app: ApiApp, webdav: Pick<Webdav, 'status' | 'turnOn' | 'turnOff'>): void {
   app.get(
     '/webdav',

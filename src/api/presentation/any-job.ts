@@ -1,4 +1,4 @@
-/** A job of whatever type, as its own routes show it. */
+/** Presents a job of any type in the form that its own routes use. */
 import type { Job, JobType } from '../../jobs/job.ts';
 import type { Backup } from '../schemas/backup.ts';
 import type { Check, Drill, Prune } from '../schemas/operation.ts';

@@ -1,4 +1,4 @@
-/** The `data` of a server-sent event. */
+/** Builds the `data` of a server-sent event. */
 import type { AgentEvent } from '../../jobs/agent.ts';
 import type { Job } from '../../jobs/job.ts';
 import { type AnyJob, presentJob } from './any-job.ts';
@@ -7,9 +7,9 @@ import { timestamp } from './time.ts';
 export interface EventData {
   readonly type: AgentEvent['kind'];
   readonly at: string;
-  /** As it is now, which may be later than the event. */
+  /** The job in its current state, which may be later than the event. */
   readonly job: AnyJob | null;
-  /** Empty for jobs: all that there is to say is in `job`. */
+  /** Empty for events about jobs, since `job` has everything there is to say. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 

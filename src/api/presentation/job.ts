@@ -1,4 +1,4 @@
-/** What jobs of all types show. */
+/** Presents what jobs of all types have in common. */
 import type { LogLine } from '../../jobs/agent.ts';
 import type { Job, JobError, JobProgress } from '../../jobs/job.ts';
 import { isErrorCode } from '../wire/error-codes.ts';
@@ -6,7 +6,7 @@ import type { JobFields, JobLog, Progress } from '../schemas/job.ts';
 import { shownDestination } from './redact.ts';
 import { maybeTimestamp, timestamp } from './time.ts';
 
-/** `now` is milliseconds since 1970: a running job has lasted until then. */
+/** @param now milliseconds since 1970; the duration of a running job lasts until then */
 export function jobFields(job: Job, now: number): JobFields {
   return {
     id: job.id,
@@ -37,7 +37,7 @@ export function jobLog(job: Job, lines: readonly LogLine[]): JobLog {
   };
 }
 
-/** What the registry does not have says nothing to whoever looks it up there. */
+/** Replaces codes that are not in the registry of error codes, where a client could not look them up. */
 function shownError({ code, message, details }: JobError): JobError {
   return { code: isErrorCode(code) ? code : 'INTERNAL_ERROR', message, details: { ...details } };
 }
@@ -66,7 +66,10 @@ function progressOf(progress: JobProgress): Progress {
   };
 }
 
-/** What is measured or reckoned may come with a fraction; the API promises whole numbers. */
+/**
+ * Rounds a value down to a whole number that is not negative, as the API promises. Measured and estimated values may be
+ * fractions.
+ */
 function whole(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0;
 }

@@ -1,9 +1,9 @@
-/** Destinations without what must not be shown. */
+/** Shows destinations without their secrets. */
 
-/** Parts of a query that say where something is; any other may be a secret. */
+/** Query parameters that say where something is. Any other may be a secret. */
 const SHOWN_PARAMETERS = new Set(['endpoint', 'region', 'path_style', 'account']);
 
-/** The name of a destination as it is; of a URL, everything but the password and unknown parameters. */
+/** Returns the name of a destination unchanged; of a URL, everything except the password and unknown parameters. */
 export function shownDestination(destination: string): string {
   const match = /^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#]*)@)?([^?#]*)(?:\?([^#]*))?/i.exec(destination);
   if (match === null) return destination;

@@ -1,4 +1,4 @@
-/** What the agent says of itself outside the versioned paths, without an envelope: health, metrics, API description. */
+/** Documents of the agent outside the versioned paths, without an envelope: health, metrics, API description. */
 import { docsPage, STYLE_SHA256 } from '../framework/docs-page.ts';
 import { JSON_TYPE } from '../framework/framework.ts';
 import type { MetricsText } from '../wire/metrics-text.ts';
@@ -7,11 +7,11 @@ import type { ApiApp } from '../framework/route.ts';
 import { policyWithStyle } from '../wire/security-headers.ts';
 
 export interface DocumentParts {
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** Listened on; undefined before. */
+  /** The port that the agent listens on; undefined before it listens. */
   readonly port: () => number | undefined;
-  /** In the text format of Prometheus; absent where none are kept. */
+  /** Metrics in the Prometheus text format; absent when none are kept. */
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 
@@ -37,7 +37,7 @@ export function agentDocuments(app: ApiApp, { version, port, metrics }: Document
     status: 'ok',
   }));
 
-  // It listens once everything is open. Whether there are backups yet is not what a supervisor asks.
+  // The agent listens only once everything is open. Whether there are backups is of no concern to a supervisor.
   app.get('/readyz', { config: json }, async () => ({
     status: 'ready',
   }));

@@ -1,4 +1,4 @@
-/** `POST /auth/token`: an API key and its secret for an access token. */
+/** `POST /auth/token`: exchanges an API key and its secret for an access token. */
 import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -18,7 +18,7 @@ const TokenRequest = Type.Object(
 
 const TokenData = Type.Object({
   access_token: Type.String(),
-  /** The same again. */
+  /** The access token again, under another name. */
   token: Type.String(),
   token_type: Type.Literal('Bearer'),
   expires_in: Type.Integer(),
@@ -35,7 +35,7 @@ export function authRoutes(app: ApiApp, { credentials, tokens, rateLimits }: Aut
   app.post(
     '/auth/token',
     {
-      // A right secret is let in however many wrong ones come in from the same machine.
+      // The handler enforces the limit: a correct secret is accepted however many wrong ones come from the same machine.
       config: {
         scope: 'public',
         idempotent: false,

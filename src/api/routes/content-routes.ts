@@ -29,7 +29,7 @@ export function contentRoutes(app: ApiApp, { agent }: ResourceParts): void {
         readStoredBy(storedBy),
       );
       const { size } = content;
-      // Nothing tells one content from another at the same address, so that no condition can hold.
+      // Contents have no validator such as an ETag, so an If-Range condition never holds and the whole file is sent.
       const conditional = request.headers['if-range'] !== undefined;
       const range = conditional ? undefined : readRange(request.headers.range, size);
       if (range === 'unsatisfiable') {
@@ -56,7 +56,10 @@ export function contentRoutes(app: ApiApp, { agent }: ResourceParts): void {
   );
 }
 
-/** The name in ASCII for old clients, and in UTF-8 as RFC 6266 says. Nothing in it can end the header or name a directory. */
+/**
+ * The file name in ASCII for old clients, and in UTF-8 as RFC 6266 specifies. No character of it can end the header or
+ * name a directory.
+ */
 export function attachment(name: string): string {
   const plain = name.replaceAll(/[^\u0020-\u007e]|["\\/%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed().replaceAll('/', '_')).replaceAll(

@@ -1,18 +1,21 @@
-/** Progress, thinned out: of what comes too fast, the latest of each job is kept until there is room. */
+/** Thins out progress events: while they come too fast, only the latest of each job is held, until it may be sent. */
 import type { Clock } from '../../base/clock.ts';
 import type { AgentEvent } from '../../jobs/agent.ts';
 
-/** Milliseconds between two of them: a little over half a second, so that two fall into one and never three. */
+/**
+ * Milliseconds between two progress events. A little over half a second, so that two updates merge into one, but never
+ * three.
+ */
 export const PROGRESS_MS = 550;
 
 export interface EventPace {
-  /** Whether it may be sent now; else it is held, in place of an earlier one of the same job. */
+  /** Whether the event may be sent at once. If not, it is held and replaces an earlier one of the same job. */
   admits(event: AgentEvent): boolean;
-  /** Milliseconds until one that is held may be sent; infinite without one. */
+  /** Milliseconds until a held event may be sent; infinite when none is held. */
   waitMs(): number;
-  /** One that is held and may be sent now. */
+  /** Returns a held event that may be sent, and stops holding it. */
   release(): AgentEvent | undefined;
-  /** Drops what is held of a job of which something later is sent. */
+  /** Drops the held event of a job because a later event of that job is sent. */
   forget(jobId: string | null): void;
 }
 

@@ -21,8 +21,8 @@ export function eventRoutes(app: ApiApp, { agent, clock }: ResourceParts): void 
 }
 
 /**
- * Answers with the stream, which ends with the connection, when the server closes, and when the token or session that it
- * was asked for with holds no longer.
+ * Answers with the stream. It ends with the connection, when the server closes, or when the token or session of the
+ * request is no longer valid.
  */
 export async function sendEvents(
   request: FastifyRequest,
@@ -35,18 +35,18 @@ export async function sendEvents(
   const options = { ...subject, after: lastEventId(request), admits };
   reply.header('content-type', 'text/event-stream; charset=utf-8');
   reply.header('cache-control', 'no-store');
-  // Proxies that gather a response before they pass it on would hold events back.
+  // Proxies that buffer a response would hold events back.
   reply.header('x-accel-buffering', 'no');
   await reply.send(Readable.from(eventStream(options, untilClosedOr(closing, reply))));
 }
 
 /**
- * Id of the last event that the client has.
+ * Id of the last event that the client received; undefined when it names none.
  * @throws {ApiError} INVALID_REQUEST
  */
 function lastEventId(request: Pick<FastifyRequest, 'headers'>): number | undefined {
   const given = request.headers['last-event-id'];
-  // Clients that have received none yet send it empty.
+  // A client that has received no event yet sends the header empty.
   if (given === undefined || given === '') return undefined;
   if (typeof given === 'string' && /^\d{1,15}$/.test(given)) return Number(given);
   throw new ApiError('INVALID_REQUEST', 'Last-Event-ID is not the id of an event', {

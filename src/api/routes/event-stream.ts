@@ -1,4 +1,4 @@
-/** Events of the agent as lines of a server-sent event stream. */
+/** Renders the events of the agent as the lines of a server-sent event stream. */
 import type { Clock } from '../../base/clock.ts';
 import { isAbort } from '../../base/errors.ts';
 import type { Agent, AgentEvent } from '../../jobs/agent.ts';
@@ -8,25 +8,26 @@ import { presentEvent } from '../presentation/event.ts';
 
 /** Milliseconds between two comments that keep the connection open. */
 export const PING_MS = 15_000;
-/** Milliseconds after which a client that lost the connection comes back. */
+/** Milliseconds after which a disconnected client reconnects. */
 const RETRY_MS = 3_000;
-/** Milliseconds without an event after which all that is kept about an ended job has been sent. */
+/** Milliseconds without an event after which all stored events of an ended job have been sent. */
 const REPLAYED_MS = 500;
 
 export interface StreamOptions {
   readonly agent: Pick<Agent, 'events' | 'job'>;
   readonly clock: Clock;
-  /** Id of the last event that the client has. */
+  /** Id of the last event that the client received; undefined when it names none. */
   readonly after: number | undefined;
-  /** Only about this job, until it has ended. */
+  /** Limits the stream to this job, until it has ended; undefined for all events. */
   readonly jobId: string | undefined;
-  /** Whether whoever follows may still do so: asked before each event. */
+  /** Whether the caller may still follow the stream; checked before each line. */
   readonly admits: () => boolean;
 }
 
 /**
- * The lines of the stream, until the signal aborts. Progress is thinned out. An event that is sent after a later one, or
- * only says how a job is now, has no id: a client that resumes misses nothing. Ends with the right to follow, too.
+ * The lines of the stream, until the signal aborts or `admits` returns false. Progress is thinned out. An event has no
+ * id when it is sent after a later one, or only reports the current state of a job, so that a client that resumes
+ * misses nothing.
  */
 export async function* eventStream(options: StreamOptions, signal: AbortSignal): AsyncGenerator<string> {
   if (signal.aborted) return;
@@ -50,11 +51,11 @@ async function* follow(options: StreamOptions, signal: AbortSignal): AsyncGenera
   const { agent, clock, after, jobId } = options;
   const subject = (): Job | undefined => (jobId === undefined ? undefined : agent.job(jobId));
   const events = agent.events(after, jobId, signal)[Symbol.asyncIterator]();
-  // Asked for before the job is looked at: whatever changes after that look is an event.
+  // Requested before the job is read, so that every change after that reading arrives as an event.
   let next = ask(events);
   yield `retry: ${RETRY_MS}\n\n`;
   const job = subject();
-  // One that ended is told of by the events that the client has missed, if it names the last that it has.
+  // If the client names its last event, the events that it missed report the end of an ended job.
   if (job !== undefined && (after === undefined || !hasEnded(job))) {
     yield stateNow(job, clock);
     if (hasEnded(job)) return;
@@ -78,11 +79,11 @@ async function* follow(options: StreamOptions, signal: AbortSignal): AsyncGenera
       if (turn.done === true) return;
       const event = turn.value;
       next = ask(events);
-      // Ids were counted anew since the client got its own.
+      // Event ids have restarted since the client received its last one.
       if (isFirst && event.id <= lastId) lastId = 0;
       isFirst = false;
       const about = event.jobId === null ? undefined : agent.job(event.jobId);
-      // What happened before the stream was opened is not progress any more, and comes at once.
+      // Events from before the stream was opened are not live progress, and are sent at once.
       const progress = event.kind === 'job.updated' && about?.status === 'running' && event.at >= opened;
       if (progress && !pace.admits(event)) continue;
       if (about !== undefined) pace.forget(event.jobId);
@@ -109,12 +110,12 @@ type NextEvent = Promise<IteratorResult<AgentEvent, unknown>>;
 
 function ask(events: AsyncIterator<AgentEvent, unknown>): NextEvent {
   const next = events.next();
-  // It is awaited below, unless the stream has ended by then: nobody is left to be told that it failed.
+  // Awaited by the caller, unless the stream has ended by then. Nobody handles a failure in that case.
   next.catch(() => undefined);
   return next;
 }
 
-/** What `next` gives within `ms`, or `time`. */
+/** The result of `next` if it arrives within `ms`, otherwise `time`. */
 async function withinMs(
   next: NextEvent,
   ms: number,

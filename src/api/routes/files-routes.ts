@@ -13,7 +13,7 @@ import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from '../fra
 import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from '../schemas/file.ts';
 import { openPosition, sealPosition } from './snapshot-cursor.ts';
 
-/** The list of files may be longer than others: a person scrolls through it. */
+/** The list of files allows longer pages than other lists, because a person scrolls through it. */
 const FILE_LIMITS = { default: 100, maximum: 1000 };
 
 export function filesRoutes(app: ApiApp, parts: ResourceParts): void {

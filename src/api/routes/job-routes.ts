@@ -22,11 +22,11 @@ const LONGEST_WAIT = 60;
 /** A type of job as the API knows it. */
 export interface JobKind<Shown extends object> {
   readonly type: JobType;
-  /** Start of its routes. */
+  /** Path of its routes, without the prefix. */
   readonly path: `/${string}`;
   readonly schema: TSchema;
   readonly notFound: 'BACKUP_NOT_FOUND' | 'RESTORE_NOT_FOUND' | 'NOT_FOUND';
-  /** Whether its jobs have a source that a list can be narrowed to. */
+  /** Whether its jobs have a source, so that the list takes a `source` filter. */
   readonly bySource: boolean;
   present(job: Job, now: number): Shown;
 }
@@ -70,14 +70,14 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
       const found = agent.jobs({
         types: [type],
         status: filters.status,
-        // As a request for a backup resolves it.
+        // In the form to which a request for a backup resolves it.
         source: readSource(filters.source),
         destination:
           filters.destination === undefined ? undefined : jobDestination(filters.destination, type, parts),
         createdAfter: readOptionalTime('created_after', filters.created_after),
         createdBefore: readOptionalTime('created_before', filters.created_before),
         before: app.cursors.open(path, { ...filters }, cursor),
-        // One more tells whether there are more.
+        // One job more than requested tells whether there is a next page.
         limit: limit + 1,
       });
       const last = found.length > limit ? found[limit - 1] : undefined;
@@ -126,7 +126,10 @@ type StartRequest = Pick<FastifyRequest, 'headers' | 'url' | 'id' | 'arrival'>;
 type StartReply = Pick<FastifyReply, 'raw' | 'header' | 'statusCode'>;
 
 export interface NewJobs<Shown extends object> {
-  /** To be stored with the job: a repeated request has no second effect, also when this process ends before the first one is answered. */
+  /**
+   * Returns a callback that stores the response together with the job. A repeated request then has no second effect,
+   * even if this process ends before the first one is answered.
+   */
   note(request: StartRequest): Noted;
   /** The response to a job that was just queued: 202, or 200 when the client waits for it and it ends in time. */
   answer(request: StartRequest, reply: StartReply, job: Job): Promise<Shown>;
@@ -144,7 +147,7 @@ export function answersNewJobs<Shown extends object>(
       return await agent.waitFor(job.id, seconds * 1000, signal);
     } catch (error) {
       if (!isAbort(error)) throw error;
-      // The job goes on without the client, or after the agent has started again.
+      // The job goes on without the client, or once the agent has restarted.
       return agent.job(job.id) ?? job;
     }
   }

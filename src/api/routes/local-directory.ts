@@ -1,4 +1,4 @@
-/** Where a location is on this machine. */
+/** Resolves locations to directories of this machine. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 export function localDirectory(url: string): string | undefined {
   if (path.isAbsolute(url)) return path.resolve(url);
   if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;
-  // No path has a slash in a name.
+  // An encoded slash would be part of a name, and no file name contains a slash.
   if (/%2f/i.test(url)) return undefined;
   try {
     return path.resolve(fileURLToPath(url));
   } catch (error) {
-    // Its bytes in percent signs are no text.
+    // The percent-encoded bytes are not UTF-8.
     if (error instanceof URIError) return undefined;
     throw error;
   }

@@ -1,4 +1,4 @@
-/** The destination that a request names, or the default one. */
+/** Resolves the destination that a request names; without one, the default destination. */
 import { pathToFileURL } from 'node:url';
 import { RequestError } from '../../base/errors.ts';
 import { findDestination } from '../../config/effective-settings.ts';
@@ -9,7 +9,7 @@ import { localDirectory } from './local-directory.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
 /**
- * The name of a destination that is configured, or the URL of one that backups went to.
+ * The name of a configured destination, or the URL of one that backups were stored in.
  * @throws {ApiError} INVALID_DESTINATION
  */
 export function readDestination(given: string | undefined, { agent }: Pick<ResourceParts, 'agent'>): string {
@@ -27,8 +27,8 @@ export function readDestination(given: string | undefined, { agent }: Pick<Resou
 }
 
 /**
- * A destination that jobs are looked for by, as they have it: a name, one that requests understand included, or a path or
- * URL, of which each place has one spelling.
+ * The destination to filter jobs by, as jobs store it: the name of a destination, also when the request uses an alias
+ * of it, or a path or URL in the one spelling that each place has.
  */
 export function jobDestination(
   given: string,
@@ -38,7 +38,7 @@ export function jobDestination(
   const current = settings();
   const named = findDestination(current, given);
   if (named !== undefined) return named.name;
-  // Also of jobs from before the place had a name.
+  // Finds jobs that were stored before the destination had a name, too.
   if (agent.jobs({ types: [type], destination: given, limit: 1 }).length > 0) return given;
   const known = knownName(given, agent);
   if (known !== undefined) return known;

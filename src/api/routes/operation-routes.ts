@@ -1,4 +1,4 @@
-/** Pausing and resuming, checks and prunes. */
+/** Routes to pause and resume, and to check and prune destinations. */
 import { HoldfastError } from '../../base/errors.ts';
 import { parseDuration } from '../../base/units.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
@@ -119,7 +119,7 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
 }
 
 /**
- * Milliseconds since 1970; null for a pause without end.
+ * The end of the pause in milliseconds since 1970; null for a pause without end.
  * @throws {ApiError} INVALID_REQUEST
  */
 function readPauseEnd({ until, for: duration }: PauseRequest, now: number): number | null {

@@ -1,11 +1,11 @@
-/** Values of requests that a schema cannot say: paths as bytes, times. */
+/** Reads values of requests that a schema cannot express: paths as bytes, times. */
 import { isAbsolute, resolve } from 'node:path';
 import { type ByteString, asByteString, bytesOfText } from '../../base/byte-path.ts';
 import { momentOf } from '../../jobs/agent.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { MAX_PATH_BYTES } from '../schemas/values.ts';
 
-/** An INVALID_REQUEST about one field, in the form of those that the schemas give. */
+/** An INVALID_REQUEST about one field, in the same form as schema violations. */
 export function badField(field: string, message: string, hint: string): ApiError {
   return new ApiError('INVALID_REQUEST', `'${field}' ${message}`, {
     hint,
@@ -14,15 +14,15 @@ export function badField(field: string, message: string, hint: string): ApiError
 }
 
 /**
- * The bytes of a path that was typed.
- * @throws {ApiError} INVALID_REQUEST when it holds a NUL or is too long
+ * The bytes of a path given as text.
+ * @throws {ApiError} INVALID_REQUEST when it contains a NUL or is too long
  */
 export function readPath(field: string, text: string): ByteString {
   return checked(field, bytesOfText(text));
 }
 
 /**
- * The source that was typed, as jobs and snapshots have it: without doubled slashes, `..` and a slash at the end.
+ * The source in the form that jobs and snapshots use: without doubled slashes, `..` or a trailing slash.
  * @throws {ApiError} INVALID_REQUEST
  */
 export function readSource(text: string | undefined): string | undefined {
@@ -31,18 +31,18 @@ export function readSource(text: string | undefined): string | undefined {
   return isAbsolute(text) ? resolve(text) : text;
 }
 
-/** Who stored what is asked for, as questions take it: the schema has seen to its form. */
+/** The `stored_by` filter in the form that the agent takes. The schema has checked its format. */
 export function readStoredBy(text: string | undefined): readonly string[] | undefined {
   return text === undefined ? undefined : [text];
 }
 
 /**
- * The bytes of a path given in base64, of either alphabet.
+ * The bytes of a path given in base64, with either alphabet.
  * @throws {ApiError} INVALID_REQUEST
  */
 export function readPathB64(field: string, text: string): ByteString {
   const bytes = Buffer.from(text, 'base64');
-  // Decoding skips what is no base64.
+  // Decoding skips characters that are not base64.
   if (bytes.toString('base64url') !== plainBase64(text)) {
     throw badField(field, 'is not base64', 'Encode the bytes of the path.');
   }
@@ -58,7 +58,7 @@ function plainBase64(text: string): string {
 
 /**
  * The path of a request that takes `path` or `path_b64`; undefined when it has neither.
- * @throws {ApiError} INVALID_REQUEST
+ * @throws {ApiError} INVALID_REQUEST when it has both, or the path is not valid
  */
 export function readEitherPath(query: {
   readonly path?: string | undefined;
@@ -94,7 +94,7 @@ function checked(field: string, bytes: ByteString): ByteString {
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d):(\d\d)(?:\.\d{1,9})?(?:[Zz]|[+-](\d\d):(\d\d))$/;
 
-/** Milliseconds since 1970 of a time in RFC 3339, or undefined when it is none. */
+/** Milliseconds since 1970 of an RFC 3339 time; undefined when the text is not one. */
 export function parseTime(text: string): number | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
@@ -116,7 +116,7 @@ export function parseTime(text: string): number | undefined {
 
 function daysOf(year: number, month: number): number {
   const last = new Date(0);
-  // Day 0 of the next month; setUTCFullYear takes years below 100 as they are.
+  // Day 0 of the next month is the last day of this one. setUTCFullYear does not shift years below 100, unlike Date.UTC.
   last.setUTCFullYear(year, month, 0);
   return last.getUTCDate();
 }
@@ -141,15 +141,15 @@ export function readOptionalTime(field: string, text: string | undefined): numbe
 }
 
 /**
- * Which snapshot `latest`, an id or a time names, in the form the agent takes.
- * @throws {ApiError} INVALID_REQUEST for what begins like a time and is none
+ * Converts `latest`, a snapshot id or a time to the form that the agent takes.
+ * @throws {ApiError} INVALID_REQUEST for a text that begins like a time and is not one
  */
 export function readSnapshot(text: string): string {
   if (!/^\d{4}-/.test(text)) return text;
   return momentOf(readTime('snapshot', text));
 }
 
-/** Seconds of `wait=N` in a Prefer header, at most `most`; undefined without one. What is malformed is no preference. */
+/** Seconds of `wait=N` in a Prefer header, at most `most`; undefined without one. Malformed preferences are ignored. */
 export function readWait(header: string | undefined, most: number): number | undefined {
   for (const preference of (header ?? '').split(',')) {
     const match = /^\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:;.*)?$/i.exec(preference);

@@ -5,35 +5,35 @@ import type { IsFresh } from '../access/secret-guard.ts';
 import type { ConfigChange } from '../../config/config-edit.ts';
 import type { PresentSettings } from '../../config/replacement.ts';
 
-/** The configuration file, as it is in force. */
+/** The configuration file in force. */
 export interface SettingsFile {
-  /** Undefined while there is no file and defaults are in force. */
+  /** The content of the file; undefined while there is no file and defaults apply. */
   readonly document: (PresentSettings & { readonly revision: string }) | undefined;
   /**
-   * Changes the file and puts it in force.
+   * Changes the file and applies it.
    * @throws {RequestError} REVISION_MISMATCH, or what is wrong with the change
-   * @throws {ConfigError} when the file is broken and must be put right first
-   * @throws {StateError} when it cannot be written
+   * @throws {ConfigError} when the file is broken and must be repaired first
+   * @throws {StateError} when the file cannot be written
    */
   edit(
     changes: readonly ConfigChange[],
     expectedRevision: string | undefined,
     signal: AbortSignal,
   ): Promise<unknown>;
-  /** Throws what `edit` would throw of the change and of the file, and changes nothing. */
+  /** Throws what `edit` would throw because of the change or the file, without changing anything. */
   check(changes: readonly ConfigChange[], expectedRevision: string | undefined): Promise<void>;
 }
 
-/** What the routes of the resources work with. */
+/** What the routes of all resources use. */
 export interface ResourceParts {
   readonly agent: Agent;
   readonly clock: Clock;
-  /** As they are at the moment. */
+  /** Returns the settings currently in force. */
   readonly settings: () => Settings;
   readonly stateDirectory: string;
-  /** Directories of this machine that backups are stored in, now. */
+  /** Returns the local directories that backups are currently stored in. */
   readonly stores: () => readonly string[];
-  /** What the settings come from; absent where they cannot be changed by requests. */
+  /** The configuration file behind the settings; absent where requests cannot change the settings. */
   readonly settingsFile?: SettingsFile | undefined;
   /** For the page alone, which may put secrets that were typed there into the settings. */
   readonly isFreshSecret?: IsFresh | undefined;

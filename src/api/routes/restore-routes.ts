@@ -66,7 +66,7 @@ function requirePlace({ target, in_place: inPlace }: RestoreRequest): void {
   }
 }
 
-/** Null for in place. */
+/** The checked target directory; null for a restore in place. */
 async function placeOf(
   { target }: RestoreRequest,
   inPlace: readonly ByteString[],
@@ -87,11 +87,11 @@ function readRestorePath(path: RequestPath, index: number): ByteString {
   const field = `paths.${index}`;
   const bytes =
     typeof path === 'string' ? readPath(field, path) : readPathB64(`${field}.path_b64`, path.path_b64);
-  // As whoever looks for it in the snapshot takes it.
+  // Normalised in the same way as when the path is looked up in the snapshot.
   return pathOf(pathNames(bytes));
 }
 
-/** Text stays text, so that a job shows its paths in one way. */
+/** Keeps text as text, so that a job shows its paths in one form. */
 function pathOfSpec(bytes: ByteString): RestoreSpec['paths'][number] {
   return isUtf8(bytes) ? textOfBytes(bytes) : { b64: Buffer.from(bytes, 'latin1').toString('base64') };
 }
@@ -128,7 +128,7 @@ async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSumma
       hint: 'GET /backup lists those that there are.',
     });
   }
-  // Not by the id that the job has noted: whoever tags a snapshot gives it a new one.
+  // The snapshot id stored with the job may be outdated: tagging a snapshot gives it a new id.
   if (job.snapshot_id !== null) return await agent.snapshotOfBackup(id);
   throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has made no snapshot: it is ${job.status}`, {
     hint: 'Choose a completed backup that was no dry run.',

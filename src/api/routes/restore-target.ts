@@ -1,4 +1,7 @@
-/** Whether files may be restored to a directory: asked before the job is queued, so that the person hears of it at once. */
+/**
+ * Checks whether files may be restored to a directory, before the job is queued, so that the user learns of a problem
+ * immediately.
+ */
 import { constants } from 'node:fs';
 import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
@@ -12,7 +15,7 @@ import { answersFrom } from '../../system/far-answer.ts';
 import { farPlaceOf } from '../../system/far-mounts.ts';
 import { ApiError } from '../wire/api-error.ts';
 
-/** Milliseconds in which the file system of a path has to answer; whoever asks waits for it. */
+/** Milliseconds that the file system of a path has to answer, while the caller waits. */
 const PATIENCE_MS = 5_000;
 
 export type TargetFault =
@@ -27,7 +30,7 @@ export type TargetFault =
 export interface TargetRules {
   readonly settings: Settings;
   readonly stateDirectory: string;
-  /** Directories of this machine that backups are stored in. */
+  /** Local directories that backups are stored in. */
   readonly stores: readonly string[];
 }
 
@@ -39,7 +42,7 @@ export function invalidTarget(reason: TargetFault, message: string, hint: string
 }
 
 /**
- * The target with `..` and doubled slashes resolved. It need not exist.
+ * The target with `..` and doubled slashes resolved. The directory need not exist.
  * @throws {ApiError} INVALID_TARGET
  */
 export async function checkTarget(target: string, rules: TargetRules): Promise<string> {
@@ -63,8 +66,8 @@ export async function checkTarget(target: string, rules: TargetRules): Promise<s
 }
 
 /**
- * For a restore to where the files were. No link is followed on the way to them.
- * @param places paths of all that is to be restored, from the root on, without `.` and `..`
+ * Checks a restore to the original locations. A restore follows no link on the way to them.
+ * @param places absolute paths of everything to be restored, without `.` and `..`
  * @throws {ApiError} INVALID_TARGET
  */
 export async function checkInPlace(
@@ -77,7 +80,10 @@ export async function checkInPlace(
   }
 }
 
-/** The path, or what is above it as far up as its names are text: allowed directories are, too. */
+/**
+ * The path, or the nearest directory above it whose path is valid UTF-8. Allowed roots are UTF-8 as well, so this
+ * decides the same.
+ */
 function asText(place: ByteString): ByteString {
   let above = place;
   while (!isUtf8(above)) above = asByteString(above.slice(0, above.lastIndexOf('/')));
@@ -87,7 +93,7 @@ function asText(place: ByteString): ByteString {
 interface Place {
   /** The path itself, or the nearest directory above it that exists. */
   readonly existing: string;
-  /** The whole path with the links of that part resolved. */
+  /** The whole path, with symbolic links in its existing part resolved. */
   readonly real: string;
 }
 
@@ -102,7 +108,7 @@ async function locate(whole: string): Promise<Place> {
       const real = await realpath(existing);
       return { existing, real: path.join(real, path.relative(existing, whole)) };
     } catch (error) {
-      // A file on the way up, or a directory that may not be looked into, is reported when it is looked at itself.
+      // A file among the parents, or a directory that may not be searched, is reported when `existing` itself is checked.
       const above = path.dirname(existing);
       if (above === existing) throw notWritable(whole, whole, error);
       existing = above;

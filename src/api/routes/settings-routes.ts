@@ -1,4 +1,7 @@
-/** `GET` and `PUT /settings`: the configuration as a whole, changed only by those who know what it is now. */
+/**
+ * `GET` and `PUT /settings`: read and replace the whole configuration. A replacement must name the revision that it is
+ * based on.
+ */
 import { type Static, Type } from '../../base/schema-type.ts';
 import { ConfigError, InvalidChange, shownKeyPath } from '../../config/config-error.ts';
 import type { ConfigChange } from '../../config/config-edit.ts';
@@ -16,7 +19,7 @@ import type { ApiApp } from '../framework/route.ts';
 import { requireUnguardedByPage, type IsFresh } from '../access/secret-guard.ts';
 import { requireUnguarded } from '../access/settings-guard.ts';
 
-/** Names and kinds are those of the configuration file, whose own schema says all of them. */
+/** Settings are checked against the schema of the configuration file, not here. */
 const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 const SettingsReport = Type.Object({ revision: Type.String(), settings: AnySettings });
 const SettingsRequest = Type.Object({ settings: AnySettings }, { additionalProperties: false });
@@ -56,8 +59,9 @@ export function settingsRoutes(app: ApiApp, { settingsFile, isFreshSecret }: Res
 }
 
 /**
- * What makes the file say what is wanted. `isFresh` is for the page alone, which may put fresh secrets into it.
- * @throws {ApiError} what is wrong with that by the schema, or what of it no request may change
+ * The changes that give the file the wanted settings. `isFresh` is for the page alone, which may put fresh secrets into
+ * the settings.
+ * @throws {ApiError} for a violation of the schema, or FORBIDDEN for a setting that no request may change
  */
 export function changesTo(
   present: PresentSettings,
@@ -77,7 +81,7 @@ interface Present extends PresentSettings {
 
 const NEW_FILE = JSON.stringify({ version: CONFIG_VERSION });
 
-/** What is in force: of the file, or every default. */
+/** The settings in force, with their revision: those of the file, or all defaults. */
 export function presentOf({ document }: Pick<SettingsFile, 'document'>): Present {
   return document ?? { text: NEW_FILE, values: defaults(), revision: NO_FILE };
 }
@@ -98,7 +102,7 @@ function report(file: SettingsFile, reply: { header(name: string, value: string)
 type Report = Static<typeof SettingsReport>;
 
 /**
- * The revisions that the request takes for the present one; undefined for any.
+ * The revisions that the request accepts as the present one; undefined for any.
  * @throws {ApiError} MISSING_FIELD, INVALID_REQUEST
  */
 function readIfMatch(header: string | undefined): readonly string[] | undefined {
@@ -130,7 +134,7 @@ const PUBLIC_FAULTS: Readonly<Partial<Record<string, 'UNKNOWN_FIELD' | 'MISSING_
     SECRET_IN_URL: 'SECRET_IN_URL',
   };
 
-/** What is wrong with settings by their schema; the first of it in words. */
+/** The error for settings that violate the schema. The message is about the first fault. */
 export function refusal(faults: readonly Fault[]): ApiError {
   const problems = faults.slice(0, MOST_PROBLEMS).map(({ path, message, hint }) => ({
     field: shownKeyPath(withIndexes(path)),
@@ -146,7 +150,10 @@ export function refusal(faults: readonly Fault[]): ApiError {
   });
 }
 
-/** A file that is broken, or cannot be written, is no fault of the request, and none of the agent. */
+/**
+ * Converts errors of `SettingsFile.edit` to responses. A broken or unwritable file is a fault of neither the request
+ * nor the agent.
+ */
 export function asAnswer(error: unknown): unknown {
   if (error instanceof InvalidChange) return withProblems(error);
   if (error instanceof ConfigError) {
@@ -166,7 +173,7 @@ export function asAnswer(error: unknown): unknown {
   return error;
 }
 
-/** A change that would make the file invalid: with all that is wrong with it, as of one that the schema refuses. */
+/** A change that would make the file invalid, with all problems, in the same form as violations of the schema. */
 function withProblems({ code, message, hint, details, problems }: InvalidChange): ApiError {
   return new ApiError(PUBLIC_FAULTS[code] ?? 'INVALID_REQUEST', message, {
     hint,

@@ -1,6 +1,6 @@
 /**
- * Cursors of lists of snapshots, and of what each of them says once. They hold what orders the list, not only an id: a
- * program that deletes what it has listed can go on.
+ * Cursors for lists that have one entry per snapshot. They contain the sort key and not only an id, so that a program
+ * can delete the snapshots that it has listed and go on.
  */
 import type { SnapshotPosition } from '../../jobs/agent.ts';
 import { ApiError } from '../wire/api-error.ts';

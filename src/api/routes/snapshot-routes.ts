@@ -24,7 +24,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     },
     async ({ query: { limit, cursor, ...filters } }) => {
       const behind = openPosition(app.cursors, '/snapshots', filters, cursor);
-      // One more tells whether there are more.
+      // One snapshot more than requested tells whether there is a next page.
       const found = await agent.snapshots({
         source: readSource(filters.source),
         storedBy: readStoredBy(filters.stored_by),
@@ -70,7 +70,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
     },
     async ({ params }) => {
       const { id } = await agent.snapshot(params.id);
-      // What `latest` means may be another one by now.
+      // `latest` may mean another snapshot by the time the request arrives.
       if (id !== params.id) {
         throw new ApiError('SNAPSHOT_NOT_FOUND', 'A snapshot is forgotten by its whole id only', {
           hint: `That would be ${id}.`,

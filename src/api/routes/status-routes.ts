@@ -1,4 +1,4 @@
-/** `GET /status`: for anybody whether all is well, with a token also what is backed up where. */
+/** `GET /status`: overall health for everybody, and with a token also what is backed up and where. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Agent, DestinationStatus, FullStatus, PublicStatus, SourceStatus } from '../../jobs/agent.ts';
@@ -17,7 +17,7 @@ const MaybeBytes = Type.Union([Type.Integer(), Type.Null()]);
 
 const LEVELS = ['good', 'warning', 'bad'] as const;
 
-/** What it is about comes as codes and figures; `sentence` is English. */
+/** The subject is given as codes and figures; `sentence` is English. */
 const StatementData = Type.Object({
   code: Type.Enum([...STATEMENT_CODES]),
   level: Type.Enum([...LEVELS]),
@@ -30,7 +30,7 @@ const StatementData = Type.Object({
   reason: Type.Union([Type.Enum([...REASONS]), Type.Null()]),
   last_good_backup_at: MaybeTime,
   check: Type.Union([Type.String(), Type.Null()]),
-  /** The last snapshot from before what an alarm tells. */
+  /** The last snapshot before the event that an alarm reports. */
   snapshot_before: Type.Union([
     Type.Object({ snapshot_id: Type.String(), destination: Type.String() }),
     Type.Null(),
@@ -46,7 +46,7 @@ const PUBLIC_FIELDS = {
   jobs: Type.Object({ running: Type.Integer(), queued: Type.Integer() }),
   last_backup: Type.Union([Type.Object({ status: Type.String(), finished_at: Time }), Type.Null()]),
   next_run_at: MaybeTime,
-  /** The worst there is to say; `more`: how many other things are to be put right. */
+  /** The worst statement. `more`: how many other things need attention. */
   headline: Type.Object({
     code: Type.Enum([...STATEMENT_CODES]),
     level: Type.Enum([...LEVELS]),
@@ -132,7 +132,7 @@ export function statusRoutes(app: ApiApp, { agent, clock, plan }: StatusParts): 
     async (request): Promise<PublicData | FullData> => {
       const { caller, quota } = arrivalOf(request);
       if (caller.kind === 'anonymous') {
-        // Whoever shows a token wants the full status, and has to learn that the token is no good.
+        // A caller with a token wants the full status, and has to learn that the token is not valid.
         if (caller.tried) throw caller.problem();
         return publicPart(agent.publicStatus(), clock);
       }

@@ -1,4 +1,4 @@
-/** What the jobs of all types have in common. */
+/** Schemas of what jobs of all types have in common. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, Time, TimeInput } from './values.ts';
 
@@ -36,7 +36,7 @@ const Waits = Type.Object({
   params: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])),
 });
 
-/** Fields of a job of any type, to be spread into the schema of each. */
+/** Fields of jobs of all types, to be spread into the schema of each type. */
 export const JOB_FIELDS = {
   id: Type.String(),
   status: JobStatus,

@@ -1,4 +1,4 @@
-/** Checks, prunes and drills, and the pause. */
+/** Schemas of checks, prunes, drills and the pause. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import { JOB_FIELDS } from './job.ts';
 import { Count, MaybeTime, TimeInput } from './values.ts';
@@ -31,7 +31,7 @@ export const Prune = Type.Object({
 });
 export type Prune = Static<typeof Prune>;
 
-/** No route of the Desktop API makes drills; events tell of them. */
+/** The Desktop API has no route that starts drills, but its events report them. */
 export const Drill = Type.Object({ ...JOB_FIELDS, type: Type.Literal('drill'), files: Count });
 export type Drill = Static<typeof Drill>;
 

@@ -17,7 +17,7 @@ const MAX_PATHS = 1000;
 const OVERWRITE_MODES = ['never', 'if_changed', 'if_newer', 'always'] as const;
 const OverwriteMode = Type.Enum([...OVERWRITE_MODES]);
 
-/** Of a restore that says nothing else. */
+/** Options of a restore that does not set them. */
 export const RESTORE_DEFAULTS = {
   overwrite: 'never',
   dry_run: false,
@@ -62,7 +62,7 @@ export const Restore = Type.Object({
   ...JOB_FIELDS,
   type: Type.Literal('restore'),
   snapshot_id: Type.String(),
-  /** Null of restores by older versions, which did not note it. */
+  /** Null for restores queued by older versions, which did not store it. */
   stored_by: Nullable(StoredBy),
   paths: Type.Array(Type.Union([Type.String(), Type.Object({ path_b64: Type.String() })])),
   target: Nullable(Type.String()),

@@ -7,12 +7,12 @@ export const Snapshot = Type.Object({
   destination: Type.String(),
   host: Type.String(),
   stored_by: StoredBy,
-  /** The start that a write-only key gave, where it cannot be by the storage's clock. */
+  /** The start time that a write-only key claimed, when it is implausible by the clock of the storage; otherwise null. */
   claimed_start: Nullable(Time),
   tags: Type.Array(Type.String()),
   pinned: Type.Boolean(),
   partial: Type.Boolean(),
-  /** What the backup could not read: how many, null where nobody knows, and the first of them. */
+  /** The files that the backup could not read: their number, null when it is unknown, and the first of their paths. */
   unread_files: Type.Object({ count: Nullable(Count), paths: Type.Array(Type.String()) }),
   created_at: Time,
   files_count: Count,
@@ -37,7 +37,7 @@ export const SNAPSHOT_FILTERS = {
   destination: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
   stored_by: Type.Optional(StoredByInput),
 };
-/** Beside the id `latest` alone. */
+/** Query parameters that are valid only with the id `latest`. */
 export const SnapshotQuery = Type.Object(
   { source: Type.Optional(PathInput), stored_by: Type.Optional(StoredByInput) },
   { additionalProperties: false },

@@ -1,27 +1,27 @@
 /**
- * Who may look at the snapshots as a folder: whoever has a secret of 256 bits, which is shown once, when a person turns
- * the folder on. Only a keyed hash of it is kept.
+ * Controls access to the WebDAV folder of snapshots, by a secret of 256 bits. It is shown once, when a user turns the
+ * folder on, and only its keyed hash is stored.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
 import type { SettingStore } from '../../db/settings.ts';
 
-/** For clients that ask for a name beside the secret. */
+/** User name for clients that ask for one in addition to the secret. */
 export const WEBDAV_USER = 'holdfast';
 
 const SETTING = 'webdav';
 const SECRET_BYTES = 32;
 
 export interface WebdavAccess {
-  /** When it was turned on, in milliseconds since 1970; undefined while it is off. */
+  /** When the folder was turned on, in milliseconds since 1970; undefined while it is off. */
   readonly since: number | undefined;
-  /** Gives a new secret, which voids the one before. */
+  /** Returns a new secret, which invalidates the previous one. */
   turnOn(): string;
   turnOff(): void;
   opens(secret: string): boolean;
 }
 
-/** `key` is what secrets are hashed with. */
+/** @param key keys the hashes of secrets */
 export function createWebdavAccess(
   store: Pick<SettingStore, 'get' | 'set'>,
   key: Uint8Array,
@@ -37,7 +37,7 @@ export function createWebdavAccess(
       return kept()?.since;
     },
     turnOn() {
-      // The start says what it is, so that it is taken out of logs.
+      // The prefix identifies the secret, so that it is removed from logs.
       const secret = `hfw_${randomBytes(SECRET_BYTES).toString('base64url')}`;
       store.set(SETTING, `${clock.now()} ${hashOf(secret).toString('base64')}`);
       return secret;

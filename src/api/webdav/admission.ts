@@ -1,4 +1,7 @@
-/** Who is let in to the folder of snapshots: by a secret that begins the path, or as the password of Basic. */
+/**
+ * Admits requests to the WebDAV folder of snapshots by its secret, given as the first name of the path or as the
+ * password of Basic authentication.
+ */
 import type { IncomingMessage } from 'node:http';
 import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
@@ -8,13 +11,13 @@ import { WEBDAV_USER, type WebdavAccess } from './access.ts';
 import { encodeNames, WEBDAV_ROOT } from './target.ts';
 
 export interface Admission {
-  /** Start of the addresses that the client is given, without a slash at its end. */
+  /** Start of the URLs that the client is given, without a trailing slash. */
   readonly base: string;
-  /** What is asked for below it. */
+  /** The names of the requested path below `base`. */
   readonly names: readonly ByteString[];
 }
 
-/** Undefined: neither way has the secret. */
+/** Undefined when the secret is in neither place. */
 export function admit(
   { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,
   names: readonly ByteString[],
@@ -27,7 +30,7 @@ export function admit(
   return password !== undefined && access.opens(password) ? { base: WEBDAV_ROOT, names } : undefined;
 }
 
-/** Of our user; undefined for everything else. */
+/** The password for `WEBDAV_USER`; undefined for any other header. */
 function basicPassword(header: string | undefined): string | undefined {
   const encoded = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(header ?? '')?.[1];
   if (encoded === undefined) return undefined;
@@ -35,7 +38,7 @@ function basicPassword(header: string | undefined): string | undefined {
   return pair.startsWith(`${WEBDAV_USER}:`) ? pair.slice(WEBDAV_USER.length + 1) : undefined;
 }
 
-/** The same whether a secret was wrong or missing, so that clients ask for one. */
+/** Used for wrong and for missing secrets alike, so that clients ask for one. */
 export function notAdmitted(): ApiError {
   return new ApiError('UNAUTHORIZED', 'The address does not have the secret of the folder', {
     hint: `Use the address that "${holdfastForAnybody`webdav on`}" gave, or turn it on again for a new one.`,

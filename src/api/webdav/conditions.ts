@@ -1,16 +1,16 @@
-/** The conditions of RFC 9110 under which a file is sent, and which part of it. */
+/** Evaluates the conditions of RFC 9110 for sending a file, or a part of it. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { readRange, type ContentRange } from '../wire/content-range.ts';
 import { httpDate } from './multistatus.ts';
 
-/** What tells one content from another. */
+/** What distinguishes one content from another. */
 export interface Validators {
   readonly etag: string | undefined;
   /** Undefined where another content may have the same time. */
   readonly modifiedMs: number | undefined;
 }
 
-/** What to answer in place of the file; undefined: the file. */
+/** The status to answer instead of the file; undefined to send the file. */
 export function conditionOutcome(
   headers: IncomingHttpHeaders,
   validators: Validators,
@@ -19,11 +19,11 @@ export function conditionOutcome(
   const ifNoneMatch = headers['if-none-match'];
   if (ifMatch !== undefined && !names(ifMatch, validators.etag)) return 412;
   if (ifNoneMatch !== undefined) return names(ifNoneMatch, validators.etag) ? 304 : undefined;
-  // The very time that was told: a file whose time went back has changed as well.
+  // Requires exactly the time that was sent before: a file whose time went back has changed as well.
   return isTime(headers['if-modified-since'], validators) ? 304 : undefined;
 }
 
-/** As `readRange`, unless what the client has a part of is not what there is. */
+/** As `readRange`, but undefined when the client's part belongs to another content. */
 export function conditionalRange(
   headers: IncomingHttpHeaders,
   size: number,

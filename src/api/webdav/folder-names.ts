@@ -1,25 +1,28 @@
 /**
- * Names of the two upper levels of the folder: sources and times. They are read and typed by people, so they are made of
- * what every system takes in the name of a file, and no two sources have the same.
+ * Names of the folder's two upper levels, for sources and times. People read and type them, so they contain only what
+ * every system accepts in file names. No two sources have the same name.
  */
 import { createHash } from 'node:crypto';
 import { FULL_KEYS, isFull, type StoredBy } from '../../base/stored-by.ts';
 import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 
-/** Before what tells it from others of nearly the same name: names may have 255 bytes, and a character takes up to three. */
+/**
+ * Characters before the hash that distinguishes similar names. File names may have 255 bytes, and a character takes up
+ * to three of them.
+ */
 const MOST_CHARACTERS = 80;
 
 /**
- * What no name may hold on some system or other, what cannot be seen, and the four characters that mean something here:
- * `+` between names of a path, `,` between paths, `@` before a host and `~` before what tells two apart.
+ * Characters that some system forbids in file names, invisible characters, and the four with a meaning here: `+`
+ * between names of a path, `,` between paths, `@` before a host and `~` before a hash.
  */
 const RESERVED = /[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|+,@~]/gu;
 
 /**
- * `/home/ana` is `home+ana`; of another host it is `home+ana@desk`. A name that had to be changed or cut, so that
- * others could end up with the same, ends with a part of the hash of what it stands for.
- * What a write-only key stored is never named like this machine's: `home+ana@desk@key3-1a2b3c4d`.
- * @param host undefined: this machine, and only of what full keys stored
+ * Names the folder of a source: `/home/ana` becomes `home+ana`, or `home+ana@desk` for another host. When characters
+ * were replaced or cut, so that other sources could get the same name, a part of a hash of the source is appended.
+ * Snapshots stored with a write-only key never share a name with this machine's own: `home+ana@desk@key3-1a2b3c4d`.
+ * @param host undefined for this machine, and only for snapshots stored with full keys
  */
 export function sourceFolderName(
   paths: readonly ByteString[],
@@ -43,7 +46,7 @@ export function sourceFolderName(
   return `${start}${ofKey}~${hash.digest('hex').slice(0, 8)}`;
 }
 
-/** Whether it can be told from its names as they are shown. */
+/** Whether the path can be recovered from its names as they are shown. */
 function isPlain(path: ByteString): boolean {
   const names = namesOf(path);
   return isUtf8(path) && textOfBytes(path) === `/${names.join('/')}` && names.every(isVisible);
@@ -63,7 +66,7 @@ function visible(name: string): string {
   return name.replaceAll(RESERVED, '_');
 }
 
-/** Local times as names that sort: `2026-11-22_10-15-00`. */
+/** Formats local times as names that sort by time: `2026-11-22_10-15-00`. */
 export function timeNames(timeZone: string | null): (ms: number) => string {
   const format = new Intl.DateTimeFormat('en-GB', {
     year: 'numeric',

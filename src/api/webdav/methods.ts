@@ -1,4 +1,4 @@
-/** What a client may do with an entry of the folder: look at it, list it, read it. */
+/** Answers the WebDAV methods for entries of the folder: list, describe and read. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteString } from '../../base/byte-path.ts';
 import { ApiError } from '../wire/api-error.ts';
@@ -14,13 +14,16 @@ export interface Exchange extends Admission {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly tree: SnapshotTree;
-  /** The target ended in a slash: only a folder has such an address. */
+  /** Whether the target ended in a slash, which only the URL of a folder may. */
   readonly isFolderAddress: boolean;
-  /** Ends with the response, its connection, or the server. */
+  /** Aborts when the response ends, its connection is lost, or the server closes. */
   readonly signal: AbortSignal;
 }
 
-/** Those that would change something. A client that is told 405 of MKCOL believes that the folder is there already. */
+/**
+ * Methods that would change something. They are answered with 403, because a client that gets 405 for MKCOL assumes
+ * that the folder exists already.
+ */
 const WRITING: ReadonlySet<string> = new Set([
   'PUT',
   'DELETE',
@@ -60,7 +63,7 @@ async function propfind(exchange: Exchange): Promise<void> {
     });
   }
   if (depth !== '0' && depth !== '1') {
-    // All snapshots whole: more than anybody means to ask for.
+    // An infinite depth would list all snapshots completely, which no client wants.
     const condition = '<D:error xmlns:D="DAV:"><D:propfind-finite-depth/></D:error>';
     response.writeHead(403, { 'content-type': 'application/xml; charset=utf-8' });
     response.end(`<?xml version="1.0" encoding="utf-8"?>\n${condition}\n`);
@@ -125,7 +128,7 @@ async function getFile({ request, response, signal }: Exchange, file: FoundFile)
   );
 }
 
-/** What was backed up may be a page with a script: no browser is to show it as one of the agent's own. */
+/** A backed-up file may be a page with a script, which a browser must not display as a page of the agent. */
 const CONTENT = { 'content-type': 'application/octet-stream', 'content-disposition': 'attachment' };
 
 function lastModified(ms: number | undefined): Readonly<Record<string, string>> {
@@ -147,7 +150,7 @@ async function findHere(
 
 const LARGEST_BODY = 65_536;
 
-/** @throws {ApiError} PAYLOAD_TOO_LARGE, INVALID_REQUEST when it ends too early */
+/** @throws {ApiError} PAYLOAD_TOO_LARGE, or INVALID_REQUEST when the body ends too early */
 async function readBody(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let length = 0;

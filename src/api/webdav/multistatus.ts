@@ -1,6 +1,6 @@
 /**
- * The answer to a PROPFIND, some entries at a time. All in it is ASCII: names of entries stand in it as addresses alone,
- * so that no byte of theirs can break it, and no client needs a second name for people.
+ * Renders the response to a PROPFIND in batches of entries. It is pure ASCII: names of entries appear only in
+ * percent-encoded URLs, so that none of their bytes can break the XML, and there are no display names.
  */
 import type { ByteString } from '../../base/byte-path.ts';
 import { DAV_NAMESPACE, type PropertyName, type WantedProperties } from './propfind-body.ts';
@@ -8,8 +8,8 @@ import { encodeNames } from './target.ts';
 import type { EntryFacts, FoundEntry } from './tree.ts';
 
 /**
- * Values of the properties that entries have, as XML. The type of a file is not among them: clients that go by names know it
- * better than we do.
+ * The properties of entries, as XML values. The type of a file is missing on purpose: clients that derive it from the
+ * name know it better than the agent.
  */
 const PROPERTIES: Readonly<Record<string, (facts: EntryFacts) => string | undefined>> = {
   resourcetype: ({ isFolder }) => (isFolder ? '<D:collection/>' : ''),
@@ -18,14 +18,14 @@ const PROPERTIES: Readonly<Record<string, (facts: EntryFacts) => string | undefi
   getetag: ({ etag }) => etag?.replaceAll('"', '&quot;'),
 };
 
-/** As HTTP writes times; undefined for what no year of four digits holds. */
+/** A time in the format of HTTP; undefined outside the years with four digits. */
 export function httpDate(ms: number | undefined): string | undefined {
   if (ms === undefined || Number.isNaN(new Date(ms).getTime())) return undefined;
   const year = new Date(ms).getUTCFullYear();
   return year >= 1000 && year <= 9999 ? new Date(ms).toUTCString() : undefined;
 }
 
-/** @param base of the addresses, without a slash at its end */
+/** @param base start of the URLs, without a trailing slash */
 export async function* multistatus(
   entry: FoundEntry,
   {
@@ -37,7 +37,7 @@ export async function* multistatus(
     readonly base: string;
     readonly names: readonly ByteString[];
     readonly wanted: WantedProperties;
-    /** With what is in a folder. */
+    /** Whether to include the entries of a folder. */
     readonly deep: boolean;
   },
 ): AsyncGenerator<string, void, undefined> {

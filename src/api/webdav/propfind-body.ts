@@ -1,8 +1,11 @@
-/** What a PROPFIND asks for. A small reader of XML, for names of properties and their namespaces: nothing else is in it. */
+/**
+ * Reads the body of a PROPFIND with a small XML reader for property names and their namespaces, since nothing else
+ * occurs in it.
+ */
 
-/** Of a property. Both are as they were written, and may stand in XML again. */
+/** The name of a property. Both parts are as they were written, and are safe to put into XML again. */
 export interface PropertyName {
-  /** Escaped; empty for none. */
+  /** Escaped for XML; empty for no namespace. */
   readonly namespace: string;
   readonly name: string;
 }
@@ -13,14 +16,14 @@ export type WantedProperties =
 
 export const DAV_NAMESPACE = 'DAV:';
 
-/** More than any client asks for: what is asked for is answered for each entry of a folder. */
+/** More properties than any client asks for. Limited because each is answered for each entry of a folder. */
 const MOST_PROPERTIES = 64;
-/** Characters of their names and namespaces together, for the same reason. */
+/** Limit on the characters of all names and namespaces together, for the same reason. */
 const MOST_CHARACTERS = 4_096;
-/** Of elements within each other. Each may have namespaces of its own, beside all those around it. */
+/** Limit on nested elements. Each may define namespaces in addition to all those around it. */
 const DEEPEST = 16;
 
-/** Undefined when it is not the body of a PROPFIND. Without one, everything is asked for. */
+/** The requested properties; all of them for an empty body. Undefined when the text is not the body of a PROPFIND. */
 export function parsePropfind(text: string): WantedProperties | undefined {
   if (text.trim() === '') return { kind: 'all' };
   const root = parseXml(text);
@@ -50,7 +53,7 @@ function isDav({ namespace, name }: PropertyName, wanted: string): boolean {
   return namespace === DAV_NAMESPACE && name === wanted;
 }
 
-/** Names in other letters are allowed in XML, and nobody's. */
+/** XML allows names with other letters, but no client uses them. */
 const NAME = '[A-Za-z_][A-Za-z0-9._-]*';
 const TOKEN = new RegExp(
   String.raw`<\?[^]*?\?>|<!--[^]*?-->|<(/?)(?:(${NAME}):)?(${NAME})((?:\s+[^\s=<>]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(/?)>|[^<]+`,
@@ -58,7 +61,7 @@ const TOKEN = new RegExp(
 );
 const ATTRIBUTE = new RegExp(String.raw`(?:\s)xmlns(?::(${NAME}))?\s*=\s*(?:"([^"<]*)"|'([^'<]*)')`, 'gu');
 
-/** The outermost element; undefined unless the document is well-formed as far as that matters here. */
+/** The root element; undefined unless the document is well-formed in the respects that matter here. */
 function parseXml(text: string): Element | undefined {
   const document: Element = { namespace: '', name: '', scope: Object.create(null) as Scope, children: [] };
   const open: Element[] = [document];
@@ -90,7 +93,7 @@ function elementOf(prefix: string, name: string, attributes: string, around: Sco
     ([, bound = '', double, single]): readonly [string, string] => [bound, double ?? single ?? ''],
   );
   if (!written.every(([bound, value], at) => mayBind(bound, value, written.slice(0, at)))) return undefined;
-  // Numbers of characters would have to be looked at, and no namespace has any.
+  // Refuses numeric character references instead of decoding them, since no namespace contains any.
   if (written.some(([, value]) => /&(?!(?:amp|lt|gt|quot|apos);)/.test(value))) return undefined;
   const own = written.map(([bound, value]) => [bound, escaped(value)] as const);
   const scope: Scope = own.length === 0 ? around : { ...around, ...Object.fromEntries(own) };
@@ -101,7 +104,10 @@ function elementOf(prefix: string, name: string, attributes: string, around: Sco
 const XML_NAMESPACE = 'http://www.w3.org/XML/1998/namespace';
 const XMLNS_NAMESPACE = 'http://www.w3.org/2000/xmlns/';
 
-/** By Namespaces in XML 1.0: a prefix stands for something, for one thing, and two of them are taken. */
+/**
+ * The rules of Namespaces in XML 1.0: a prefix is bound to a namespace that is not empty, and only once in an element;
+ * `xml` and `xmlns` are reserved.
+ */
 function mayBind(bound: string, value: string, before: readonly (readonly [string, string])[]): boolean {
   if (bound !== '' && value === '') return false;
   if (bound === 'xmlns' || value === XMLNS_NAMESPACE) return false;
@@ -109,7 +115,7 @@ function mayBind(bound: string, value: string, before: readonly (readonly [strin
   return !before.some(([other]) => other === bound);
 }
 
-/** An attribute stands in the answer as it stood in the question, but in ASCII, and without what could end it. */
+/** Escapes an attribute value for use in the response: in ASCII, and without characters that could end it. */
 function escaped(value: string): string {
   return value
     .replaceAll(/[\p{Cc}\p{Cs}\p{Cn}]/gu, '')

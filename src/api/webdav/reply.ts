@@ -1,11 +1,11 @@
-/** Replies of the folder: there is no envelope, and errors are plain text. */
+/** Sends the replies of the WebDAV folder: they have no envelope, and errors are plain text. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 /**
- * Sends what comes as it comes, no faster than it is taken. Nothing is sent before the first part is there, so that a
- * failure until then can still be answered.
+ * Sends parts as they arrive, no faster than the client reads them. Headers are sent only with the first part, so that
+ * an earlier failure can still be answered with an error.
  */
 export async function send(
   response: ServerResponse,

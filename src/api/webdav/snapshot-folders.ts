@@ -1,17 +1,17 @@
-/** Which folders there are for the snapshots: one for each source by each who stored it, and in it one for each time. */
+/** Arranges snapshots in folders: one for each source and key that stored it, and in it one for each time. */
 import { asByteString, bytesOfText, type ByteString } from '../../base/byte-path.ts';
 import { isFull, storeKey } from '../../base/stored-by.ts';
 import type { SnapshotSummary } from '../../jobs/agent.ts';
 import { sourceFolderName, timeNames } from './folder-names.ts';
 
-/** Letters of an id by which people tell snapshots apart. */
+/** Characters of a snapshot id that are enough for people to tell snapshots apart. */
 const SHORT_ID = 8;
 
 export interface SnapshotFolder {
   readonly name: ByteString;
-  /** Of the snapshot and its copies in other destinations, in the order in which they are to be asked. */
+  /** Ids of the snapshot and of its copies in other destinations, in the order in which to try them. */
   readonly ids: readonly string[];
-  /** The same for all copies, and for no other snapshot. */
+  /** The same for all copies of the snapshot, and unique to it. */
   readonly key: string;
   readonly paths: readonly ByteString[];
   /** Milliseconds since 1970. */
@@ -20,20 +20,20 @@ export interface SnapshotFolder {
 
 export interface SourceFolder {
   readonly name: ByteString;
-  /** In order of their times, the newest first. */
+  /** The newest first, by time. */
   readonly snapshots: readonly SnapshotFolder[];
-  /** The one that was made last: not that with the latest time where a clock was wrong. */
+  /** The snapshot that was made last; not the one with the latest time if a clock was wrong. */
   readonly latest: SnapshotFolder;
 }
 
 export interface FolderNaming {
-  /** Sources of this host are named without it. */
+  /** The name of this host, which is omitted from the folder names of its own sources. */
   readonly host: string;
-  /** Null: that of the machine. */
+  /** Time zone of the folder names; null for that of the machine. */
   readonly timeZone: string | null;
 }
 
-/** @param summaries newest first; of one time, that of the destination which is to be asked first */
+/** @param summaries newest first; among those with equal times, in the order in which to try their destinations */
 export function sourceFolders(
   summaries: readonly SnapshotSummary[],
   { host, timeZone }: FolderNaming,
@@ -55,7 +55,10 @@ export function sourceFolders(
   });
 }
 
-/** In one destination by rank, whatever the clocks said; between destinations by time. */
+/**
+ * The snapshot made last: within a destination by rank, which does not depend on clocks, and between destinations by
+ * time.
+ */
 function lastMade(summaries: readonly SnapshotSummary[]): SnapshotSummary {
   const ofEach = [...Map.groupBy(summaries, ({ destination }) => destination).values()];
   return ofEach
@@ -69,7 +72,7 @@ function snapshotFolders(
   summaries: readonly SnapshotSummary[],
   timeName: (ms: number) => string,
 ): readonly SnapshotFolder[] {
-  // Copies in other destinations keep times and counts.
+  // Copies in other destinations have the same time and counts.
   const copies = Map.groupBy(summaries, (one) => [one.created_at, one.files, one.size_bytes].join(' '));
   const folders = [...copies].flatMap(([facts, [first, ...others]]) => {
     if (first === undefined) return [];

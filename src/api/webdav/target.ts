@@ -1,8 +1,8 @@
-/** The path of a request for the folder of snapshots, and how names are written in addresses: byte by byte. */
+/** Reads the path of a request for the folder of snapshots, and writes names in URLs, byte by byte. */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import { pathOf } from '../framework/route-table.ts';
 
-/** Start of every path below which snapshots are a folder. */
+/** Path below which snapshots are served as a folder. */
 export const WEBDAV_ROOT = '/dav';
 
 /** Whether a request is for the folder of snapshots. */
@@ -12,13 +12,16 @@ export function isWebdavTarget(target: string): boolean {
 }
 
 export interface WebdavTarget {
-  /** Those below `WEBDAV_ROOT`. */
+  /** The names below `WEBDAV_ROOT`. */
   readonly names: readonly ByteString[];
-  /** It is written as the address of a folder. */
+  /** Whether the path is written as the URL of a folder. */
   readonly endsInSlash: boolean;
 }
 
-/** Undefined for what is not encoded as it should be, and for names that mean another place or none. */
+/**
+ * Undefined for a path that is not encoded correctly, and for names such as `..` that mean another place or are not
+ * valid.
+ */
 export function readWebdavTarget(target: string): WebdavTarget | undefined {
   const path = pathOf(target).slice(WEBDAV_ROOT.length);
   const names: ByteString[] = [];
@@ -30,7 +33,7 @@ export function readWebdavTarget(target: string): WebdavTarget | undefined {
   return { names, endsInSlash: path === '' || path.endsWith('/') };
 }
 
-/** Node gives a target as Latin-1, so that bytes which were sent unescaped are there as well. */
+/** Node gives the request target as Latin-1, so bytes that were sent unescaped are preserved as well. */
 function decodeName(part: string): ByteString | undefined {
   if (/%(?![0-9A-Fa-f]{2})/.test(part)) return undefined;
   return asByteString(
@@ -38,7 +41,7 @@ function decodeName(part: string): ByteString | undefined {
   );
 }
 
-/** Names in the form of an address. Only what nobody could misread stays as it is. */
+/** Names as the path of a URL. Only characters that cannot be misread stay unescaped. */
 export function encodeNames(names: readonly ByteString[]): string {
   return names.map((name) => `/${encodeName(name)}`).join('');
 }

@@ -1,4 +1,4 @@
-/** The folder as a tree: sources, times, and below these what a snapshot holds. Nothing in it can be changed. */
+/** The read-only folder as a tree: sources, then times, and below them the content of the snapshots. */
 import { createHash } from 'node:crypto';
 import { asByteString, bytesOfText, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -11,21 +11,24 @@ import {
   type SourceFolder,
 } from './snapshot-folders.ts';
 
-/** The snapshot of a source that was made last, whichever that is at the moment. */
+/** The name that stands for the snapshot of a source that was made last. */
 const LATEST = bytesOfText('latest');
 
-/** Milliseconds: a client that copies a snapshot asks for it again with every file. */
+/**
+ * Milliseconds that the list of folders is cached, because a client that copies a snapshot requests it again with every
+ * file.
+ */
 const FOLDERS_KEPT_MS = 5_000;
 const PAGE = 1_000;
 const ALL_SNAPSHOTS = 1_000_000;
 
 export interface EntryFacts {
   readonly isFolder: boolean;
-  /** Bytes of a file. */
+  /** Size of a file in bytes; 0 for a folder. */
   readonly size: number;
-  /** Milliseconds since 1970; undefined when there is no such time. */
+  /** Milliseconds since 1970; undefined when the entry has no time, such as the root. */
   readonly modifiedMs: number | undefined;
-  /** Of a file: the same for the same content, and for no other. */
+  /** Entity tag of a file, the same for the same content and for no other; undefined for folders. */
   readonly etag: string | undefined;
 }
 
@@ -38,14 +41,14 @@ export type FoundEntry = FoundFolder | FoundFile;
 export interface FoundFolder {
   readonly kind: 'folder';
   readonly facts: EntryFacts;
-  /** Some at a time, however many there are. */
+  /** The entries, in batches. */
   entries(): AsyncIterable<readonly NamedEntry[]>;
 }
 
 export interface FoundFile {
   readonly kind: 'file';
   readonly facts: EntryFacts;
-  /** Below a time, where nothing ever changes; not so below `latest`. */
+  /** True below a time, where nothing ever changes; false below `latest`. */
   readonly isFixed: boolean;
   content(): Promise<FileContent>;
 }
@@ -63,7 +66,7 @@ export interface TreeParts {
 
 export function createSnapshotTree({ agent, clock, naming }: TreeParts): SnapshotTree {
   let known: { readonly sources: readonly SourceFolder[]; readonly atMs: number } | undefined;
-  /** The directory of the snapshot that its folder shows, by the key of the snapshot. */
+  /** Caches the directory that the folder of a snapshot shows, by the key of the snapshot. */
   const tops = new Map<string, ByteString>();
 
   return {
@@ -100,7 +103,10 @@ export function createSnapshotTree({ agent, clock, naming }: TreeParts): Snapsho
     return known.sources;
   }
 
-  /** A source that is a directory is shown from the inside; a file, or several sources, from what is around them. */
+  /**
+   * The directory that the folder of a snapshot shows: the source itself if it is a directory; for a file or several
+   * sources, the directory that contains them.
+   */
   async function topOf(snapshot: SnapshotFolder): Promise<ByteString> {
     const kept = tops.get(snapshot.key);
     if (kept !== undefined) return kept;
@@ -138,7 +144,7 @@ export function createSnapshotTree({ agent, clock, naming }: TreeParts): Snapsho
   }
 }
 
-/** Where a copy cannot be had at the moment, or is not listed yet, the next one may be. */
+/** Tries the copies of a snapshot in turn: one may be unavailable, or not listed yet, while the next one is. */
 async function askCopies<T>({ ids }: SnapshotFolder, ask: (id: string) => Promise<T>): Promise<T> {
   let failure: unknown = notThere();
   for (const id of ids) {

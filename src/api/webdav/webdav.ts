@@ -1,6 +1,6 @@
 /**
- * Snapshots as a folder that file managers and other programs for WebDAV can open: beside the routes of the API, on the same
- * connections and behind the same guards, and read-only. Off until a person turns it on.
+ * Serves snapshots as a read-only folder that file managers and other WebDAV programs can open. It shares the
+ * connections and guards of the API, and is off until a user turns it on.
  */
 import { hostname } from 'node:os';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -29,27 +29,27 @@ import { createSnapshotTree, type TreeParts } from './tree.ts';
 
 export interface WebdavStatus {
   readonly enabled: boolean;
-  /** Milliseconds since 1970; null while it is off. */
+  /** When it was turned on, in milliseconds since 1970; null while it is off. */
   readonly created_at: number | null;
-  /** Without the secret: clients are asked for it. */
+  /** URL without the secret, for which clients ask the user. */
   readonly address: string;
 }
 
 export interface WebdavOpening {
-  /** With the secret. */
+  /** URL with the secret in it. */
   readonly address: string;
-  /** For clients that are given the address without it. */
+  /** For clients that get the URL without the secret. */
   readonly user: string;
   readonly password: string;
 }
 
 export interface Webdav {
   readonly status: () => WebdavStatus;
-  /** What it gives is not to be had again; what it gave before is void. */
+  /** Turns the folder on with a new secret, which cannot be retrieved again. The previous secret becomes invalid. */
   readonly turnOn: () => WebdavOpening;
   readonly turnOff: () => void;
   readonly handle: Handler;
-  /** Whether a request is for the folder, or asks of the server whether there is one. */
+  /** Whether a request is for the folder, or asks the server whether there is one. */
   readonly isAsked: (request: Pick<IncomingMessage, 'method' | 'url'>) => boolean;
 }
 
@@ -57,7 +57,7 @@ export interface WebdavParts {
   readonly agent: TreeParts['agent'];
   readonly settings: () => Settings;
   readonly store: Pick<SettingStore, 'get' | 'set'>;
-  /** What the secret is hashed with. */
+  /** Keys the hash of the secret. */
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly rateLimits: Pick<RateLimits, 'takeForClient'>;
@@ -66,11 +66,11 @@ export interface WebdavParts {
   readonly stopping: AbortSignal;
   readonly redact: (text: string) => string;
   readonly logger?: FastifyBaseLogger | undefined;
-  /** The port that is listened on. */
+  /** The port that the agent listens on; undefined before it listens. */
   readonly port: () => number | undefined;
 }
 
-/** Nothing in it is run or fetched, whatever a browser takes it for. */
+/** Keeps browsers from running or fetching anything in a backed-up file, whatever they take it for. */
 const HEADERS: Readonly<Record<string, string>> = {
   ...SECURITY_HEADERS,
   'content-security-policy': "sandbox; default-src 'none'; frame-ancestors 'none'",
@@ -115,7 +115,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
         return;
       }
       const { admission, isFolderAddress } = await letIn(request);
-      // A film may stand still for as long as its watcher likes.
+      // A client that plays a film may pause it for any length of time.
       parts.patient.add(response);
       const signal = untilClosedOr(parts.stopping, { raw: response });
       await answerMethod({ ...admission, request, response, tree, isFolderAddress, signal });
@@ -139,7 +139,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
     if (!quota.accepted) throw tooMany('requests', quota);
   }
 
-  /** @throws {ApiError} for every request that does not get further */
+  /** @throws {ApiError} for every request that is not admitted */
   async function letIn(request: IncomingMessage): Promise<{
     readonly admission: Admission;
     readonly isFolderAddress: boolean;
@@ -149,7 +149,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
     const isOn = access.since !== undefined;
     const admission = path === undefined || !isOn ? undefined : admit(request, path.names, access);
     if (path === undefined || admission === undefined) {
-      // Whoever has the secret gets in, however many wrong ones come from the same machine.
+      // Only requests without the secret count against the limit, so that wrong ones cannot lock out its owner.
       await takeTurn(request);
       if (!isOn) throw turnedOff();
       throw path === undefined ? badPath() : notAdmitted();
@@ -167,7 +167,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
   function answerError(error: unknown, id: string, request: IncomingMessage, response: ServerResponse): void {
     const { logger, redact } = parts;
     const shown = toApiError(error);
-    // Else the client went away, or the server ends: nobody waits for an answer.
+    // Otherwise the client has gone or the server is closing, and nobody waits for a response.
     const isFailure = errnoOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE' && !isAbort(error);
     if (isFailure && shown.code === 'INTERNAL_ERROR')
       logger?.error({ err: shown.cause, request_id: id }, 'A request failed');

@@ -10,14 +10,14 @@ export interface ApiErrorFacts {
   readonly cause?: unknown;
 }
 
-/** An error response. `message` says what happened, then what to do; the status is that of the code. */
+/** An error response. `message` says what happened, then what to do. The HTTP status follows from the code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: ErrorCode;
   readonly statusCode: number;
   readonly details: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** The two parts of the message. */
+  /** The two parts of the message: what happened, and what to do. */
   readonly statement: string;
   readonly hint: string;
 
@@ -32,7 +32,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error response that one of the program's own errors becomes, or undefined when its code is no public one. */
+/** The error response for one of the program's own errors; undefined when the error must not be shown to callers. */
 export function fromHoldfastError(error: unknown): ApiError | undefined {
   if (!(error instanceof HoldfastError)) return undefined;
   const code = publicCode(error);
@@ -55,10 +55,10 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
   });
 }
 
-/** The storage is not there, as a disk that is unplugged: nothing about it has failed. */
+/** The storage is absent, such as an unplugged disk, but has not failed. */
 const AWAY: ReadonlySet<string> = new Set(['DESTINATION_UNREACHABLE', 'DESTINATION_NOT_FOUND']);
 
-/** What is wrong with the request, said by parts that know more kinds of it than the API has. */
+/** Codes about the request from parts that distinguish more cases than the API does. */
 export const ALSO_INVALID: ReadonlySet<string> = new Set([
   'EXCLUDE_NAME',
   'EXCLUDE_PATH',
@@ -79,8 +79,8 @@ export const ALSO_INVALID: ReadonlySet<string> = new Set([
 const CATALOG_CODES: ReadonlySet<string> = new Set(['CATALOG_CLOSED', 'CATALOG_DAMAGED']);
 
 /**
- * Only errors about the request, the repository and the destination are told as they are: those of local state and of
- * the settings name paths of the agent, and a bug says nothing to the caller.
+ * The public code of an error. Errors about the request, the repository and the destination are shown as they are.
+ * Errors of local state and of the settings name paths of the agent, and a bug tells the caller nothing.
  */
 function publicCode(error: HoldfastError): ResponseCode | undefined {
   if (error.side === 'destination') {

@@ -1,14 +1,14 @@
-/** The Range header of RFC 9110, as far as one range of bytes goes. */
+/** Reads the Range header of RFC 9110, limited to a single range of bytes. */
 
 export interface ContentRange {
   readonly start: number;
-  /** Of the first byte after it. */
+  /** Position of the first byte after the range. */
   readonly end: number;
 }
 
 /**
- * The range that is asked for of `size` bytes; undefined when the whole is to be sent, which is the answer to other
- * units, to several ranges and to what is malformed too.
+ * The requested range of `size` bytes; undefined when the whole content is to be sent, which also answers other units,
+ * several ranges and malformed headers.
  */
 export function readRange(
   header: string | undefined,

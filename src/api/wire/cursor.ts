@@ -1,15 +1,15 @@
-/** Cursors of lists: opaque, and valid only for the list and the filters they were given out for. */
+/** Cursors of lists. They are opaque, and valid only for the list and the filters they were issued for. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { ApiError } from './api-error.ts';
 
-/** What a list was asked for; values are compared as JSON. */
+/** The filters of a list request; values are compared as JSON. */
 export type Filters = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 export interface Cursors {
-  /** The cursor that says: go on after `position` in `list` with `filters`. */
+  /** A cursor that continues `list` with `filters` after `position`. */
   seal(list: string, filters: Filters, position: string): string;
   /**
-   * The position of a cursor; undefined without one.
+   * The position of a cursor; undefined without a cursor.
    * @throws {ApiError} INVALID_CURSOR
    */
   open(list: string, filters: Filters, cursor: string | undefined): string | undefined;
@@ -17,7 +17,7 @@ export interface Cursors {
 
 const MARK_BYTES = 16;
 
-/** `key` stays the same across restarts, so that cursors do. */
+/** @param key the same across restarts, so that cursors stay valid */
 export function createCursors(key: Uint8Array): Cursors {
   function mark(list: string, filters: Filters, position: string): Buffer {
     const sorted = Object.entries(filters)
@@ -39,7 +39,7 @@ export function createCursors(key: Uint8Array): Cursors {
       const position = bytes.subarray(MARK_BYTES).toString('utf8');
       const valid =
         bytes.length >= MARK_BYTES &&
-        // Decoding is lenient: only the one spelling that was given out counts.
+        // Decoding is lenient: only the exact spelling that was issued is valid.
         bytes.toString('base64url') === cursor &&
         timingSafeEqual(bytes.subarray(0, MARK_BYTES), mark(list, filters, position));
       if (!valid) {

@@ -42,7 +42,7 @@ const MetaSchema = Type.Object({
   timestamp: Type.String({ format: 'date-time' }),
 });
 
-/** Schema of a response that carries such data. */
+/** Schema of a successful response with the given data. */
 export function EnvelopeOf(data: TSchema): TSchema {
   return Type.Object({ success: Type.Literal(true), data, meta: MetaSchema });
 }

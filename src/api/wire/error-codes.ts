@@ -1,9 +1,9 @@
-/** Every error code of both APIs: its HTTP status, what it means and whether asking again can help. */
+/** Every error code of both APIs: its HTTP status, its meaning, and whether a retry can help. */
 
 import type { Retry } from '../../base/errors.ts';
 
 export interface ErrorCodeEntry {
-  /** Null for codes that are found in `job.error` alone. */
+  /** Null for codes that appear only in `job.error`. */
   readonly status: number | null;
   readonly title: string;
   readonly description: string;
@@ -326,7 +326,7 @@ export type ResponseCode = {
   [Code in ErrorCode]: (typeof ERROR_CODES)[Code]['status'] extends number ? Code : never;
 }[ErrorCode];
 
-/** HTTP status of a code; 500 for those of jobs, which no response should carry by itself. */
+/** HTTP status of a code; 500 for codes of jobs, which a response should not have. */
 export function statusOf(code: ErrorCode): number {
   return ERROR_CODES[code].status ?? 500;
 }

@@ -1,4 +1,4 @@
-/** Bodies: one JSON value in UTF-8, neither deep nor split into too many parts, and no field named twice. */
+/** Parses request bodies: one JSON value in UTF-8, limited in depth and in number of values, with no field named twice. */
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from './api-error.ts';
 import type { ApiLimits } from './limits.ts';
@@ -19,11 +19,12 @@ export function parseJsonBody(
   return value;
 }
 
-/** Half of a character can only be escaped: no UTF-8 has it. */
+/** Matches an escaped surrogate. Lone surrogates can only be written as escapes, since valid UTF-8 has none. */
 const HALF = /\\u[dD][89a-fA-F]/;
 
 /**
- * Nothing that stores text keeps half of a character: each becomes the same sign, so that two paths or ids would be one.
+ * Refuses lone surrogates. Text stores replace each of them by the same character, which would make two different paths
+ * or ids equal.
  * @throws {ApiError} INVALID_REQUEST
  */
 function requireWhole(value: unknown, field = ''): void {
@@ -51,7 +52,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** For routes of which every field may be left out, and so may the body: to be run before it is validated. */
+/** Replaces an absent body by an empty object, for routes whose fields are all optional. Must run before validation. */
 export async function withoutBody(request: FastifyRequest): Promise<void> {
   request.body ??= {};
 }
@@ -65,14 +66,14 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Looks through the text once, before anything is built from it. What is no JSON passes here and fails in the parser.
- * A field named twice is refused because programs disagree on which of the two counts.
+ * Scans the text once, before anything is built from it. Text that is not JSON passes here and fails in the parser. A
+ * field named twice is refused because programs disagree on which of the two is valid.
  */
 function requireModest(
   text: string,
   { bodyDepth, bodyValues }: Pick<ApiLimits, 'bodyDepth' | 'bodyValues'>,
 ): void {
-  /** One for each open bracket: the names in an object, null in an array. */
+  /** One entry for each open bracket: the field names of an object, null for an array. */
   const open: (Set<string> | null)[] = [];
   let nameNext = false;
   let parts = 1;
@@ -110,7 +111,7 @@ function requireModest(
   }
 }
 
-/** Index of the closing quote; the end of the text when there is none. */
+/** Index of the closing quote; the length of the text when there is none. */
 function endOfString(text: string, start: number): number {
   for (let index = start + 1; index < text.length; index += 1) {
     if (text[index] === '\\') index += 1;
@@ -135,7 +136,7 @@ function unescape(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
   } catch {
-    // No valid JSON string: the parser says so for the whole body.
+    // Not a valid JSON string: the parser reports that for the whole body.
     return quoted;
   }
 }

@@ -1,9 +1,9 @@
-/** Every limit of the server in one place; tests put smaller ones in. */
+/** All limits of the server in one place; tests use smaller ones. */
 import type { Settings } from '../../config/settings.ts';
 
 export type Plan = Settings['plan'];
 
-/** A plan of a partner, which holds instead of the one in the settings. */
+/** A plan set by a partner, which applies instead of the one in the settings. */
 export interface PartnerPlan {
   readonly slug: Plan;
   readonly requestsPerHour: number;
@@ -15,43 +15,43 @@ export interface RequestLimit {
 }
 
 export interface ApiLimits {
-  /** Requests with a token, all of the installation together. */
+  /** Requests with a token, for the whole installation. */
   readonly plans: Readonly<Record<Plan, RequestLimit>>;
-  /** Requests without a token, for each address, and of this machine for each user. */
+  /** Requests without a token, for each address, and on this machine for each user. */
   readonly anonymous: RequestLimit;
   /**
-   * The same of all users of this machine together, but for the agent's own: there may be more users than anybody counts.
-   * Beyond it each has a share of what is his (rate-limits.ts).
+   * Requests without a token of all local users together, except the agent's own, since there may be very many users.
+   * Beyond this limit each user still has a small share (rate-limits.ts).
    */
   readonly strangers: RequestLimit;
-  /** Logins that fail. */
+  /** Failed logins. */
   readonly failedLogins: { readonly perKey: RequestLimit; readonly total: RequestLimit };
   readonly tokenSeconds: number;
 
   readonly bodyBytes: number;
   /** Request line and headers. */
   readonly headerBytes: number;
-  /** JSON: levels of nesting, and values in all. */
+  /** Levels of nesting of a JSON body, and the number of its values. */
   readonly bodyDepth: number;
   readonly bodyValues: number;
 
-  /** Of all addresses that are listened on; more make some of them go (connections/shares.ts). */
+  /** Connections of all addresses that are listened on. When there are more, some are closed (connections/shares.ts). */
   readonly maxConnections: number;
-  /** For the headers of a request to arrive. */
+  /** Time for the headers of a request to arrive. */
   readonly headersTimeoutMs: number;
-  /** For a whole request to arrive. */
+  /** Time for a whole request to arrive. */
   readonly requestTimeoutMs: number;
-  /** How often requests are looked at that take too long. */
+  /** Interval between checks for requests that take too long. */
   readonly timeoutCheckMs: number;
-  /** A connection is closed that is silent for so long while something is expected of it. */
+  /** A connection is closed when it is silent for this long while the client is expected to act. */
   readonly connectionTimeoutMs: number;
-  /** An idle connection between two requests. */
+  /** Time that an idle connection is kept open between two requests. */
   readonly keepAliveTimeoutMs: number;
-  /** For a handler to answer, unless its route says that it takes long. */
+  /** Time for a handler to answer, unless its route declares a `duration`. */
   readonly handlerTimeoutMs: number;
 }
 
-/** Of the server itself, whoever is served. */
+/** Limits of the server itself, whoever is served. */
 export type ServerLimits = Omit<
   ApiLimits,
   'plans' | 'anonymous' | 'strangers' | 'failedLogins' | 'tokenSeconds'
@@ -78,7 +78,7 @@ export const DEFAULT_LIMITS: ApiLimits = {
   headerBytes: 16_384,
   // The deepest body that a route takes has four levels.
   bodyDepth: 32,
-  // A thousand paths and as many rules are far below it; a megabyte of commas is not.
+  // A thousand paths and a thousand rules stay far below it; a megabyte of commas does not.
   bodyValues: 20_000,
 
   maxConnections: 512,

@@ -1,4 +1,4 @@
-/** Figures in the text format of Prometheus. */
+/** Metrics in the text format of Prometheus. */
 export interface MetricsText {
   /** Media type. */
   readonly type: string;

@@ -1,4 +1,7 @@
-/** Queries as text: what is not percent-encoded UTF-8 would be taken as it stands, so that two names of a file are one. */
+/**
+ * Checks the encoding of queries. The query parser would take a part that is not percent-encoded UTF-8 literally, so
+ * that two file names could become one.
+ */
 import { ApiError } from './api-error.ts';
 
 /** Whether each part of a query, or of a form, decodes. */
@@ -6,7 +9,10 @@ export function isEncoded(text: string): boolean {
   return text.split(/[&=]/).every(decodes);
 }
 
-/** @param url of the request. @throws {ApiError} INVALID_REQUEST */
+/**
+ * @param url of the request
+ * @throws {ApiError} INVALID_REQUEST
+ */
 export function requireEncodedQuery(url: string): void {
   const start = url.indexOf('?');
   if (start === -1) return;

@@ -1,6 +1,6 @@
 /**
- * The checks that schemas of requests stand for, as functions. A built program has them as modules, which
- * service/build/validators.js wrote; what runs from its sources compiles them.
+ * Compiles the schemas of requests to functions. A built program loads them as modules that service/build/validators.js
+ * generated; a program run from its sources compiles them itself.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -10,13 +10,13 @@ import type * as ajv from 'ajv';
 import type { Ajv, CodeOptions, ValidateFunction } from 'ajv';
 import type ajvFormats from 'ajv-formats';
 
-/** Nothing is loaded before the first request that has something to check: a start has none. */
+/** Loads modules lazily: a start has no request to check and needs none of them. */
 const load = createRequire(import.meta.url);
 
-/** What compiles schemas, and keeps them: one for bodies and one for texts. */
+/** One compiler for JSON bodies (false) and one for values given as text (true), each of which caches its functions. */
 const compilers = new Map<boolean, Ajv>();
 
-/** @param hasTexts the values come as texts, and become what the schema says */
+/** @param hasTexts whether the values arrive as text and are converted to the types of the schema */
 export function requestFunction(schema: object, hasTexts: boolean): ValidateFunction {
   const built = fileURLToPath(
     new URL(`../../validators/requests/${requestKey(schema, hasTexts)}.cjs`, import.meta.url),
@@ -27,7 +27,7 @@ export function requestFunction(schema: object, hasTexts: boolean): ValidateFunc
   return compiler.compile(schema);
 }
 
-/** By which a schema is known: 16 hexadecimal digits of its content's SHA-256. */
+/** The key of a schema: the first 16 hexadecimal digits of the SHA-256 of its content. */
 export function requestKey(schema: object, hasTexts: boolean): string {
   return createHash('sha256')
     .update(JSON.stringify([hasTexts, schema]))
@@ -42,7 +42,7 @@ export function createRequestCompiler(hasTexts: boolean, code: CodeOptions = {})
     removeAdditional: false,
     useDefaults: true,
     coerceTypes: hasTexts,
-    // Errors name the schema they come from: that is where near matches are found.
+    // Makes errors carry their schema, in which near matches of unknown names are looked up.
     verbose: true,
     strictTypes: false,
     strictRequired: false,

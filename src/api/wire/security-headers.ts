@@ -1,11 +1,11 @@
-/** Headers of every response, whatever it says. There is none that lets another site's page read it. */
+/** Security headers of every response. None of them lets another site's page read a response. */
 
 const POLICY =
   "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; object-src 'none'; form-action 'none'";
 
 /**
- * Of the product's own page: text cannot become markup, not even by a mistake in its script. Pictures from snapshots are
- * shown from memory.
+ * The policy of the product's own page. Text cannot become markup, not even through a mistake in the page's script.
+ * `blob:` is for pictures from snapshots, which are shown from memory.
  */
 export const PAGE_POLICY = `${POLICY}; img-src 'self' blob:; require-trusted-types-for 'script'; trusted-types 'none'`;
 
@@ -17,7 +17,7 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** The policy of a page that carries one style sheet inside, given by its SHA-256 in base64. */
+/** The policy of a page with one inline style sheet, given by its SHA-256 in base64. */
 export function policyWithStyle(sha256: string): string {
   return `${POLICY}; style-src 'self' 'sha256-${sha256}'`;
 }

@@ -1,4 +1,4 @@
-/** The value of a header that is there exactly once; Node itself would take the first of several. */
+/** The value of a header that occurs exactly once; undefined otherwise. Node itself would use the first of several. */
 export function soleHeader(rawHeaders: readonly string[], name: string): string | undefined {
   let found: string | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {

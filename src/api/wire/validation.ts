@@ -8,8 +8,8 @@ import { requestFunction } from './request-compiler.ts';
 export type RequestPart = 'body' | 'querystring' | 'params' | 'headers';
 
 /**
- * A check of one part of requests. Bodies keep their types; text of URLs becomes what the schema says. It is made for the
- * first request: an agent has a hundred routes and is asked for few of them.
+ * A check of one part of a request. Bodies keep their types; text from URLs is converted to the types of the schema.
+ * The check is compiled at its first use, because an agent has a hundred routes and few of them are used.
  */
 export function validatorOf(schema: object, part: string | undefined): FastifyValidationResult {
   let check: ValidateFunction | undefined;
@@ -24,7 +24,10 @@ export function validatorOf(schema: object, part: string | undefined): FastifyVa
 
 const MOST_PROBLEMS = 10;
 
-/** The response to a request that does not fit the schema. An unknown field comes first: it is often the missing one. */
+/**
+ * The response to a request that violates the schema. An unknown field is reported before a missing one, because it is
+ * often the missing field misspelled.
+ */
 export function validationError(errors: readonly ErrorObject[], part: RequestPart): ApiError {
   const unknown = errors.find(({ keyword }) => keyword === 'additionalProperties');
   if (unknown !== undefined) return unknownField(unknown, part);
@@ -80,7 +83,7 @@ function knownNames(schema: ErrorObject['parentSchema']): readonly string[] {
   return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
 }
 
-/** `/options/exclude/0` is `options.exclude.0`. */
+/** Converts `/options/exclude/0` to `options.exclude.0`. */
 function fieldOf(instancePath: string): string {
   const names = instancePath.split('/').slice(1);
   return shortened(names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~')).join('.'));
@@ -94,7 +97,7 @@ function shortened(name: string): string {
   return name.length > 100 ? `${name.slice(0, 100)}…` : name;
 }
 
-/** What is wrong with the value of a field, to stand behind its name. */
+/** What is wrong with the value of a field, phrased to follow the name of the field. */
 function wording({ keyword, message, params }: ErrorObject): string {
   const limit: unknown = params['limit'];
   switch (keyword) {

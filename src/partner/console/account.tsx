@@ -1,4 +1,4 @@
-/** The account: who it is, its password, its second factor, and where it is signed in. */
+/** The account page: the partner's data, password, second factor, and sessions. */
 import type { FastifyReply } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { RequestError } from '../../base/errors.ts';

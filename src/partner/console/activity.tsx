@@ -1,4 +1,4 @@
-/** The audit log: what was done, by whom and from where. */
+/** The activity page, which shows the audit log: what was changed, by whom and from where. */
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import type { AuditRecord } from '../store/audit-log.ts';
@@ -96,7 +96,7 @@ const ACTORS: Readonly<Record<string, string>> = {
   service: 'The service',
 };
 
-/** Others are shown as they are. */
+/** Labels of actions. Other actions are shown by their names. */
 const ACTIONS: Readonly<Record<string, string>> = {
   'partner.created': 'Account made',
   'partner.suspended': 'Account suspended',

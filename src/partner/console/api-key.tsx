@@ -1,4 +1,4 @@
-/** The API key: none, active or revoked. Its secret is in one response, and never again. */
+/** The page of the API key, which is missing, active or revoked. Its secret is in one response, and never shown again. */
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';

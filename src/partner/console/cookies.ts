@@ -1,26 +1,29 @@
-/** Cookies of the settings page: never seen by scripts, never sent with what another site asks for. */
+/** Cookies of the settings page. Scripts cannot read them, and browsers do not send them with requests from other sites. */
 import type { IncomingMessage } from 'node:http';
 import { soleHeader } from '../../api/wire/sole-header.ts';
 import { SESSION_MS } from '../store/sessions.ts';
 
 export interface Cookies {
   readonly session: CookieKind;
-  /** Of a browser that signed in before. */
+  /** Identifies a browser in which a partner has signed in. */
   readonly browser: CookieKind;
 }
 
 export interface CookieKind {
-  /** The value, when the request carries exactly one. */
+  /** The value, if the request carries the cookie exactly once. */
   read(request: Pick<IncomingMessage, 'rawHeaders'>): string | undefined;
-  /** The `Set-Cookie` header that has it kept. */
+  /** The `Set-Cookie` header that stores the value. */
   keep(value: string): string;
-  /** … that has it forgotten. */
+  /** The `Set-Cookie` header that removes the cookie. */
   forget(): string;
 }
 
 const BROWSER_MS = 180 * 86_400_000;
 
-/** `secure`: partners reach the page by https; then browsers keep the cookies from other hosts and from plain http. */
+/**
+ * @param secure whether partners reach the page over https. Browsers then protect the cookies from other hosts and from
+ * plain http.
+ */
 export function createCookies(secure: boolean): Cookies {
   return {
     session: cookie('holdfast_session', secure, SESSION_MS),

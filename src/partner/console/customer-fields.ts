@@ -1,4 +1,4 @@
-/** What is typed of a customer, under the rules of the Partner API. */
+/** Reads and checks the typed fields of a customer, by the rules of the Partner API. */
 import type { Plan } from '../store/plans.ts';
 import type { NewCustomer } from '../store/customers.ts';
 import type { Form } from './form.ts';
@@ -54,7 +54,7 @@ export function newCustomer({ name, email, externalId, planId }: TypedCustomer):
   };
 }
 
-/** Those that customers may be given, as the choices of a list. */
+/** The plans that customers may be given, as choices of a list. */
 export function planChoices(plans: readonly Plan[]): readonly Choice[] {
   return plans
     .filter(({ active }) => active)

@@ -1,4 +1,4 @@
-/** One customer: its plan and status, its devices, and tokens to enroll more of them. */
+/** The page of one customer: plan and status, devices, and tokens to enroll more devices. */
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';

@@ -1,4 +1,4 @@
-/** All customers of the partner, and adding one. */
+/** The page that lists all customers of the partner, and the form that adds one. */
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';

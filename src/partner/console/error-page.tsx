@@ -1,11 +1,11 @@
-/** What goes wrong on the settings page, as a page that says what to do. */
+/** Shows errors of the settings page as pages that say what to do. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../api/wire/api-error.ts';
 import { Logo } from '../../ui/components/logo.tsx';
 import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 
-/** Where the words of the API would mislead: title, and what to do. */
+/** Title and advice for codes whose API messages would mislead here. */
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {
   NOT_FOUND: ['There is no such page', 'Check the address, or begin at the first page.'],
   METHOD_NOT_ALLOWED: ['This address takes forms only', 'Begin at the first page.'],

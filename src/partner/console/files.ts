@@ -1,4 +1,4 @@
-/** What the pages are made of beside their text, as the build has left it. */
+/** The style sheet and icon of the pages, from the build. */
 import { consolePageFiles, type PageFile } from '../../api/page/page-files.ts';
 
 interface ConsoleFiles {
@@ -8,7 +8,7 @@ interface ConsoleFiles {
 
 let known: ConsoleFiles | undefined;
 
-/** @throws {StateError} READ_ERROR when the program was not built whole */
+/** @throws {StateError} READ_ERROR when the program was not built completely */
 export function consoleFiles(): ConsoleFiles {
   known ??= consolePageFiles();
   return known;

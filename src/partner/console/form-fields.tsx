@@ -1,4 +1,4 @@
-/** Forms of the settings page, with what shows that this session made them. */
+/** Forms of the settings page, with the token that proves that this session made them. */
 import type { ComponentChildren, JSX } from 'preact';
 import { AskFirst, Button, type ButtonLook } from '../../ui/components/button.tsx';
 import { type Choice, Select, TextField, type TextFieldFacts } from '../../ui/components/field.tsx';
@@ -7,7 +7,7 @@ import type { Visitor } from './visitor.ts';
 export type { ButtonLook } from '../../ui/components/button.tsx';
 export type { Choice } from '../../ui/components/field.tsx';
 
-/** The name of the field by which a form shows that this session made it. */
+/** Name of the field with the token that proves that this session made the form. */
 export const FORM_TOKEN = 'form_token';
 
 export function formTokenField({ formToken }: Pick<Visitor, 'formToken'>): JSX.Element {
@@ -18,7 +18,7 @@ export function hidden(name: string, value: string): JSX.Element {
   return <input type="hidden" name={name} value={value} />;
 }
 
-/** What is wrong with a form: a sentence for each field that it is about. */
+/** The problems of a form: a sentence for each field concerned. */
 export type Problems = Readonly<Record<string, string>>;
 
 export interface FieldFacts extends Pick<
@@ -72,7 +72,7 @@ export function form(visitor: Visitor, action: string, content: ComponentChildre
   );
 }
 
-/** A button that first says what would happen, and asks. */
+/** A button that first explains its effect and asks for confirmation. */
 export function askFirst(
   label: string,
   look: ButtonLook | undefined,

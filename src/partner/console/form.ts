@@ -1,15 +1,15 @@
-/** What a form of the settings page sent. */
+/** Parses the forms that the settings page sends. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { isEncoded } from '../../api/wire/query-text.ts';
 import { Type } from '../../base/schema-type.ts';
 import { refuseNul } from '../request/nul.ts';
 
 export interface Form {
-  /** Of a field that is there once, without spaces around it; else empty. */
+  /** The value of a field, trimmed; empty unless the field occurs exactly once. */
   text(name: string): string;
   /** As `text`, exactly as it was typed. */
   secret(name: string): string;
-  /** Of all fields with that name. */
+  /** The values of all fields with that name. */
   all(name: string): readonly string[];
 }
 

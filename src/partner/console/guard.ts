@@ -1,4 +1,4 @@
-/** What lets a request to the settings page in: for a form, that our own page sent it; for most pages, a session. */
+/** Guards of the settings page: forms must be sent by the page itself and belong to the session of the visitor. */
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { FORM_TOKEN } from './form-fields.tsx';
@@ -6,18 +6,22 @@ import type { Form } from './form.ts';
 import type { Seals } from './seals.ts';
 import { visitorOf } from './visitor.ts';
 
-/** The origin that partners reach the page by. `publicUrl`: null where the service is reached as it listens. */
+/**
+ * The origin at which partners reach the page. `publicUrl` is null when the service is reached at the address that it
+ * listens on.
+ */
 export function ownOrigin(request: FastifyRequest, publicUrl: string | null): string {
   return publicUrl === null ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin;
 }
 
-/** Where agents and programs reach the service: what commands on the page name. */
+/** The base URL at which agents and programs reach the service, for the commands shown on the page. */
 export function ownAddress(request: FastifyRequest, publicUrl: string | null): string {
   return publicUrl ?? ownOrigin(request, null);
 }
 
 /**
- * Browsers name the origin of each form, and those that know `Sec-Fetch-Site` send that as well where they may.
+ * Requires a form to come from the settings page. Browsers name the origin of each form, and those that support
+ * `Sec-Fetch-Site` also send that header where they may.
  * @throws {ApiError} ORIGIN_NOT_ALLOWED
  */
 export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | null): void {

@@ -1,4 +1,4 @@
-/** What has just been done: named by the address that a form leads to, told by the page that stands there. */
+/** Notices about what was just done. A form redirects to a URL that names its notice, and the page at that URL shows it. */
 import { Type } from '../../base/schema-type.ts';
 import type { Notice } from './page.tsx';
 
@@ -24,14 +24,14 @@ const DONE: Readonly<Record<string, string>> = {
   resent: 'The message is sent again.',
 };
 
-/** For a form that was sent a second time. */
+/** Notice for a form that was sent a second time. */
 export const ONCE = 'once';
 const ONCE_NOTICE: Notice = {
   kind: 'warning',
   text: 'That form was sent before, and nothing was done a second time. A secret is shown only the first time.',
 };
 
-/** Nothing for a word that no form leads to. */
+/** The notice with that name; undefined for a name that no form uses. */
 export function noticeFor(word: string | undefined): Notice | undefined {
   if (word === ONCE) return ONCE_NOTICE;
   const text = word !== undefined && Object.hasOwn(DONE, word) ? DONE[word] : undefined;

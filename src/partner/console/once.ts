@@ -1,6 +1,6 @@
 /**
- * A form that makes something has it made once, however often it is sent: a page that is loaded again sends its form again,
- * and would make another key in the place of the one that is shown. In all instances, as with `Idempotency-Key`.
+ * Makes a form take effect only once, however often it is sent. A reloaded page sends its form again, and would for
+ * example replace the key that it has just shown. Works across instances, like `Idempotency-Key`.
  */
 import { randomUUID } from 'node:crypto';
 import { ApiError } from '../../api/wire/api-error.ts';
@@ -16,8 +16,9 @@ export function onceField(): JSX.Element {
 }
 
 /**
- * Does the work unless this form had it done already; undefined then, or when it is being done. Nothing counts as done when
- * the work throws. @throws {ApiError} INVALID_REQUEST for a form without an id
+ * Does the work unless this form has done it already, or is doing it, in which case the result is undefined. When the
+ * work throws, it may be done again.
+ * @throws {ApiError} INVALID_REQUEST for a form without an id
  */
 export async function once<T>(
   { idempotency }: Pick<PartnerStores, 'idempotency'>,
@@ -32,7 +33,7 @@ export async function once<T>(
   if (verdict.kind !== 'new') return undefined;
   try {
     const made = await work();
-    // What the form showed is not kept: it may be a secret.
+    // The result is not stored, since it may be a secret.
     await idempotency.finish(verdict.running, { status: 200, headers: {}, body: '' });
     return made;
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The frame of each page: head, navigation, what is told above its contents, and the headers it is sent with. */
+/** Renders the frame of each page, with head, navigation and notice, and sends it with its headers. */
 import type { FastifyReply } from 'fastify';
 import type { JSX } from 'preact';
 import { render } from 'preact-render-to-string';
@@ -13,9 +13,9 @@ import type { Visitor } from './visitor.ts';
 
 export interface PageFacts {
   readonly title: string;
-  /** The entry of the navigation that it belongs to. */
+  /** The entry of the navigation that the page belongs to. */
   readonly section?: SectionName;
-  /** Absent before signing in. */
+  /** Absent on pages before sign-in. */
   readonly visitor?: Visitor | undefined;
   /** What has just been done, or failed. */
   readonly notice?: Notice | undefined;
@@ -39,14 +39,14 @@ const SECTIONS = [
 
 export type SectionName = (typeof SECTIONS)[number][0];
 
-/** No script, nothing from elsewhere, in no frame; forms come back here. */
+/** No scripts, no external resources, no framing; forms go only to this origin. */
 const CONSOLE_POLICY =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; frame-ancestors 'none'; " +
   "base-uri 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 export function sendPage(reply: FastifyReply, facts: PageFacts): FastifyReply {
   reply.header('content-security-policy', CONSOLE_POLICY);
-  // Forms are known by their origin: with no referrer at all, browsers would not name it.
+  // With no referrer at all, browsers would not send the origin by which forms are verified.
   reply.header('referrer-policy', 'same-origin');
   reply.header('cache-control', 'no-store');
   return reply.type('text/html; charset=utf-8').send(`<!doctype html>${render(document(facts))}`);
@@ -115,7 +115,7 @@ export function noticeOf({ kind, text }: Notice): JSX.Element {
   );
 }
 
-/** To what comes after the last entry of a list; nothing at its end. */
+/** A link to the entries after the last one of a list; null at its end. */
 export function olderLink(path: string, next: string | undefined): JSX.Element | null {
   if (next === undefined) return null;
   return (

@@ -1,4 +1,4 @@
-/** The settings page: everything it is made of, put together. */
+/** Registers the routes and hooks of the settings page. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -30,19 +30,19 @@ export interface ConsoleOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly keys: PartnerKeys;
   readonly limits: Pick<PartnerLimits, 'failedSignIns'>;
-  /** Where partners reach the service; null for where it listens. */
+  /** Base URL at which partners reach the service; null for the address that it listens on. */
   readonly publicUrl: string | null;
   readonly testTargets: readonly TestTarget[];
 }
 
-/** What its pages share. */
+/** What all pages share. */
 export interface ConsoleParts extends ConsoleOptions {
   readonly cookies: Cookies;
   readonly seals: Seals;
   readonly signInLimit: SignInLimit;
 }
 
-/** Below the prefix of the page, in a scope of its own. */
+/** Must be registered below the prefix of the page, in its own scope. */
 export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
   const { stores, keys, limits, publicUrl } = options;
   const parts: ConsoleParts = {
@@ -94,7 +94,7 @@ export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
   activityPage(app, parts);
 }
 
-/** And nothing else. */
+/** Makes the routes accept forms and no other bodies. */
 function takeForms(app: ApiApp): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(

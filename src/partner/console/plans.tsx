@@ -1,4 +1,4 @@
-/** What customers may have, as the service gives it to all partners. */
+/** The page of the plans, which are the same for all partners. */
 import type { JSX } from 'preact';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
@@ -57,7 +57,7 @@ function row(plan: Plan): JSX.Element {
   );
 }
 
-/** `9.90 EUR`. */
+/** Such as `9.90 EUR`. */
 function shownPrice({ cents, currency }: Plan['price']): string {
   return cents === 0 ? 'Free' : `${(cents / 100).toFixed(2)} ${currency}`;
 }

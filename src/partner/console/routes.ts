@@ -1,9 +1,9 @@
-/** What the routes of the settings page have in common. None is repeated by `Idempotency-Key`: forms have their own way. */
+/** Common facts of the routes of the settings page. None of them uses `Idempotency-Key`; forms use once.ts instead. */
 
-/** Needs a session, of an account that is active. */
+/** Needs a session of an active account. */
 export const PAGE = { scope: 'page', produces: 'text/html', idempotent: false } as const;
 
-/** Also for an account that is suspended. */
+/** Needs a session, also of a suspended account. */
 export const ACCOUNT_PAGE = { ...PAGE, suspended: 'allowed' } as const;
 
 /** Needs no session. */

@@ -1,16 +1,19 @@
-/** What the page gives out and knows again when it comes back: nobody else can make it, and nothing of it is stored. */
+/**
+ * Seals of the settings page: values that it issues and later verifies. Nobody else can create them, and none is
+ * stored.
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { PartnerLogin } from '../store/partners.ts';
 
 export interface Seals {
-  /** Of the forms of one session. */
+  /** Token for the forms of one session. */
   formToken(sessionToken: string): string;
   isFormToken(sessionToken: string, given: string): boolean;
-  /** That the password of an account was right until then: what signing in with a code begins with. */
+  /** Proves, until `untilMs`, that the password of the account was correct. Signing in with a code needs it. */
   ticket(login: PartnerLogin, untilMs: number): string;
-  /** Not when the password or the second factor was changed since. */
+  /** False as well when the password or the second factor has changed since. */
   isTicket(login: PartnerLogin, nowMs: number, given: string): boolean;
-  /** For a browser in which a partner has signed in. */
+  /** Value for the cookie of a browser in which the partner has signed in. */
   newBrowser(partnerId: string): string;
   isBrowser(partnerId: string, given: string): boolean;
 }

@@ -1,4 +1,4 @@
-/** Setting up the second factor, and removing it. Until a code shows that an app has the secret, nothing is asked for. */
+/** The page that sets up and removes the second factor. It applies only once a code proves that an app has the secret. */
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
@@ -42,7 +42,7 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     if (step === undefined || Object.keys(problems).length > 0)
       return show(reply.code(400), visitor, secret, { setUp: problems });
     await stores.partners.setTotp(id, sealing.seal('second factor', id, secret), pageActor(request));
-    // The code that was just typed does not also sign somebody in who looked on.
+    // Uses up the typed code, so that somebody who saw it cannot sign in with it.
     await stores.partners.takeTotpStep(id, step);
     return reply.redirect(`${CONSOLE_PREFIX}?done=factor-set`, 303);
   });
@@ -62,7 +62,10 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     },
   );
 
-  /** The secret that the page showed. @throws {ApiError} INVALID_REQUEST when it is another one */
+  /**
+   * The secret that the page showed.
+   * @throws {ApiError} INVALID_REQUEST when it was not made for this account
+   */
   function opened(id: string, sealed: string): string {
     try {
       return sealing.open('second factor', id, sealed);

@@ -1,4 +1,4 @@
-/** How values are shown. */
+/** Formats values for the pages. */
 import type { JSX } from 'preact';
 import { formatBytes } from '../../base/units.ts';
 import type { BackupOutcome } from '../store/report.ts';
@@ -27,7 +27,7 @@ export function shownDay(day: string): string {
   return `${Number(date)} ${MONTHS[Number(month) - 1] ?? ''} ${year}`;
 }
 
-/** Text that somebody chose: whatever direction it is written in, what stands beside it keeps its own. */
+/** Text that a user chose. It is isolated, so that its writing direction does not affect the text around it. */
 export function own(text: string): JSX.Element {
   return <Own>{text}</Own>;
 }
@@ -44,7 +44,7 @@ export function tag(text: string, look: Look = 'plain'): JSX.Element {
   return <Tag look={look}>{text}</Tag>;
 }
 
-/** Of a customer or an account. */
+/** The status of a customer or an account. */
 export function statusTag(status: 'active' | 'suspended'): JSX.Element {
   return status === 'active' ? tag('Active', 'good') : tag('Suspended', 'warning');
 }

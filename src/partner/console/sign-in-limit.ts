@@ -1,8 +1,8 @@
 /**
- * How often signing in may fail: for each account, from each place in the network, and in all. It makes guessing hopeless,
- * however many instances there are, and guards their processors. Whoever uses up what there is for all keeps nobody out of
- * whose account nothing failed: those have another, wider limit. Each attempt takes its place before the password is looked at, so that many at once are no
- * way around it, and gives it back when it succeeds.
+ * Limits failed sign-ins: for each account, from each network, and in total. This makes guessing hopeless, regardless
+ * of the number of instances, and protects their processors. Using up the total does not lock out accounts without
+ * failures, which have another, wider limit. Each attempt takes its place before the password is checked, so that
+ * concurrent attempts cannot bypass the limit, and gives it back when it succeeds.
  */
 import type { RequestLimit } from '../../api/wire/limits.ts';
 import { tooMany } from '../../api/access/rate-limits.ts';
@@ -16,13 +16,16 @@ export interface SignInLimit {
 }
 
 export interface SignInAttempt {
-  /** An address as it was typed, or the id of an account. */
+  /** An e-mail address as it was typed, or the id of an account. */
   readonly account: string;
-  /** Where it comes from, as a balancer that is trusted says. */
+  /** The address of the client, as reported by a trusted balancer. */
   readonly address: string;
-  /** The cookie of a browser in which that account has signed in: others' failures do not keep it out. */
+  /**
+   * The cookie of a browser in which the account has signed in before. Such attempts have their own limit, so that
+   * failures of others do not lock them out.
+   */
   readonly browser?: string | undefined;
-  /** The password is known to be right: what is guessed at is a code of six digits. */
+  /** Whether the password is known to be correct, so that only the code of six digits remains to be guessed. */
   readonly isCode?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Signing in: address and password, then a code where a second factor is set up. */
+/** The sign-in pages: address and password, then a code where a second factor is set up. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
@@ -25,7 +25,7 @@ const SignInQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** How long the code may be typed after the password. */
+/** How long after the password the code may be entered. */
 const TICKET_MS = 5 * 60_000;
 
 const WRONG = 'Address and password do not fit together. Check both, and try again.';
@@ -123,20 +123,26 @@ export function signInRoutes(app: ApiApp, parts: ConsoleParts): void {
   }
 }
 
-/** Has somebody without a session sign in first, and then come back to a page that only shows something. */
+/** Redirects a visitor without a session to sign in. Afterwards they return to the page, if the request was a GET. */
 export function sendToSignIn(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const next = request.method === 'GET' && request.url !== CONSOLE_PREFIX ? request.url : undefined;
   const path = next === undefined ? SIGN_IN_PATH : `${SIGN_IN_PATH}?next=${encodeURIComponent(next)}`;
   return reply.redirect(path, 303);
 }
 
-/** Nowhere but to a page of the settings, as the browser will read it: `..` and the like lead out of it again. */
+/**
+ * Restricts a redirect to pages of the settings, as the browser will interpret it: parts such as `..` could lead
+ * elsewhere.
+ */
 export function safeNext(next: string): string {
   const isPlain = /^(?:\/[\w-]+)+(?:\?[\w=&-]*)?$/.test(next);
   return isPlain && isConsolePath(next.split('?', 1)[0] ?? '') ? next : CONSOLE_PREFIX;
 }
 
-/** Whether that is the password of who is signed in; counted as signing in is. @throws {ApiError} RATE_LIMIT_EXCEEDED */
+/**
+ * Whether the password is that of the signed-in partner. Counts like a sign-in.
+ * @throws {ApiError} RATE_LIMIT_EXCEEDED
+ */
 export async function isOwnPassword(
   { stores, signInLimit }: Pick<ConsoleParts, 'stores' | 'signInLimit'>,
   { partner: { email }, formToken }: Visitor,

@@ -1,29 +1,32 @@
-/** Codes of a second factor: six digits, a new one every 30 s, by SHA-1, which is what all authenticator apps take (RFC 6238). */
+/**
+ * Codes of the second factor (RFC 6238): six digits, a new one every 30 s, with SHA-1, which all authenticator apps
+ * support.
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { BugError } from '../../base/errors.ts';
 
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** RFC 4226 asks for at least 16, and recommends 20. */
+/** RFC 4226 requires at least 16 bytes, and recommends 20. */
 const SECRET_BYTES = 20;
-/** A code is good one step longer, for clocks that differ and people who type slowly, and one earlier. */
+/** A code is valid for one more step, for differing clocks and people who type slowly, and one step early. */
 const TOLERANCE = [0, -1, 1] as const;
 
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** In base32, as apps take it. */
+/** A new secret in base32, as apps expect it. */
 export function newTotpSecret(): string {
   const bits = [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{5}/g) ?? []).map((five) => BASE32.charAt(Number.parseInt(five, 2))).join('');
 }
 
-/** What an app reads from a link (Key URI format). */
+/** A link for authenticator apps (Key URI format). */
 export function totpUri(secret: string, account: string): string {
   const label = encodeURIComponent(`Holdfast Partner:${account}`);
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent('Holdfast Partner')}`;
 }
 
-/** The time step that a code belongs to; undefined when it is none of this time. */
+/** The time step that a code belongs to; undefined when it is not valid at this time. */
 export function totpStep(secret: string, given: string, nowMs: number): number | undefined {
   const code = given.replaceAll(/\s/g, '');
   if (!/^\d{6}$/.test(code)) return undefined;

@@ -1,4 +1,4 @@
-/** Charts of days. The table below them has the same figures. */
+/** Charts by day. The table below them has the same figures. */
 import type { JSX } from 'preact';
 import { formatBytes } from '../../base/units.ts';
 import { AreaChart, BarChart, type Point } from '../../ui/components/chart.tsx';
@@ -7,7 +7,7 @@ import { shownCount, shownDay } from './shown.tsx';
 export interface DayValue {
   readonly day: string;
   readonly value: number;
-  /** Above it, in another colour. */
+  /** Drawn on top of `value`, in another colour. */
   readonly bad?: number;
 }
 

@@ -1,4 +1,4 @@
-/** Usage by day: figures, charts, a table, and all of it as a file. */
+/** The usage page: figures, charts and a table by day, and all of it as a CSV file. */
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
@@ -55,7 +55,7 @@ export function usagePage(app: ApiApp, { stores, clock }: ConsoleParts): void {
   }
 }
 
-/** As `GET /usage` gives it out. */
+/** The same file as from `GET /usage`. */
 function fileOf(items: readonly UsageItem[]): string {
   const rows = items.map((item) => ({ period: item.period, ...shownFigures(item) }));
   return csvOf(

@@ -1,4 +1,4 @@
-/** Who looks at the settings page: the cookie of a session says so, and nothing else does. */
+/** Identifies the visitor of the settings page, by the session cookie alone. */
 import type { FastifyRequest } from 'fastify';
 import { BugError } from '../../base/errors.ts';
 import type { Actor } from '../store/audit-log.ts';
@@ -9,9 +9,9 @@ import type { Seals } from './seals.ts';
 
 export interface Visitor {
   readonly partner: Partner;
-  /** Of the session. */
+  /** Token of the session. */
   readonly token: string;
-  /** What each form of this session carries. */
+  /** Token that each form of this session carries. */
   readonly formToken: string;
 }
 
@@ -34,7 +34,7 @@ export async function findVisitor(
   return { partner, token, formToken: seals.formToken(token) };
 }
 
-/** Of a page that needs a session. */
+/** The visitor of a page that needs a session. */
 export function visitorOf({ visitor }: Pick<FastifyRequest, 'visitor'>): Visitor {
   if (visitor === null) throw new BugError('a page of the settings runs without a session');
   return visitor;

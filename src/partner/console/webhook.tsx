@@ -1,4 +1,4 @@
-/** One webhook: whether it is used, its secret, and what was sent to it. */
+/** The page of one webhook: its status, its secret, and its deliveries. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
@@ -25,7 +25,7 @@ import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 import { showWebhookSecret, shownKinds, webhookTag } from './webhooks.tsx';
 
 const AT_ONCE = 25;
-/** As `POST /webhooks/{id}/rotate-secret` has it when nothing else is asked for. */
+/** The default of `POST /webhooks/{id}/rotate-secret`. */
 const OVERLAP_MS = 24 * 3_600_000;
 
 const ShowQuery = Type.Object(

@@ -1,4 +1,7 @@
-/** All webhooks of the partner, and adding one. Its secret is in that response, and never again. */
+/**
+ * The page that lists all webhooks of the partner, and the form that adds one. The secret of a new webhook is in that
+ * response, and never shown again.
+ */
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
@@ -105,7 +108,7 @@ export function webhooksPage(app: ApiApp, { stores, keys, testTargets }: Console
   }
 }
 
-/** For the two pages that show one: after adding a webhook, and after rotating its secret. */
+/** Shows a secret, after adding a webhook and after rotating its secret. */
 export function showWebhookSecret(
   reply: FastifyReply,
   visitor: Visitor,

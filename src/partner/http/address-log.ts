@@ -1,4 +1,7 @@
-/** How many requests without a valid key each address makes. Of this instance alone: it protects it, and bills nobody. */
+/**
+ * Limits requests without a valid key by address. Counted by each instance alone, since it protects the instance and is
+ * not for billing.
+ */
 import type { Clock } from '../../base/clock.ts';
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { createCallerLog } from './caller-log.ts';

@@ -1,4 +1,4 @@
-/** The Partner API: everything it is made of, put together. */
+/** Creates the HTTP server of the Partner API and the console, from all routes and hooks. */
 import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
 import type { MetricsText } from '../../api/wire/metrics-text.ts';
@@ -39,27 +39,27 @@ export interface PartnerAppOptions {
   readonly stores: PartnerStores;
   readonly clock: Clock;
   readonly keys: PartnerKeys;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
   readonly limits?: Partial<PartnerLimits>;
-  /** Receivers of tests, which webhooks may be sent to wherever they are. */
+  /** Test receivers, to which webhooks may be sent even at private addresses. */
   readonly testTargets?: readonly TestTarget[];
-  /** Addresses and networks of balancers. */
+  /** Addresses and networks of trusted balancers. */
   readonly proxies?: readonly string[];
-  /** Told of unforeseen failures. */
+  /** Receives unforeseen failures. */
   readonly logger?: FastifyBaseLogger | undefined;
   readonly metrics?: (() => Promise<MetricsText>) | undefined;
-  /** Where partners reach the service; null for where it listens. */
+  /** Base URL at which partners reach the service; null for the address that it listens on. */
   readonly publicUrl?: string | null;
 }
 
 export interface PartnerApp {
-  /** For requests without a connection. Its routes are complete: none can be added. */
+  /** Answers requests without a network connection, such as injected ones. All routes are registered: none can be added. */
   readonly app: ApiApp;
   readonly routes: RouteTable;
-  /** To listen with; its caller closes it before `close`. */
+  /** The server for the caller to listen with. The caller must close it before calling `close`. */
   readonly server: Server;
-  /** New requests are refused from now on. */
+  /** Makes the service refuse new requests. */
   stop(): void;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
     most: limits.maxConnections,
     ownersOf: async (sockets) =>
       await Promise.resolve(sockets.map(({ remoteAddress = '' }) => ownerOf(remoteAddress, proxies))),
-    // Behind it are all the others.
+    // Connections from a proxy are closed last, because they carry the requests of all other clients.
     isKnown: (owner) => owner === PROXY,
     clock,
     logger: options.logger,
@@ -121,7 +121,7 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
   return { app, routes: table, server, stop: () => stopping.abort(), close: async () => await app.close() };
 }
 
-/** Networks have other names. */
+/** The owner of connections from a proxy. No network has this name. */
 const PROXY = 'a proxy of the settings';
 
 function ownerOf(address: string, proxies: readonly string[]): string {

@@ -1,4 +1,4 @@
-/** How many requests each of many callers makes, in the memory of this instance alone. */
+/** Limits the requests of many callers, counted in the memory of this instance alone. */
 import type { Clock } from '../../base/clock.ts';
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { takeFromLog } from '../store/sliding-log.ts';
@@ -7,7 +7,7 @@ export interface CallerLog {
   tryAccept(name: string): RateVerdict;
 }
 
-/** Callers that are kept in memory; the one that was silent for longest goes first. */
+/** Callers that are kept in memory; when there are more, the one silent for longest is dropped. */
 const MOST_CALLERS = 10_000;
 
 export function createCallerLog(limit: number, windowMs: number, clock: Pick<Clock, 'now'>): CallerLog {

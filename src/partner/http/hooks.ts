@@ -1,6 +1,6 @@
 /**
- * What is done for every request, in its order: who is calling, the rate limit, whether there is such a route, whether
- * the caller may use it; then the body, its validation, the idempotency key, the handler; then the envelope.
+ * The steps that every request passes, in order: authentication, the rate limit, whether the route exists and the
+ * caller may use it; then the body, its validation, the idempotency key and the handler; finally the envelope.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
@@ -40,11 +40,11 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
   app.addHook('onRequest', async (request, reply) => await letIn(request, reply, parts));
   app.addHook('preValidation', async ({ body, query, routeOptions }) => {
     refuseNul(body);
-    // Others do not look at theirs.
+    // Routes without a query schema do not read the query.
     if (routeOptions.schema?.querystring !== undefined) refuseNul(query);
   });
   app.addHook('preHandler', async (request, reply) => await beginIdempotent(request, reply, stores));
-  // Before it is sent: whoever repeats the request at once finds it.
+  // Stored before the response is sent, so that a client that repeats the request at once gets the stored response.
   app.addHook('onSend', async (request, reply, payload) => {
     await endIdempotent(request, reply, payload, stores);
     return payload;
@@ -57,13 +57,13 @@ export function installHooks(app: ApiApp, parts: HookParts): void {
   });
 }
 
-/** @throws {ApiError} for every request that does not get further */
+/** @throws {ApiError} for every request that is refused before its handler */
 async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookParts): Promise<void> {
   const { stores, stopping, table } = parts;
   reply.headers(SECURITY_HEADERS);
   reply.header('x-request-id', request.id);
   const { scope, suspended } = request.routeOptions.config;
-  // Its session counts there, which the settings page looks at itself, and no key.
+  // Pages of the console check their own session and ignore keys.
   const isPage = isOfPage(scope);
   let caller: Caller = NO_KEY;
   let quota: Quota;
@@ -71,7 +71,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
     if (!isPage) caller = await identify(request.raw, stores);
     quota = await quotaOf(caller, request.ip, parts);
   } catch (error) {
-    // Nobody knows who it is: it counts as everybody does who says nothing of that.
+    // The caller could not be determined: the request counts as one without a key.
     reply.headers(quotaHeaders(await quotaOf(NO_KEY, request.ip, parts)));
     throw error;
   }
@@ -118,7 +118,7 @@ async function quotaOf(
   };
 }
 
-/** For a store that does not answer, or that others hold all the time. */
+/** The error for a store that does not answer, or that others keep locked. */
 function withoutStore(error: unknown): ApiError | undefined {
   if (!isAway(error)) return undefined;
   return new ApiError('SERVICE_UNAVAILABLE', 'The service cannot reach its database at this moment', {

@@ -1,4 +1,4 @@
-/** A POST repeated with the same `Idempotency-Key` has one effect, and one response, in whichever instance. */
+/** Gives a POST that is repeated with the same `Idempotency-Key` one effect and one response, in all instances. */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -20,8 +20,8 @@ const KEPT_HEADERS = ['location'] as const;
 const LONGEST_PATH = 500;
 
 /**
- * Sends the response of the first request to one that repeats it.
- * @throws {ApiError} INVALID_REQUEST for a key that is none, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
+ * Answers a repeated request with the response to the first one.
+ * @throws {ApiError} INVALID_REQUEST for a malformed key, IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS
  */
 export async function beginIdempotent(
   request: FastifyRequest,
@@ -47,7 +47,7 @@ export async function beginIdempotent(
       throw keyReused();
     case 'done': {
       const { status, headers, body } = verdict.response;
-      // The body names the request that had the effect, and so does the header.
+      // The stored body carries the id of the request that had the effect, so the header carries the same id.
       const { meta }: { readonly meta: { readonly request_id: string } } = JSON.parse(body);
       reply.code(status).headers(headers).type('application/json; charset=utf-8');
       reply.header('x-request-id', meta.request_id).header('idempotent-replayed', 'true');
@@ -56,7 +56,10 @@ export async function beginIdempotent(
   }
 }
 
-/** Whose key it is, and where it counts: the same one of somebody else, or for another route, is another key. */
+/**
+ * The caller and the route that an idempotency key is valid for. The same key from another caller, or for another
+ * route, is a different key.
+ */
 function placeOf(request: FastifyRequest, caller: Caller): Omit<PartnerIdempotencyKey, 'key'> {
   const route = `POST ${shortened(pathOf(request.originalUrl))}`;
   switch (caller.kind) {
@@ -65,12 +68,15 @@ function placeOf(request: FastifyRequest, caller: Caller): Omit<PartnerIdempoten
     case 'device':
       return { partnerId: caller.device.partnerId, route: `${route} of ${caller.device.device.id}` };
     case 'anonymous':
-      // Known by what it sends alone: for an enrollment that is a token which nobody else has.
+      // An anonymous caller is identified by the token in the body alone. For an enrollment, nobody else has that token.
       return { partnerId: '', route: `${route} of ${requestHash(null, tokenIn(request.body))}` };
   }
 }
 
-/** PostgreSQL indexes no more than 2,700 bytes, and ids that do not exist may be of any length. */
+/**
+ * Replaces long paths by their hash: PostgreSQL indexes at most 2,700 bytes, and ids that do not exist may have any
+ * length.
+ */
 function shortened(path: string): string {
   return path.length <= LONGEST_PATH ? path : createHash('sha256').update(path).digest('hex');
 }
@@ -79,7 +85,7 @@ function tokenIn(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'token' in body ? body.token : null;
 }
 
-/** Keeps the response, unless asking again can have another outcome. */
+/** Keeps the response, unless repeating the request could have another outcome. */
 export async function endIdempotent(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -91,7 +97,7 @@ export async function endIdempotent(
   if (visit === null || running === undefined) return;
   visit.running = undefined;
   const { statusCode: status } = reply;
-  // Refusals of anybody at all are not kept: they would fill the store.
+  // Refusals of anonymous callers are not kept: anybody could fill the store with them.
   const isKept = visit.caller.kind !== 'anonymous' || status < 400;
   if (typeof payload !== 'string' || !isKept || !isFinalResponse(status, payload)) {
     await idempotency.abandon(running);

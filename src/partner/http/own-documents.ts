@@ -1,4 +1,4 @@
-/** What the service says of itself outside the versioned paths, without an envelope: health, metrics, API description. */
+/** Documents of the service outside the versioned paths, without an envelope: health, metrics, API description. */
 import type { MetricsText } from '../../api/wire/metrics-text.ts';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { docsPage, STYLE_SHA256 } from '../../api/framework/docs-page.ts';
@@ -11,11 +11,11 @@ import { PARTNER_PREFIX } from '../request/prefix.ts';
 
 export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string;
-  /** Where partners reach the service; null for where it listens. */
+  /** Base URL at which partners reach the service; null for the address that it listens on. */
   readonly publicUrl: string | null;
-  /** In the text format of Prometheus; absent where none are given out. */
+  /** Metrics in the Prometheus text format; absent when none are published. */
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 

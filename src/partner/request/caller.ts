@@ -1,4 +1,4 @@
-/** Whose key a request carries. */
+/** Authenticates requests to the Partner API by their key. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { soleHeader } from '../../api/wire/sole-header.ts';
@@ -9,23 +9,23 @@ import type { PartnerStores } from '../store/store.ts';
 export type Caller =
   | { readonly kind: 'partner'; readonly key: ApiKey; readonly isSuspended: boolean }
   | { readonly kind: 'device'; readonly device: DeviceCaller; readonly isSuspended: boolean }
-  /** `problem` makes what to answer where a key is needed. */
+  /** `problem` creates the response for a route that needs a key. */
   | { readonly kind: 'anonymous'; readonly problem: (needed: KeyKind) => ApiError };
 
-/** `api`: of a partner, from the settings page. `device`: of an agent, from its enrollment. */
+/** `api`: the key of a partner, made on the settings page. `device`: the key of an agent, from its enrollment. */
 export type KeyKind = 'api' | 'device';
 
-/** Longer than any key that was ever given out. */
+/** Longer than any key that was ever issued. */
 const LONGEST_KEY = 256;
 const DEVICE_KEY = /^hfd_/;
 
-/** Of a request whose key, if any, was not looked at. */
+/** The caller of a request whose key, if any, was not looked at. */
 export const NO_KEY: Caller = {
   kind: 'anonymous',
   problem: (needed) => unauthorized('The request carries no API key', needed),
 };
 
-/** Never refuses: what an anonymous caller may do is for the route to say. */
+/** Never refuses a request: its route decides what an anonymous caller may do. */
 export async function identify(
   { rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>,
   { apiKeys, devices }: Pick<PartnerStores, 'apiKeys' | 'devices'>,
@@ -45,7 +45,7 @@ export async function identify(
 
 type Sent = { readonly secret: string; readonly isBearer: boolean } | { readonly problem: string };
 
-/** `Authorization` counts, whatever `X-API-Key` says beside it. */
+/** The key of a request. If there is an `Authorization` header, `X-API-Key` is ignored. */
 function secretOf(rawHeaders: readonly string[]): Sent {
   if (has(rawHeaders, 'authorization')) {
     const match = /^Bearer +(\S+) *$/i.exec(soleHeader(rawHeaders, 'authorization') ?? '');
@@ -65,7 +65,7 @@ function has(rawHeaders: readonly string[], name: string): boolean {
   return rawHeaders.some((text, index) => index % 2 === 0 && text.toLowerCase() === name);
 }
 
-/** One text for keys that are unknown, revoked and replaced, and for those of the other kind. */
+/** The same text for unknown, revoked and replaced keys, and for keys of the other kind. */
 export function invalidKey(needed: KeyKind): ApiError {
   return needed === 'api'
     ? new ApiError('INVALID_API_KEY', 'The API key is not valid', {

@@ -1,19 +1,21 @@
-/** Every limit of the Partner service's server in one place; tests put smaller ones in. */
+/** All limits of the Partner service's server in one place; tests use smaller ones. */
 import { DEFAULT_LIMITS, type RequestLimit, type ServerLimits } from '../../api/wire/limits.ts';
 
 export interface PartnerLimits extends ServerLimits {
-  /** Of each partner, whatever became of its key. */
+  /** Requests of each partner, including after its key was replaced. */
   readonly partner: RequestLimit;
   /**
-   * Of each device, in each instance: it keeps an agent that went wrong from being a burden, and is no part of what anybody
-   * pays for. Counting it in the store would cost a write for every sign of life of every machine.
+   * Requests of each device, counted by each instance alone. It protects against faulty agents and is not part of any
+   * plan. Counting in the store would cost a write for every message of every device.
    */
   readonly device: RequestLimit;
-  /** Without a valid key, of each address and in each instance. */
+  /** Requests without a valid key, for each address, counted by each instance alone. */
   readonly anonymous: RequestLimit;
   /**
-   * Signing in to the settings page that failed, in all instances together: of an account, from a place in the network, in
-   * all, of accounts of which nothing failed before, which is beyond all, and by a code.
+   * Failed sign-ins to the settings page, counted in all instances together. `perAccount`: to one account, or from a
+   * browser that signed in to it before. `perNetwork`: from one network. `total`: to all accounts. `first`: a further
+   * limit once `total` is used up, for accounts without an earlier failure. `codes`: guesses of the second factor of
+   * one account.
    */
   readonly failedSignIns: {
     readonly perAccount: RequestLimit;
@@ -35,7 +37,7 @@ const {
 
 export const PARTNER_LIMITS: PartnerLimits = {
   ...server,
-  // Agents keep theirs open between two reports.
+  // Agents keep their connections open between two reports.
   maxConnections: 4_096,
   partner: { requests: 120, windowMs: 60_000 },
   device: { requests: 60, windowMs: 60_000 },
@@ -45,7 +47,8 @@ export const PARTNER_LIMITS: PartnerLimits = {
     perNetwork: { requests: 20, windowMs: 60_000 },
     total: { requests: 60, windowMs: 60_000 },
     first: { requests: 600, windowMs: 60_000 },
-    // Three of a million codes are good at any time: a day of guessing has one chance in a thousand, and needs the password.
+    // Three of a million codes are valid at any time. A day of guessing has one chance in a thousand, and needs the
+    // password.
     codes: { requests: 15, windowMs: 3_600_000 },
   },
 };

@@ -1,7 +1,10 @@
-/** What counts as one place in the network, where callers have said nothing of themselves. */
+/** Groups addresses to networks, the unit in which anonymous callers are counted. */
 import ipaddr from 'ipaddr.js';
 
-/** A single address of the older protocol; of the newer one the 64 bits that a single household or server has for itself. */
+/**
+ * The network of an address: a single IPv4 address, or for IPv6 the 64-bit prefix that a single household or server has
+ * to itself.
+ */
 export function networkOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
@@ -12,7 +15,7 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** Whether an address, in whichever spelling, is one of these or lies in one of these networks. */
+/** Whether an address, in any spelling, equals one of the places or lies in one of their networks. */
 export function isAmong(address: string, places: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

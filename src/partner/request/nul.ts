@@ -1,9 +1,15 @@
-/** PostgreSQL takes a NUL in no text: what has one is refused before it gets there, and by SQLite too, for both are one API. */
+/**
+ * Refuses text with a NUL, which PostgreSQL cannot store. It is refused for SQLite as well, so that the API behaves the
+ * same.
+ */
 import { ApiError } from '../../api/wire/api-error.ts';
 
 const NUL = '\u0000';
 
-/** Looks through what JSON or a query can hold, names included. @throws {ApiError} INVALID_REQUEST */
+/**
+ * Checks everything that JSON or a query can contain, including names.
+ * @throws {ApiError} INVALID_REQUEST
+ */
 export function refuseNul(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes(NUL)) {

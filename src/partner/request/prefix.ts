@@ -1,2 +1,2 @@
-/** Start of the paths of the Partner API. */
+/** Path prefix of the Partner API. */
 export const PARTNER_PREFIX = '/api/partner/v1';

@@ -1,4 +1,4 @@
-/** What is known of a request to the Partner API once it has been let in. */
+/** What is known about a request to the Partner API once it has been admitted. */
 import type { FastifyRequest } from 'fastify';
 import { BugError } from '../../base/errors.ts';
 import type { Quota } from '../../api/access/rate-limits.ts';
@@ -11,7 +11,7 @@ import type { Caller } from './caller.ts';
 export interface Visit {
   readonly caller: Caller;
   readonly quota: Quota;
-  /** When it carries an idempotency key, and is the first with it. */
+  /** Set when the request carries an idempotency key and is the first to use it. */
   running: RunningKey | undefined;
 }
 
@@ -21,14 +21,14 @@ declare module 'fastify' {
   }
 }
 
-/** The key of a route that needs one. */
+/** The partner key of a request, for routes that need one. */
 export function keyOf(request: FastifyRequest): ApiKey {
   const caller = request.visit?.caller;
   if (caller?.kind !== 'partner') throw new BugError('a handler runs for a request without a key');
   return caller.key;
 }
 
-/** Whose data the request may see. From the key alone, never from anything that was sent. */
+/** Id of the partner whose data the request may access. Derived from the key alone, never from anything in the request. */
 export function partnerOf(request: FastifyRequest): string {
   return keyOf(request).partnerId;
 }
@@ -38,14 +38,14 @@ export function actorOf(request: FastifyRequest): Actor {
 }
 
 /**
- * Id of what an earlier request with the same `Idempotency-Key` has made or changed, whose reply was lost with its
- * instance: it is shown, and not done again.
+ * Id of what an earlier request with the same `Idempotency-Key` created or changed, when its response was lost with its
+ * instance. The request returns that effect instead of repeating it.
  */
 export function earlierEffect(request: FastifyRequest): string | undefined {
   return request.visit?.running?.effect ?? undefined;
 }
 
-/** The device of a route that needs the key of one. */
+/** The device of a request, for routes that need a device key. */
 export function deviceOf(request: FastifyRequest): DeviceCaller {
   const caller = request.visit?.caller;
   if (caller?.kind !== 'device') throw new BugError('a handler runs for a request without a device key');

@@ -1,4 +1,4 @@
-/** `GET /account`: whose key it is, what it may, and this month's usage. */
+/** `GET /account`: the account of the key, its limits, and this month's usage. */
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { BugError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-/** What agents ask for: enrollment, and with the key that it gave them, reports, plans and what the witness remembers. */
+/** Routes for agents: enrollment and, with the key from it, reports, plans and the stored snapshot heads. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
@@ -33,7 +33,7 @@ const EnrollmentRequest = Type.Object(
 const SignedPlanData = Type.Object({ revision: Type.String(), document: Type.String() });
 
 const EnrollmentData = Type.Object({
-  /** Null in the reply to a repeated request, which has `secret_shown`. */
+  /** Null when a repeated request is answered, which then has `secret_shown`. */
   secret: Type.Union([Type.String(), Type.Null()]),
   secret_shown: Type.Optional(Type.Literal(true)),
   device_id: Type.String(),
@@ -106,7 +106,7 @@ export function agentRoutes(app: ApiApp, { stores, clock, signing }: AgentParts)
       const caller = deviceOf(request);
       const { partnerId, device } = caller;
       const { body, ip } = request;
-      // Each of these steps can be done again: a report whose answer was lost comes a second time.
+      // Each of these steps can be repeated, because a report whose response was lost is sent again.
       const verdict = await stores.reports.accept(partnerId, device.id, reportOf(body));
       if (verdict === 'unknown') throw invalidKey('device');
       const teller = {

@@ -1,8 +1,8 @@
 /**
- * Tables as text (RFC 4180), for spreadsheets: these take text that begins like a formula for one, which it must not become.
- * Some leave out what nobody sees before it, take full-width signs for plain ones, or have the semicolon, or the tab, between
- * cells, as the country has it: then a formula begins behind one. Such text gets an apostrophe, which shows it as text; the
- * quotation marks around it keep semicolons and tabs in the cell where the program heeds them.
+ * Renders tables as CSV (RFC 4180) for spreadsheets. Spreadsheets take text that begins like a formula for one, which
+ * must not happen. Some ignore invisible characters before it, take full-width signs for plain ones, or, depending on
+ * the country, separate cells by semicolons or tabs, so that a formula begins behind one. Such text gets an apostrophe,
+ * which makes it plain text. Quotation marks keep semicolons and tabs within their cell in programs that respect them.
  */
 
 export type Cell = string | number;

@@ -1,4 +1,4 @@
-/** Customers of the partner: whose machines are backed up. */
+/** Routes for the customers of a partner, whose machines are backed up. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { BugError } from '../../base/errors.ts';
@@ -24,7 +24,7 @@ import {
 
 const MetadataValue = Type.String({ maxLength: 500 });
 const Metadata = Type.Record(Type.String(), MetadataValue, {
-  // The pattern of a record has no match in a name with a line break.
+  // The pattern that describes names of a record does not match a name with a line break.
   additionalProperties: MetadataValue,
   maxProperties: 50,
   propertyNames: { minLength: 1, maxLength: 40 },
@@ -163,7 +163,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
       },
       async (request) => {
         const { id } = request.params;
-        // What was done since by somebody else stays.
+        // A repeated request does not undo what others have changed since.
         if (earlierEffect(request) !== undefined) return found(await customers.get(partnerOf(request), id));
         return found(await customers[action](partnerOf(request), id, actorOf(request)));
       },
@@ -171,7 +171,7 @@ export function customerRoutes(app: ApiApp, { customers, plans }: Stores): void 
   }
 }
 
-/** The same for another partner's customer as for one that never was. */
+/** Used for another partner's customer and for one that never existed alike. */
 export function noCustomer(): ApiError {
   return new ApiError('CUSTOMER_NOT_FOUND', 'There is no customer with that id', {
     hint: 'GET /customers lists them.',

@@ -1,4 +1,4 @@
-/** Deliveries to webhook endpoints: what became of them, and those that the partner asks for. */
+/** Routes for deliveries to webhook endpoints: their state, tests, and retries. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
@@ -102,7 +102,7 @@ interface ReplyHead {
   header(name: string, value: string): unknown;
 }
 
-/** Makes the response a 202 that says where the delivery can be found. */
+/** Makes the response a 202 whose `Location` is the list with the delivery. */
 function accepted(reply: ReplyHead, delivery: Delivery): Static<typeof DeliveryData> {
   reply.code(202);
   reply.header('location', `${PARTNER_PREFIX}/webhooks/${delivery.endpointId}/deliveries`);

@@ -1,4 +1,4 @@
-/** The body of a report: outcomes, sizes and numbers. It has no field that a path, a name or a key would fit into. */
+/** The body of a report: outcomes, sizes and numbers. It has no field that could hold a path, a name or a key. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import { MOST_RESULTS, type DeviceReport, type JobOutcome } from '../store/report.ts';
 import type { RefusedHead, SnapshotHead } from '../store/snapshot-heads.ts';
@@ -38,7 +38,7 @@ const RestoreResult = Type.Object(
   },
   { additionalProperties: false },
 );
-/** By its kind, so that what is wrong with one is not said of the other. */
+/** Validated by `kind`, so that errors name only the fields of that kind. */
 const Result = Type.Unsafe<Static<typeof BackupResult> | Static<typeof RestoreResult>>({
   type: 'object',
   required: ['kind'],
@@ -85,7 +85,7 @@ export const RefusedHeadData = Type.Object({
   remembered_seq: Type.Union([Type.Integer(), Type.Null()]),
 });
 
-/** What counts of it. */
+/** The part of a report that is stored and counted. */
 export function reportOf(body: Static<typeof ReportBody>): DeviceReport {
   return {
     seq: body.seq,

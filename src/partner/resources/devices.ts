@@ -1,4 +1,4 @@
-/** Devices as a partner sees them: agents that enrolled for a customer, the tokens that they enroll with, and orders. */
+/** Routes for the devices of a partner's customers, the tokens that they enroll with, and orders. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
@@ -21,7 +21,7 @@ import {
 } from './values.ts';
 
 const EnrollmentTokenData = Type.Object({
-  /** Null in the reply to a repeated request, which has `secret_shown`. */
+  /** Null when a repeated request is answered, which then has `secret_shown`. */
   secret: Type.Union([Type.String(), Type.Null()]),
   secret_shown: Type.Optional(Type.Literal(true)),
   customer_id: Type.String(),
@@ -142,7 +142,7 @@ export function deviceRoutes(app: ApiApp, { customers, devices, enrollment, orde
   );
 }
 
-/** The same for another partner's device as for one that never was. */
+/** Used for another partner's device and for one that never existed alike. */
 function noDevice(): ApiError {
   return new ApiError('DEVICE_NOT_FOUND', 'There is no device with that id', {
     hint: 'GET /customers/{id}/devices lists those of a customer.',

@@ -1,4 +1,4 @@
-/** What the interface says of itself, to anybody: its error codes, and how it changed. */
+/** Public documents of the Partner API: its error codes and its changelog. */
 import { ERROR_CODES } from '../../api/wire/error-codes.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
@@ -47,7 +47,7 @@ export function documentRoutes(app: ApiApp): void {
   );
 }
 
-/** A list that is always given as a whole. */
+/** Schema of a list that is always returned completely. */
 function whole<Item extends Parameters<typeof Type.Array>[0]>(item: Item) {
   return Type.Object({
     items: Type.Array(item),
@@ -60,7 +60,7 @@ function wholeOf<Item>(items: readonly Item[]) {
   return { items: [...items], has_more: false as const, next_cursor: null };
 }
 
-/** What changed in the Partner API, newest first: of one source with `GET /changelog`. */
+/** A change of the Partner API. The list is newest first and is what `GET /changelog` returns. */
 interface Change {
   /** A day in UTC. */
   readonly date: string;

@@ -1,4 +1,4 @@
-/** What happened, newest first: what webhooks carry, whether or not an endpoint asked for it. */
+/** Routes for events, newest first. They include events that no webhook endpoint asked for. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../request/visit.ts';

@@ -1,4 +1,4 @@
-/** Plans: what a customer may have. */
+/** Routes for plans, which say what a customer may use. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
@@ -12,14 +12,14 @@ const PlanData = Type.Object({
   name: Type.String(),
   storage_limit_bytes: Bytes,
   device_limit: Count,
-  /** As the three plans have it. */
+  /** The values of the three plans. */
   desktop_requests_per_hour: Type.Unsafe<number>({ enum: [100, 1_000, 10_000] }),
   trial_days: Type.Union([Type.Integer(), Type.Null()]),
   price: Type.Object({ cents: Count, currency: Type.String() }),
   active: Type.Boolean(),
 });
 
-/** All plans are on the first page: the cursor leads to what comes after a plan. */
+/** The cursor contains the id of the last plan, and the list continues after that plan. */
 export function planRoutes(app: ApiApp, { plans }: Pick<PartnerStores, 'plans'>): void {
   app.get(
     '/plans',

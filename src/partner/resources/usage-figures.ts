@@ -1,4 +1,4 @@
-/** Figures of a period, as usage and the account show them. */
+/** The figures of a period, in the form that usage and account show. */
 import { type Static, Type } from '../../base/schema-type.ts';
 import type { Usage } from '../store/usage.ts';
 import { Bytes, Count } from './values.ts';
@@ -16,7 +16,7 @@ const figures = {
 export const UsageFiguresData = Type.Object(figures);
 export const UsageItemData = Type.Object({ period: Type.String(), ...figures });
 
-/** In the order in which a table has them. */
+/** The columns of a usage table, in order. */
 export const USAGE_COLUMNS: readonly (keyof Static<typeof UsageItemData>)[] = [
   'period',
   'storage_bytes',

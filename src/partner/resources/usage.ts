@@ -1,4 +1,4 @@
-/** What was stored and done on each day or in each month, of the partner or of one of its customers. */
+/** Routes for usage by day or month, of the partner or of one of its customers. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,7 +18,7 @@ const UsageData = Type.Object({
   totals: UsageFiguresData,
   items: Type.Array(UsageItemData),
 });
-/** As text for `format=csv`, which has no envelope. */
+/** Text for `format=csv`, which has no envelope. */
 const UsageReply = Type.Unsafe<Static<typeof UsageData> | string>(UsageData);
 
 const range = {
@@ -79,7 +79,7 @@ export function usageRoutes(app: ApiApp, stores: Stores, clock: Pick<Clock, 'now
   );
 }
 
-/** A line for each item; what they add up to is left to the reader. */
+/** One line for each item, without a line for the totals. */
 function asCsv(reply: Pick<FastifyReply, 'header'>, { period, items }: Static<typeof UsageData>): string {
   reply.header('content-type', CSV_TYPE);
   reply.header('content-disposition', `attachment; filename="usage-${period.from}-${period.to}.csv"`);

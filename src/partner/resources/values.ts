@@ -1,4 +1,4 @@
-/** Values that several resources show, as schemas and as text. */
+/** Schemas and formats of values that several resources show. */
 import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { Type } from '../../base/schema-type.ts';
 import { ApiError } from '../../api/wire/api-error.ts';
@@ -50,7 +50,8 @@ export function shownBackup(backup: BackupOutcome | null) {
 }
 
 /**
- * Text that people read in lists, or that programs find something by: with something to see in it, and in one line.
+ * Checks text that people read in lists, or that programs search for: it must have visible characters and a single
+ * line.
  * @throws {ApiError} INVALID_REQUEST
  */
 export function requireLine(field: string, text: string | null | undefined): void {

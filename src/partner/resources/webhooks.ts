@@ -1,4 +1,4 @@
-/** Webhook endpoints: where the partner's own programs are told of events. */
+/** Routes for webhook endpoints, to which events are sent for the partner's own programs. */
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
@@ -16,7 +16,7 @@ import { DeletedData, IdParams, MaybeText, MaybeTime, Time, maybeTimestamp, time
 
 const Events = Type.Array(Type.Enum([...EVENT_KINDS]), { maxItems: 50, uniqueItems: true });
 const Description = Type.Union([Type.String({ maxLength: 500 }), Type.Null()]);
-/** What a URL has to be is said by `parseTarget`, with the reason. */
+/** `parseTarget` checks the URL and gives the reason for refusing one. */
 const Url = Type.String({ minLength: 1 });
 const Status = Type.Enum(['enabled', 'disabled']);
 
@@ -53,7 +53,7 @@ const shown = {
 const WebhookData = Type.Object(shown);
 const WebhookWithSecretData = Type.Object({
   ...shown,
-  /** Null in the reply to a repeated request, which has `secret_shown`. */
+  /** Null when a repeated request is answered, which then has `secret_shown`. */
   secret: MaybeText,
   secret_shown: Type.Optional(Type.Literal(true)),
   previous_secret_until: MaybeTime,
@@ -70,7 +70,7 @@ export function webhookRoutes(
   { webhooks }: Pick<PartnerStores, 'webhooks'>,
   { clock, sealing, testTargets }: WebhookParts,
 ): void {
-  /** Gives the endpoint a secret that nobody has seen. */
+  /** Replaces the secret of the endpoint by a new one. */
   const rotate = async (
     request: FastifyRequest,
     id: string,
@@ -179,7 +179,7 @@ export function webhookRoutes(
   );
 }
 
-/** The same for another partner's endpoint as for one that never was. */
+/** Used for another partner's endpoint and for one that never existed alike. */
 export function noEndpoint(): ApiError {
   return new ApiError('WEBHOOK_NOT_FOUND', 'There is no webhook endpoint with that id', {
     hint: 'GET /webhooks lists them.',

@@ -1,4 +1,4 @@
-/** The key of the service, which all instances have in common. Others are derived from it, one for each use. */
+/** Opens the key of the service, which all instances share. Each use gets its own key derived from it. */
 import {
   createHash,
   createPrivateKey,
@@ -12,16 +12,16 @@ import { StateError } from '../../base/errors.ts';
 import { createSealing, type Sealing } from './sealing.ts';
 
 export interface PartnerKeys {
-  /** For the hashes by which keys, tokens and sessions are known. */
+  /** Keys the hashes of keys, tokens and sessions (keyed-hash.ts). */
   readonly pepper: Uint8Array;
   readonly cursors: Uint8Array;
-  /** For what the settings page gives out and knows again. */
+  /** Keys the seals that the settings page issues and verifies (console/seals.ts). */
   readonly forms: Uint8Array;
   readonly sealing: Sealing;
   readonly signing: SigningKey;
 }
 
-/** Ed25519: signs plans and orders, and nothing else. */
+/** Ed25519 key that signs plans and orders, and nothing else. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
@@ -30,12 +30,12 @@ export interface SigningKey {
 }
 
 const KEY_BYTES = 32;
-/** What stands before the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
+/** The PKCS #8 header before the 32 bytes of an Ed25519 private key (RFC 8410, section 7). */
 const PKCS8_HEAD = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /**
- * Reads the key file, or makes it.
- * @throws {StateError} when it is open to others, not ours, or damaged
+ * Reads the key file, or creates it.
+ * @throws {StateError} when it is open to others, belongs to another user, or is damaged
  */
 export async function openPartnerKeys(file: string): Promise<PartnerKeys> {
   const known = await readPrivateFile(file, KEY_BYTES);

@@ -1,9 +1,9 @@
-/** Passwords of partners: argon2id in its usual text form, with what OWASP asks for. */
+/** Hashes and checks passwords of partners: argon2id in its usual text form, with the parameters that OWASP recommends. */
 import { hash, verify } from '@node-rs/argon2';
 import { RequestError } from '../../base/errors.ts';
 import { isLossy } from '../../base/people-text.ts';
 
-/** NIST SP 800-63B asks for no less where there is no second factor, and for room for sentences. */
+/** NIST SP 800-63B requires at least this length where there is no second factor, and room for whole sentences. */
 const SHORTEST = 12;
 const LONGEST = 256;
 
@@ -26,7 +26,7 @@ export async function hashPassword(password: string): Promise<string> {
   return await hash(text, COST);
 }
 
-/** Takes as long for an account that does not exist, for which `known` is undefined. */
+/** Takes the same time for an account that does not exist, for which `known` is undefined. */
 export async function isPassword(password: string, known: string | undefined): Promise<boolean> {
   const text = password.normalize('NFC').slice(0, LONGEST + 1);
   const matches = await verify(known ?? (await nobodys()), text);

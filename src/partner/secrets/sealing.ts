@@ -1,21 +1,21 @@
-/** Secrets that the service has to read again, sealed before they go into the store: a copy of it alone yields none. */
+/** Encrypts secrets that the service has to read again, before they are stored: a copy of the store alone reveals none. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { StateError } from '../../base/errors.ts';
 
-/** What a sealed text is; of one kind it does not open as another. */
+/** The kind of a sealed text. A text sealed as one kind cannot be opened as another. */
 export type SealedKind = 'webhook secret' | 'second factor';
 
 export interface Sealing {
-  /** `owner` is the id of the record that it belongs to: in another one it does not open. */
+  /** Encrypts a text. `owner` is the id of its record; in another record it cannot be opened. */
   seal(kind: SealedKind, owner: string, text: string): string;
-  /** @throws {StateError} STATE_DAMAGED for what was not sealed with this key for this place */
+  /** @throws {StateError} STATE_DAMAGED for a text that was not sealed with this key, kind and owner */
   open(kind: SealedKind, owner: string, sealed: string): string;
 }
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** AES-256-GCM, a random nonce for each text: nonce, ciphertext and tag in base64url. */
+/** AES-256-GCM with a random nonce for each text. A sealed text is nonce, ciphertext and tag in base64url. */
 export function createSealing(key: Uint8Array): Sealing {
   return {
     seal(kind, owner, text) {

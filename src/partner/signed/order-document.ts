@@ -1,4 +1,4 @@
-/** An order as a device takes it: signed, for it alone, good once and for an hour at most. */
+/** Signs an order for a single device. It is valid once, and for an hour at most. */
 import type { SigningKey } from '../secrets/keys.ts';
 import type { Order } from '../store/orders.ts';
 import { seconds, sign } from './signature.ts';

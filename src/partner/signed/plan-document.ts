@@ -1,4 +1,4 @@
-/** What a device's customer may have, signed, so that the agent can go by it while the service is out of reach. */
+/** Signs what a device's customer may use, so that the agent can rely on it while the service is unreachable. */
 import { createHash } from 'node:crypto';
 import type { SigningKey } from '../secrets/keys.ts';
 import type { DeviceCaller } from '../store/devices.ts';
@@ -9,11 +9,20 @@ export interface SignedPlan {
   readonly document: string;
 }
 
-/** A change is seen by the revision in the next report's reply; a day is for devices that report nothing else. */
+/**
+ * Validity of a document. Devices learn of a change from the revision in the response to their next report; the
+ * validity is for devices that do not report.
+ */
 const VALID_SECONDS = 86_400;
-/** From the signing on: an outage of the service, or a fortnight without a network, takes nothing from a customer who pays. */
+/**
+ * Counted from the signing. An outage of the service, or two weeks without a network, must not take anything from a
+ * paying customer.
+ */
 const GRACE_SECONDS = 14 * 86_400;
-/** The reply to a sign of life names the plan that counts, and the contract promises that it does within a minute. */
+/**
+ * Interval in which a device should report that it is alive. The response names the current plan, and the contract
+ * promises that changes apply within a minute.
+ */
 const SIGN_OF_LIFE_SECONDS = 45;
 
 export async function signPlan(caller: DeviceCaller, now: number, signing: SigningKey): Promise<SignedPlan> {
@@ -30,7 +39,7 @@ export async function signPlan(caller: DeviceCaller, now: number, signing: Signi
   return { revision, document };
 }
 
-/** The same for the same content, whenever it is signed. */
+/** A hash of the content, independent of the time of signing. */
 export function planRevision(caller: DeviceCaller, now: number): string {
   return createHash('sha256')
     .update(JSON.stringify(contentOf(caller, now)))

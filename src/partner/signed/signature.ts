@@ -1,8 +1,8 @@
-/** Documents that the service signs: compact JWS by Ed25519. An agent takes them by the key that its enrollment gave it. */
+/** Signs documents as compact JWS with Ed25519. An agent verifies them with the key that it received at enrollment. */
 import { SignJWT, type JWTPayload } from 'jose';
 import type { SigningKey } from '../secrets/keys.ts';
 
-/** One for each kind of document, so that none is taken for another. */
+/** Each kind of document has its own type, so that none can be mistaken for another. */
 export type DocumentType = 'holdfast-plan+jwt' | 'holdfast-order+jwt';
 
 export async function sign(

@@ -1,11 +1,11 @@
-/** Where the store is, as the settings say it: `sqlite:FILE` or `postgres://…`. */
+/** Parses the address of the store in the settings: `sqlite:FILE` or `postgres://…`. */
 import { RequestError } from '../../base/errors.ts';
 
 export type StoreAddress =
   | { readonly kind: 'sqlite'; readonly path: string }
   | { readonly kind: 'postgres'; readonly url: string };
 
-/** @throws {RequestError} INVALID_URL, which does not repeat the text: it may hold a password */
+/** @throws {RequestError} INVALID_URL, without repeating the text, which may contain a password */
 export function parseStoreAddress(text: string): StoreAddress {
   if (text.startsWith('sqlite:') && text.length > 'sqlite:'.length)
     return { kind: 'sqlite', path: text.slice('sqlite:'.length) };

@@ -1,6 +1,6 @@
 /**
- * API keys of partners: none, active, revoked. One is active at most; the full secret leaves this file once, when it is
- * made, and is stored as a keyed hash.
+ * Stores the API keys of partners. A partner has at most one active key. The full secret leaves this module once, when
+ * it is made, and is stored as a keyed hash.
  */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { newSecretText } from '../../api/access/secret-text.ts';
@@ -14,44 +14,44 @@ export interface ApiKey {
   readonly id: string;
   readonly partnerId: string;
   readonly name: string;
-  /** The first letters of the secret. */
+  /** The first 10 characters of the secret. */
   readonly prefix: string;
   readonly createdAt: number;
-  /** To the minute. */
+  /** Accurate to the minute. */
   readonly lastUsedAt: number | null;
 }
 
 export interface NewApiKey {
   readonly key: ApiKey;
-  /** To be shown once. */
+  /** Shown once and not stored. */
   readonly secret: string;
 }
 
 export interface LatestApiKey {
   readonly key: ApiKey;
-  /** Null: it is active. */
+  /** Null when the key is active. */
   readonly revokedAt: number | null;
 }
 
 export interface ApiKeyStore {
   /** @throws {ApiError} API_KEY_EXISTS when one is active */
   generate(partnerId: string, name: string, actor: Actor): Promise<NewApiKey>;
-  /** Replaces the active key, whose secret is void at once; undefined when none is active. */
+  /** Replaces the active key, whose secret becomes invalid at once; undefined when no key is active. */
   regenerate(partnerId: string, actor: Actor): Promise<NewApiKey | undefined>;
-  /** False when none is active. */
+  /** False when no key is active. */
   revoke(partnerId: string, actor: Actor): Promise<boolean>;
   active(partnerId: string): Promise<ApiKey | undefined>;
-  /** The active one, or the one that was revoked last; undefined when there never was any. */
+  /** The active key, or the one that was revoked last; undefined when there never was a key. */
   latest(partnerId: string): Promise<LatestApiKey | undefined>;
-  /** Whose secret that is; undefined for one that is unknown, replaced or revoked. */
+  /** The key and the status of its partner; undefined for a secret that is unknown, replaced or revoked. */
   verify(
     secret: string,
   ): Promise<{ readonly key: ApiKey; readonly partnerStatus: PartnerTable['status'] } | undefined>;
-  /** Notes that it was used just now, unless that was noted within the last minute. */
+  /** Notes the use of the key, unless one was noted within the last minute. */
   touch(key: ApiKey): Promise<void>;
 }
 
-/** How exactly the time of the last use is known: it is not worth a write for every request. */
+/** Precision of the time of last use, since it is not worth a write for every request. */
 export const LAST_USED_STEP_MS = 60_000;
 const PREFIX_LENGTH = 10;
 
@@ -71,7 +71,7 @@ export function createApiKeyStore(db: StoreDatabase, hash: KeyedHash): ApiKeySto
     await trx.insertInto('api_keys').values(row).execute();
     return { key: fromRow(row), secret };
   };
-  /** Takes the active key out of use. */
+  /** Revokes the active key. */
   const end = async (trx: StoreTransaction, partnerId: string): Promise<ApiKey | undefined> => {
     const row = await trx
       .updateTable('api_keys')
@@ -186,7 +186,7 @@ export function createApiKeyStore(db: StoreDatabase, hash: KeyedHash): ApiKeySto
   };
 }
 
-/** What a record or an event tells of it. */
+/** The fields of a key in audit records and events. */
 function shown({ id, name, prefix }: ApiKey): Readonly<Record<string, unknown>> {
   return { api_key_id: id, name, prefix };
 }

@@ -1,29 +1,29 @@
-/** What was changed, by whom and from where. Records are added and read; nothing here changes or removes one. */
+/** The audit log: what was changed, by whom and from where. Records can be added and read, but not changed or removed. */
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import type { RunningKey } from './idempotency.ts';
 import type { Page, PageRequest } from './page.ts';
 import { pageOf } from './page.ts';
 
-/** Who changes something. */
+/** Who makes a change. */
 export interface Actor {
-  /** `api`, `owner`, `device`, `service` … */
+  /** `api`, `settings page`, `device`, `operator` or `service`. */
   readonly name: string;
-  /** Of the API key that was used. */
+  /** Id of the API key that was used. */
   readonly keyId: string | null;
   readonly ip: string | null;
-  /** The key of a request that must not change it twice. */
+  /** The idempotency key of the request, for changes that must not happen twice. */
   readonly running?: RunningKey | undefined;
 }
 
-/** The service itself: what falls due, and what nobody asked for. */
+/** The service itself, for scheduled changes and for changes that nobody requested. */
 export const SERVICE: Actor = { name: 'service', keyId: null, ip: null };
 
 export interface Change {
-  /** As `customer.created`. */
+  /** Such as `customer.created`. */
   readonly action: string;
   /** Id of what was changed. */
   readonly target: string;
-  /** What it was and what it is; null when there was or is nothing. No secret is in either. */
+  /** The state before and after; null where nothing exists. Neither contains a secret. */
   readonly before: Readonly<Record<string, unknown>> | null;
   readonly after: Readonly<Record<string, unknown>> | null;
 }

@@ -1,4 +1,4 @@
-/** Customers as they are seen: with what their devices add up to. */
+/** Reads customers together with the sums of their devices. */
 import type { StoreReader } from './database.ts';
 import { largestExact } from './metering.ts';
 import type { BackupOutcome } from './report.ts';
@@ -8,7 +8,7 @@ export interface Customer {
   readonly id: string;
   readonly name: string;
   readonly email: string | null;
-  /** The partner's own name for it, one customer's alone. */
+  /** The partner's own id for the customer, unique among its customers. */
   readonly externalId: string | null;
   readonly planId: string;
   readonly metadata: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export interface Customer {
   readonly storageUsedBytes: number;
   readonly storageLimitBytes: number;
   readonly devicesCount: number;
-  /** The one that ended last, of all its devices. */
+  /** The most recently ended backup of all devices of the customer. */
   readonly lastBackup: BackupOutcome | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -32,7 +32,7 @@ export interface CustomerQuery {
   readonly limit?: number;
 }
 
-/** Newest first; without those that were deleted. */
+/** Newest first, without deleted customers. */
 export async function selectCustomers(
   reader: StoreReader,
   partnerId: string,
@@ -77,7 +77,7 @@ export async function selectCustomers(
   });
 }
 
-/** The row of one that was not deleted. */
+/** The row of a customer; undefined when it was deleted. */
 export async function customerRow(
   reader: StoreReader,
   partnerId: string,

@@ -1,4 +1,7 @@
-/** Customers of partners. Deleted ones are kept for 30 days, seen by nobody, and then what tells of a person goes. */
+/**
+ * Stores the customers of partners. Deleted customers are hidden and kept for 30 days; then their personal data is
+ * removed.
+ */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { countCustomers, customerRow, selectCustomers, type Customer } from './customer-view.ts';
@@ -27,32 +30,35 @@ export interface CustomerFilter {
 export interface CustomerStore {
   /** @throws {ApiError} CUSTOMER_EXISTS, PLAN_NOT_FOUND */
   create(partnerId: string, customer: NewCustomer, actor: Actor): Promise<Customer>;
-  /** Undefined for one that was deleted, as below. */
+  /** Undefined for a deleted customer, here and below. */
   get(partnerId: string, id: string): Promise<Customer | undefined>;
   /** Newest first. */
   list(partnerId: string, request: PageRequest & CustomerFilter): Promise<Page<Customer>>;
-  /** Without those that were deleted. */
+  /** Does not count deleted customers. */
   count(partnerId: string): Promise<number>;
-  /** Sets the fields that are given. Changing nothing leaves no event. @throws {ApiError} as `create` */
+  /**
+   * Sets the given fields. When nothing changes, no event is written.
+   * @throws {ApiError} as `create`, and QUOTA_EXCEEDED when the new plan has too few devices
+   */
   patch(
     partnerId: string,
     id: string,
     fields: Partial<NewCustomer>,
     actor: Actor,
   ): Promise<Customer | undefined>;
-  /** Also when it is suspended already, which is no change. */
+  /** Succeeds for a customer that is suspended already, without a change. */
   suspend(partnerId: string, id: string, actor: Actor): Promise<Customer | undefined>;
   resume(partnerId: string, id: string, actor: Actor): Promise<Customer | undefined>;
-  /** Its devices are removed with it, and its tokens are void. False when there is none. */
+  /** Removes the customer and its devices, and makes its tokens invalid. False when there is no such customer. */
   remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
   /**
-   * Takes names and addresses out of some of those that were deleted 30 days ago; usage stays. Gives their number: 0 when
-   * all is done.
+   * Removes names and addresses from some of the customers that were deleted 30 days ago; usage stays. Returns their
+   * number: 0 when all are done.
    */
   purge(): Promise<number>;
 }
 
-/** How long a deleted customer can be brought back by hand. */
+/** How long a deleted customer can be restored by hand. */
 export const DELETED_KEPT_MS = 30 * 86_400_000;
 const DAY_MS = 86_400_000;
 const PURGED_AT_ONCE = 100;
@@ -71,7 +77,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
     await appendEvent(db, trx, partnerId, { kind, customerId, data: shown(after) });
   };
 
-  /** Applies a change to a customer that is there. */
+  /** Applies a change to an existing customer. */
   const change = async (
     partnerId: string,
     id: string,
@@ -134,7 +140,7 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
           }),
       );
       const made = await get(partnerId, row.id);
-      // Somebody may have deleted it already, but that is another story.
+      // Another request may have deleted the customer already.
       if (made === undefined) throw new ApiError('CUSTOMER_NOT_FOUND', 'The customer was deleted meanwhile');
       return made;
     },
@@ -220,7 +226,7 @@ async function update(
     .execute();
 }
 
-/** The columns that would be others than they are. */
+/** The columns that the fields would change. */
 function changed(row: CustomerTable, fields: Partial<NewCustomer>): Partial<CustomerTable> {
   const wanted: Partial<CustomerTable> = {
     ...(fields.name === undefined ? {} : { name: fields.name }),
@@ -237,14 +243,17 @@ function changed(row: CustomerTable, fields: Partial<NewCustomer>): Partial<Cust
 
 type Trial = Pick<CustomerTable, 'trial_ends_at' | 'first_trial_ends_at'>;
 
-/** There is one for each customer: whoever comes back to it finds the end that it had. */
+/** The trial of a plan. Each customer has one trial: a customer who returns to a trial plan keeps the original end. */
 function trialOf({ trialDays }: Plan, first: number | null, now: number): Trial {
   if (trialDays === null) return { trial_ends_at: null, first_trial_ends_at: first };
   const end = first ?? now + trialDays * DAY_MS;
   return { trial_ends_at: end, first_trial_ends_at: end };
 }
 
-/** A device that is there is not to be without a place. @throws {ApiError} QUOTA_EXCEEDED */
+/**
+ * Checks that the plan has a place for each existing device.
+ * @throws {ApiError} QUOTA_EXCEEDED
+ */
 async function requirePlaces(trx: StoreTransaction, row: CustomerTable, plan: Plan): Promise<void> {
   const { count } = await trx
     .selectFrom('devices')
@@ -282,7 +291,7 @@ async function unlessTaken<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What records and events tell of it. */
+/** The fields of a customer in audit records and events. */
 function shown(row: CustomerTable): Readonly<Record<string, unknown>> {
   return {
     id: row.id,

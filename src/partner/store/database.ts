@@ -1,4 +1,4 @@
-/** One connection to the store, or one pool: how it is read, and how it is changed. */
+/** The connection or pool to the store, with its kinds of transactions. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Kysely, sql, type SelectQueryBuilder, type Transaction } from 'kysely';
 import { monotonicFactory } from 'ulid';
@@ -10,7 +10,7 @@ import type { Tables } from './schema.ts';
 import { sqliteDialect } from './sqlite.ts';
 
 export type StoreTransaction = Transaction<Tables>;
-/** What can be asked: the store, or a transaction in it. */
+/** What queries can run on: the store, or a transaction. */
 export type StoreReader = Kysely<Tables>;
 
 export type IdPrefix = 'acct' | 'key' | 'cus' | 'dev' | 'evt' | 'whk' | 'dlv' | 'aud' | 'ord';
@@ -19,45 +19,48 @@ export interface StoreDatabase extends AsyncDisposable {
   readonly kind: StoreAddress['kind'];
   readonly reader: StoreReader;
   /**
-   * All of it or nothing, on the disk when it resolves. The work may run several times, since a database that several
-   * write to asks for that now and then: it must change nothing but the store.
+   * Runs the work in a transaction, which is durable when the promise resolves. The work may run several times, since a
+   * database with several writers sometimes requires that: it must have no effect outside the store.
    */
   readonly write: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
-  /** As `write`, one after the other for each partner, in all instances. */
+  /** As `write`, with at most one transaction at a time for each partner, in all instances. */
   writeAlone<T>(partnerId: string, work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
-  /** As `write`; a power cut may undo the last of it, the end of a process never. */
+  /** As `write`, but a power failure may undo the last transactions. The end of a process never does. */
   readonly relaxed: <T>(work: (trx: StoreTransaction) => Promise<T>) => Promise<T>;
-  /** As `relaxed`, one after the other for each of the names, in all instances. */
+  /** As `relaxed`, with at most one transaction at a time for each of the names, in all instances. */
   relaxedAlone<T>(names: readonly string[], work: (trx: StoreTransaction) => Promise<T>): Promise<T>;
-  /** There will be deliveries that are due at once when this transaction, one of `write`, is done. */
+  /** Notes that deliveries are due as soon as this transaction of `write` is committed. */
   noteDue(trx: StoreTransaction): void;
-  /** Milliseconds since 1970, of this machine. */
+  /** Milliseconds since 1970 by the clock of this machine. */
   now(): number;
   /**
-   * The time that all instances share: that of the database server, or of this machine where there is one instance
-   * alone. Windows that are measured by different clocks would let too much through.
+   * The time that all instances share: that of the database server, or of this machine where there is only one
+   * instance. Rate windows measured by different clocks would let too much through.
    */
   sharedNow(reader: StoreReader): Promise<number>;
-  /** Prefix and ULID; of two made here the later one is greater. */
+  /** An id of prefix and ULID. Ids made by one instance sort in order of creation. */
   newId(prefix: IdPrefix): string;
 }
 
 export interface DatabaseOptions extends PostgresOptions {
-  /** What `sharedNow` tells, for tests that move it. */
+  /** The clock of `sharedNow`, for tests that move it. */
   readonly sharedClock?: Pick<Clock, 'now'> | undefined;
-  /** Told of each statement that was carried out. */
+  /** Called with each statement that was executed. */
   readonly seen?: ((statement: string) => void) | undefined;
-  /** Called when deliveries were stored here that are due at once. */
+  /** Called after deliveries that are due at once were stored by this instance. */
   readonly due?: () => void;
 }
 
-/** How long a change waits for others, in milliseconds. */
+/** Milliseconds that a change waits for other transactions. */
 const PATIENCE_MS = 15_000;
 const LONGEST_PAUSE_MS = 5;
-/** The first of two numbers by which PostgreSQL knows a lock, so that ours are not those of something else. */
+/**
+ * The first of the two numbers that identify an advisory lock in PostgreSQL, which keeps these locks apart from those
+ * of other programs.
+ */
 const LOCK_CLASS = 0x48_46_50;
 
-/** @throws {StateError} as `openDatabase`; what PostgreSQL says of a connection comes with the first query */
+/** @throws {StateError} as `openDatabase`; errors of the connection to PostgreSQL surface with the first query */
 export function openStoreDatabase(
   address: StoreAddress,
   clock: Pick<Clock, 'now'>,
@@ -103,7 +106,7 @@ export function openStoreDatabase(
     );
   };
   const lock = async (trx: StoreTransaction, name: string): Promise<void> => {
-    // SQLite has one writer at a time anyway.
+    // SQLite has only one writer at a time.
     if (kind === 'postgres')
       await sql`SELECT pg_advisory_xact_lock(${LOCK_CLASS}, hashtext(${name}))`.execute(trx);
   };
@@ -120,7 +123,7 @@ export function openStoreDatabase(
     relaxed,
     relaxedAlone: async (names, work) =>
       await relaxed(async (trx) => {
-        // In one order everywhere: of two that want the same two, neither has the one that the other waits for.
+        // Locks are taken in the same order everywhere, so that two transactions cannot deadlock.
         for (const name of names.toSorted()) await lock(trx, name);
         return await work(trx);
       }),
@@ -139,7 +142,10 @@ export function openStoreDatabase(
   };
 }
 
-/** Does it again when others were in the way, until patience ends. @throws {StateError} STATE_BUSY */
+/**
+ * Repeats the work while other transactions are in the way, until patience runs out.
+ * @throws {StateError} STATE_BUSY
+ */
 async function again<T>(work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (let pauseMs = 1; ; pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2)) {
@@ -159,19 +165,22 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A writer of SQLite that has to wait, or a transaction that PostgreSQL ended for the sake of another one. */
+/** Whether an SQLite writer has to wait, or PostgreSQL aborted the transaction in favour of another one. */
 export function isInTheWay(error: unknown): boolean {
   const code = errnoOf(error) ?? '';
   return code.startsWith('SQLITE_BUSY') || code === '40001' || code === '40P01';
 }
 
-/** Of errors without a code, what the driver of PostgreSQL says of a connection that is gone, or of one that it did not get. */
+/**
+ * Messages of errors without a code, in which the PostgreSQL driver reports a lost connection, or one that it did not
+ * get.
+ */
 const GONE = /^(?:Connection terminated|Client has encountered|timeout exceeded when trying to connect)/;
 const OF_CONNECTIONS = /^(?:08|57P|53300)/;
 
 /**
- * Whether the store does not answer at this moment: others hold it, the server is ending, there is no connection to it, which
- * the system says, its disk is full, or a statement took too long.
+ * Whether the store is temporarily unavailable: locked by others, shutting down, unreachable, out of disk space or
+ * memory, or too slow for a statement.
  */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -180,7 +189,10 @@ export function isAway(error: unknown): boolean {
   return code === 'STATE_BUSY' || NO_CONNECTION.has(code) || NO_ROOM.has(code) || OF_CONNECTIONS.test(code);
 }
 
-/** `SQLITE_FULL`, and of PostgreSQL: a full disk, no memory, and a statement that was ended for its time. */
+/**
+ * `SQLITE_FULL`, and codes of PostgreSQL for a full disk, no memory, and a statement that was canceled because of its
+ * time.
+ */
 const NO_ROOM: ReadonlySet<string> = new Set(['SQLITE_FULL', '53100', '53200', '57014']);
 
 const NO_CONNECTION: ReadonlySet<string> = new Set([
@@ -195,12 +207,12 @@ const NO_CONNECTION: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
 ]);
 
-/** Whether a row could not be added because another one has the same name. */
+/** Whether a row could not be added because another one has the same unique value. */
 export function isTaken(error: unknown): boolean {
   return ['SQLITE_CONSTRAINT_UNIQUE', 'SQLITE_CONSTRAINT_PRIMARYKEY', '23505'].includes(errnoOf(error) ?? '');
 }
 
-/** For `$call`: holds the rows that are read until the transaction ends, which SQLite does anyway. */
+/** For `$call`: locks the selected rows until the transaction ends. SQLite needs no locks on rows. */
 export function forUpdate({
   kind,
 }: Pick<StoreDatabase, 'kind'>): <From extends keyof Tables, Row>(
@@ -209,7 +221,7 @@ export function forUpdate({
   return (query) => (kind === 'postgres' ? query.forUpdate() : query);
 }
 
-/** As `forUpdate`, leaving out what others hold. */
+/** As `forUpdate`, skipping rows that others have locked. */
 export function skipLocked({
   kind,
 }: Pick<StoreDatabase, 'kind'>): <From extends keyof Tables, Row>(

@@ -1,6 +1,7 @@
 /**
- * The queue of webhook deliveries. A worker claims one for some time; when it dies the claim ends by itself, and another
- * worker sends it again with the same id. Nothing is lost, and the receiver knows a repetition by its id.
+ * The queue of webhook deliveries. A worker claims a delivery for a limited time. If the worker dies, the claim expires
+ * and another worker sends the delivery again with the same id, by which the receiver recognises a repetition. So
+ * nothing is lost.
  */
 import type { ExpressionBuilder } from 'kysely';
 import { isTriedForLong, nextAttemptAt, pauseOf } from './delivery-schedule.ts';
@@ -12,31 +13,34 @@ import { pageOf, type Page, type PageRequest } from './page.ts';
 import type { DeliveryTable, Tables } from './schema.ts';
 import { disableByService } from './webhook-disabling.ts';
 
-/** The right to make the next attempt, until it ends. */
+/** The right to make the next attempt, until `until`. */
 export interface DeliveryClaim {
   readonly partnerId: string;
   readonly delivery: Delivery;
   readonly worker: string;
   readonly until: number;
-  /** Of this delivery, since it was made or was to be sent again; null before it. */
+  /** Time of the first attempt of this delivery since it was created or last retried; null before it. */
   readonly firstAttemptAt: number | null;
 }
 
-/** An endpoint that something is due to. */
+/** An endpoint with a due delivery. */
 export interface DueEndpoint {
   readonly partnerId: string;
   readonly endpointId: string;
-  /** Whether the last attempts to it failed. */
+  /** Whether the latest attempts to the endpoint failed. */
   readonly isFailing: boolean;
-  /** Whether it asked for silence, which is over, and nothing succeeded since: one attempt finds out. */
+  /**
+   * Whether the endpoint asked for silence, which has ended, and nothing has succeeded since. A single attempt then
+   * finds out whether it accepts deliveries again.
+   */
   readonly isTrial: boolean;
 }
 
 export interface ClaimRequest extends Pick<DueEndpoint, 'partnerId' | 'endpointId'> {
-  /** A name that no other has. */
+  /** A name that no other worker has. */
   readonly worker: string;
   readonly limit: number;
-  /** Longer than an attempt may take. */
+  /** Duration of the claim; longer than an attempt may take. */
   readonly leaseMs: number;
 }
 
@@ -46,26 +50,29 @@ export type AttemptOutcome =
       readonly kind: 'failed';
       readonly status: number | null;
       readonly error: string;
-      /** The receiver asks for at least so much time. */
+      /** Least time that the receiver asked for before the next attempt. */
       readonly retryAfterMs?: number | null;
-      /** It wants to hear nothing at all for so long: the attempt does not count, and the endpoint waits. */
+      /** Time for which the receiver wants no deliveries at all. The attempt does not count, and the endpoint is paused. */
       readonly silenceMs?: number | null;
     }
-  /** It wants no more: the endpoint is disabled. */
+  /** The receiver wants no further deliveries: the endpoint is disabled. */
   | { readonly kind: 'gone'; readonly status: 410 };
 
 export interface DeliveryStore {
-  /** Endpoints for which a delivery is due that nobody has. Costs one look at an index when there is none. */
+  /** Endpoints with an unclaimed due delivery. Costs one index look-up when there are none. */
   dueEndpoints(): Promise<readonly DueEndpoint[]>;
-  /** Deliveries to one endpoint whose time has come and that nobody else has, the longest due first. */
+  /** Claims due deliveries to one endpoint that no other worker has, the longest due first. */
   claim(request: ClaimRequest): Promise<readonly DeliveryClaim[]>;
   /**
-   * Notes the outcome of the attempt, and when the next one is; disables the endpoint that wants no more, or that failed
-   * for as long as this delivery was tried. Undefined when the claim had ended and another worker may have it, or when
-   * the delivery was removed: then nothing is noted.
+   * Stores the outcome of the attempt and the time of the next one. Disables an endpoint that wants no further
+   * deliveries, or that has failed for as long as this delivery was tried. Returns undefined and stores nothing when
+   * the claim has expired, so that another worker may have the delivery, or when the delivery was removed.
    */
   finish(claim: DeliveryClaim, outcome: AttemptOutcome): Promise<Delivery | undefined>;
-  /** The attempt was not made, or cut off: it does not count, and anybody may make it after `pauseMs`. */
+  /**
+   * Gives up the claim of an attempt that was not made or was cut off. It does not count, and any worker may make it
+   * after `pauseMs`.
+   */
   giveBack(claim: DeliveryClaim, pauseMs: number): Promise<void>;
   get(partnerId: string, id: string): Promise<Delivery | undefined>;
   /** Newest first. */
@@ -74,13 +81,13 @@ export interface DeliveryStore {
     endpointId: string,
     request: PageRequest & { readonly status?: Delivery['status'] | undefined },
   ): Promise<Page<Delivery>>;
-  /** Sends it again from now on, with all attempts anew. Undefined when that endpoint has no such delivery. */
+  /** Queues the delivery again, with a full set of attempts. Undefined when the endpoint has no such delivery. */
   retry(partnerId: string, endpointId: string, id: string, actor: Actor): Promise<Delivery | undefined>;
 }
 
 const LONGEST_ERROR = 500;
 
-/** `chance`: from 0 to just below 1, for the pauses between attempts. */
+/** @param chance returns a number from 0 to just below 1, for the pauses between attempts */
 export function createDeliveryStore(db: StoreDatabase, chance: () => number): DeliveryStore {
   return {
     async dueEndpoints() {
@@ -208,7 +215,8 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
           .returningAll()
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        // Somebody knows that it can be heard by now; one delivery after the other finds out.
+        // A manual retry suggests that the endpoint accepts deliveries again. Ending the silence makes single
+        // deliveries find out.
         await trx
           .updateTable('webhook_endpoints')
           .set({ silent_until: db.now() })
@@ -229,7 +237,7 @@ export function createDeliveryStore(db: StoreDatabase, chance: () => number): De
   };
 }
 
-/** Those that are due and that nobody has. */
+/** Matches deliveries that are due and unclaimed. */
 export function isDueAt(now: number) {
   return (is: ExpressionBuilder<Tables, 'deliveries'>) =>
     is.and([
@@ -239,7 +247,10 @@ export function isDueAt(now: number) {
     ]);
 }
 
-/** A worker that took longer than its claim must not write over another one's outcome. */
+/**
+ * Matches the delivery only while the claim is current: a worker that took too long must not overwrite the outcome of
+ * another one.
+ */
 function claimed(trx: StoreTransaction, { partnerId, delivery, worker, until }: DeliveryClaim) {
   return trx
     .updateTable('deliveries')
@@ -261,7 +272,7 @@ function isOfLivingEndpoint(is: ExpressionBuilder<Tables, 'deliveries'>) {
   );
 }
 
-/** Of an endpoint that may be told something. */
+/** Matches endpoints that have not asked for silence, or whose silence has ended. */
 function isHearingAt(now: number) {
   return (is: ExpressionBuilder<Tables, 'webhook_endpoints'>) =>
     is.or([
@@ -310,9 +321,9 @@ function after(
 }
 
 /**
- * Since when it fails, and whether it is given up.
- * @param now the time that the delivery got for this attempt: the two are compared, and by two readings of the clock the
- * endpoint would begin to fail after the attempt that failed
+ * Notes at the endpoint since when it has been failing, and disables it if necessary.
+ * @param now the same time that the delivery got for this attempt. The two are compared: with two readings of the
+ * clock, the endpoint would seem to begin failing after the failed attempt.
  */
 async function noteAtEndpoint(
   db: StoreDatabase,
@@ -328,7 +339,7 @@ async function noteAtEndpoint(
   const { kind } = outcome;
   if (kind === 'delivered') {
     await endpoint.set({ failing_since: null }).where('failing_since', 'is not', null).execute();
-    // Not what another delivery was answered meanwhile.
+    // Keeps a later silence, for which another delivery was asked meanwhile.
     await endpoint.set({ silent_until: null }).where('silent_until', '<=', now).execute();
     return;
   }

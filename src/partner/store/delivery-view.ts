@@ -1,4 +1,4 @@
-/** A delivery as it is read: with the kind of its event. */
+/** Reads deliveries together with the kind of their event. */
 import type { StoreReader } from './database.ts';
 import type { EventKind } from './events.ts';
 import type { DeliveryTable } from './schema.ts';
@@ -9,9 +9,9 @@ export interface Delivery {
   readonly eventId: string;
   readonly eventKind: EventKind;
   readonly status: DeliveryTable['status'];
-  /** Those whose outcome is known. */
+  /** Number of attempts with a known outcome. */
   readonly attempts: number;
-  /** Null unless it is pending. */
+  /** Null unless the delivery is pending. */
   readonly nextAttemptAt: number | null;
   /** HTTP status of the last attempt; null when there was no answer, or no attempt. */
   readonly lastStatus: number | null;

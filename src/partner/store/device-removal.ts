@@ -1,9 +1,9 @@
-/** Taking devices out of use: their keys are void at once, and from that day on they store nothing that is billed. */
+/** Removes devices. Their keys become invalid at once, and from that day on their storage is not billed. */
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { writeRemoval } from './meter-rows.ts';
 import type { DeviceTable } from './schema.ts';
 
-/** Those of a customer, or one. Gives them as they were. */
+/** Removes all devices of a customer, or a single one. Returns the rows as they were before. */
 export async function removeDevices(
   db: StoreDatabase,
   trx: StoreTransaction,

@@ -1,4 +1,4 @@
-/** Devices: agents that were enrolled for a customer. */
+/** Stores devices, which are agents enrolled for a customer. */
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreReader } from './database.ts';
 import { removeDevices } from './device-removal.ts';
@@ -20,13 +20,13 @@ export interface Device {
   readonly lastBackup: BackupOutcome | null;
   readonly storageUsedBytes: number;
   readonly expectedEverySeconds: number | null;
-  /** Since when a backup is late. */
+  /** Time at which a backup was marked as missed; null when none is. */
   readonly missedSince: number | null;
-  /** The highest number of its reports. */
+  /** The highest sequence number of its reports. */
   readonly reportSeq: number;
 }
 
-/** What a device may do, found by its key. */
+/** A device found by its key, with everything that decides what it may do. */
 export interface DeviceCaller {
   readonly partnerId: string;
   readonly partnerStatus: PartnerTable['status'];
@@ -42,17 +42,20 @@ export interface DeviceStore {
   list(partnerId: string, customerId: string, request: PageRequest): Promise<Page<Device>>;
   /** False when there is no such device. */
   remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
-  /** Whose key that is; undefined for one that is unknown or was removed. */
+  /** The device with that key; undefined when the key is unknown or the device was removed. */
   verify(key: string): Promise<DeviceCaller | undefined>;
-  /** Notes each backup that is late, and tells of it once. Gives their number; call again when it is `limit`. */
+  /**
+   * Marks devices whose backup is late, and adds an event for each, once. Returns their number; call again when it
+   * equals `limit`.
+   */
   markMissed(limit: number): Promise<number>;
 }
 
-/** A backup is late when it did not end in this multiple of the time in which one is expected. */
+/** A backup is late when none ended within this multiple of the expected interval. */
 const LATE_FACTOR = 1.5;
 /**
- * How long devices have to tell what they could not tell before, as after an outage: their longest pause between two tries,
- * and the reports that follow. Until then nobody knows whether a backup is late.
+ * Time that devices have, such as after an outage, to report what they could not report before: their longest pause
+ * between two attempts, plus the reports that follow. Until then it is unknown whether a backup is late.
  */
 export const HEARD_MS = 20 * 60_000;
 
@@ -129,7 +132,7 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
         .innerJoin('partners', 'partners.id', 'devices.partner_id')
         .select(['devices.id', 'devices.partner_id'])
         .where('customers.status', '=', 'active')
-        // The devices of a suspended one are not heard.
+        // A suspended partner's devices cannot report.
         .where('partners.status', '=', 'active')
         .where((is) => is(is.fn.coalesce('partners.resumed_at', is.lit(0)), '<=', now - HEARD_MS))
         .where('devices.removed_at', 'is', null)
@@ -149,7 +152,7 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
         })
         .limit(limit)
         .execute();
-      // Each in a transaction of its own: nobody waits for all of them.
+      // Each device has its own transaction, so that nobody waits for all of them.
       for (const { id, partner_id: partnerId } of late) await markOne(db, partnerId, id, now);
       return late.length;
     },
@@ -163,7 +166,7 @@ async function markOne(db: StoreDatabase, partnerId: string, id: string, now: nu
       .set({ missed_since: now })
       .where('partner_id', '=', partnerId)
       .where('id', '=', id)
-      // Another instance may have done it, or a backup may have ended meanwhile.
+      // Another instance may have marked the device meanwhile.
       .where('missed_since', 'is', null)
       .where('removed_at', 'is', null)
       .returningAll()
@@ -191,7 +194,7 @@ function present(reader: StoreReader, partnerId: string) {
     .where('removed_at', 'is', null);
 }
 
-/** What records and events tell of it. */
+/** The fields of a device in audit records and events. */
 export function deviceData(
   row: Pick<DeviceTable, 'id' | 'customer_id' | 'name' | 'platform'>,
 ): Readonly<Record<string, unknown>> {

@@ -1,4 +1,4 @@
-/** Enrollment: a token that is good once, within 15 minutes, makes a device of one customer. */
+/** Enrolls devices. A token is valid once, within 15 minutes, and creates one device of one customer. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { newSecretText } from '../../api/access/secret-text.ts';
 import { BugError } from '../../base/errors.ts';
@@ -15,7 +15,7 @@ import type { CustomerTable, DeviceTable, EnrollmentTokenTable } from './schema.
 export const ENROLLMENT_MS = 15 * 60_000;
 
 export interface NewEnrollmentToken {
-  /** To be shown once. */
+  /** Shown once and not stored. */
   readonly token: string;
   readonly createdAt: number;
   readonly expiresAt: number;
@@ -28,7 +28,7 @@ export interface NewDevice {
 }
 
 export interface EnrolledDevice extends DeviceCaller {
-  /** Its key, to be told once. */
+  /** The key of the device, which is returned once and not stored. */
   readonly key: string;
 }
 
@@ -36,11 +36,11 @@ export interface EnrollmentStore {
   /** Undefined when there is no such customer. */
   createToken(partnerId: string, customerId: string, actor: Actor): Promise<NewEnrollmentToken | undefined>;
   /**
-   * Makes a device of the token's customer. A token that is refused for the plan's sake is not used up.
-   * @throws {ApiError} ENROLLMENT_TOKEN_INVALID for one that is unknown, used, too old, or whose customer or partner is not
-   * active: one text for all; QUOTA_EXCEEDED when the plan has no device left
-   * @param running of a request that must not make a second device: the one that an earlier request with the key has made
-   * gets another key, as nobody was told the first
+   * Creates a device of the token's customer. A token that is refused because of the plan is not used up.
+   * @throws {ApiError} ENROLLMENT_TOKEN_INVALID, with the same text for a token that is unknown, used, too old, or
+   * whose customer or partner is not active; QUOTA_EXCEEDED when the plan has no device left
+   * @param running the idempotency key of the request. If an earlier request with that key created a device, that
+   * device gets a new key, since nobody received the first one.
    */
   enroll(token: string, device: NewDevice, ip: string | null, running?: RunningKey): Promise<EnrolledDevice>;
   /** Forgets tokens that are too old to be used. */
@@ -153,7 +153,10 @@ function enrolled(row: DeviceTable, customer: CustomerTable, plan: Plan, key: st
   };
 }
 
-/** A device that was made, and whose key got lost with the reply. @throws {ApiError} when it, or the token, is gone again */
+/**
+ * Returns the device that an earlier request created, with a new key, because the first key was lost with its response.
+ * @throws {ApiError} ENROLLMENT_TOKEN_INVALID when the device or the token no longer exists
+ */
 async function enrolledBefore(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -182,7 +185,7 @@ async function enrolledBefore(
   return enrolled(row, customer, plan, key);
 }
 
-/** One statement: of two that use a token at once, one finds it unused. */
+/** Marks the token as used in a single statement, so that only one of two concurrent requests succeeds. */
 async function useToken(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -199,7 +202,10 @@ async function useToken(
     .executeTakeFirst();
 }
 
-/** Held until the end, so that two devices do not both take the last place of a plan. */
+/**
+ * The customer's row stays locked until the transaction ends, so that two devices cannot both take the last place of a
+ * plan.
+ */
 async function activeCustomer(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -221,7 +227,10 @@ async function activeCustomer(
     .executeTakeFirst();
 }
 
-/** The plan, which has a device left. */
+/**
+ * The plan of the customer, which must have a device left.
+ * @throws {ApiError} QUOTA_EXCEEDED
+ */
 async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Promise<Plan> {
   const plan = await planById(trx, customer.plan_id);
   const { count } = await trx

@@ -1,4 +1,4 @@
-/** What happened, for the partner to read and for webhooks to carry. */
+/** Stores events, which the partner reads and webhooks deliver. */
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';
 import type { EventTable, WebhookEndpointTable } from './schema.ts';
@@ -29,7 +29,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 
 export interface PartnerEvent {
   readonly id: string;
-  /** From 1, without gaps. */
+  /** Sequence number of the partner's events, from 1 without gaps. */
   readonly seq: number;
   readonly kind: EventKind;
   readonly customerId: string | null;
@@ -43,7 +43,7 @@ export interface NewEvent {
   readonly customerId?: string | undefined;
   readonly deviceId?: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The one endpoint that it is for, enabled or not; else all enabled ones that ask for its kind. */
+  /** The only endpoint to deliver to, enabled or not; without it, all enabled endpoints that ask for the kind. */
   readonly endpointId?: string;
 }
 
@@ -56,7 +56,10 @@ export interface EventStore {
     },
   ): Promise<Page<PartnerEvent>>;
   get(partnerId: string, id: string): Promise<PartnerEvent | undefined>;
-  /** Forgets events of before `untilMs` whose deliveries have all ended, and those deliveries. Gives their number. */
+  /**
+   * Removes events from before `untilMs` whose deliveries have all ended, together with those deliveries. Returns their
+   * number.
+   */
   prune(untilMs: number): Promise<number>;
 }
 
@@ -67,7 +70,7 @@ export function createEventStore(db: StoreDatabase): EventStore {
         .selectFrom('events')
         .selectAll()
         .where('partner_id', '=', partnerId)
-        // By number, as the ids of several instances are not in the order in which events became visible.
+        // Ordered by sequence number: with several instances, ids are not in the order in which events became visible.
         .$if(before !== undefined, (query) =>
           query.where('seq', '<', (inner) =>
             inner
@@ -132,12 +135,13 @@ async function pruneSome(db: StoreDatabase, untilMs: number): Promise<number> {
   });
 }
 
-/** So that nobody waits long for it. */
+/** Events that one transaction removes, so that nobody waits long for it. */
 const PRUNED_AT_ONCE = 500;
 
 /**
- * Adds an event to the transaction of the change that it tells of, and a delivery for each endpoint that wants it. Last in
- * the transaction: until its end it holds the partner's row, by which events have numbers without gaps. Gives its id.
+ * Adds an event to the transaction of the change that it reports, and a delivery for each endpoint that wants it. To be
+ * called last in the transaction: from here on the partner's row is locked, which gives events numbers without gaps.
+ * Returns the id of the event.
  */
 export async function appendEvent(
   db: StoreDatabase,
@@ -149,7 +153,7 @@ export async function appendEvent(
   return id;
 }
 
-/** As `appendEvent`, in this order. */
+/** As `appendEvent`, for several events in the given order. */
 export async function appendEvents(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -209,7 +213,7 @@ function isWanted(
   return status === 'enabled' && (kinds.length === 0 || kinds.includes(event?.kind ?? ''));
 }
 
-/** A statement has room for so many rows. */
+/** Rows that fit into one statement. */
 const ROWS_AT_ONCE = 500;
 
 function inParts<T>(rows: readonly T[]): readonly (readonly T[])[] {

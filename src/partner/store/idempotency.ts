@@ -1,4 +1,4 @@
-/** What was answered to requests that carry an `Idempotency-Key`, so that a repeated one has no second effect. */
+/** Stores the responses to requests with an `Idempotency-Key`, so that a repeated request has no second effect. */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { stillRunning } from '../../api/framework/idempotency.ts';
@@ -6,42 +6,42 @@ import { IDEMPOTENCY_MS, type IdempotencyVerdict, type KeptResponse } from '../.
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import type { IdempotencyTable } from './schema.ts';
 
-/** A key counts for one partner and one route. */
+/** A key is valid for one partner and one route. */
 export interface PartnerIdempotencyKey {
   readonly partnerId: string;
   readonly key: string;
-  /** Method and path, as `POST /customers`. */
+  /** Method and path, such as `POST /customers`. */
   readonly route: string;
 }
 
-/** A request that runs under a key: what `finish` and `abandon` need. */
+/** A request that runs under a key; passed to `finish` or `abandon`. */
 export interface RunningKey extends PartnerIdempotencyKey {
   readonly owner: string;
   /**
-   * Id of what was made or changed by an earlier request with the key, whose instance was killed before it could answer.
-   * That must not be done again. Null when there was none.
+   * Id of what an earlier request with the key created or changed before its instance was killed without answering.
+   * That must not be done again. Null when there is nothing.
    */
   readonly effect: string | null;
 }
 
 export type PartnerIdempotencyVerdict =
   | Exclude<IdempotencyVerdict, { readonly kind: 'new' }>
-  /** The caller goes on, and ends with `finish` or `abandon`. */
+  /** The caller handles the request, and ends with `finish` or `abandon`. */
   | { readonly kind: 'new'; readonly running: RunningKey };
 
 export interface PartnerIdempotencyStore {
-  /** Of several at once, in whatever instance, one is new. */
+  /** Begins a request. Among concurrent requests with the same key, in any instances, only one is `new`. */
   begin(key: PartnerIdempotencyKey, requestHash: string): Promise<PartnerIdempotencyVerdict>;
   finish(running: RunningKey, response: KeptResponse): Promise<void>;
-  /** There is no response to keep: the key may be used again, and what had an effect has none a second time. */
+  /** Ends a request without a response to keep. The key may be used again, but a noted effect is not repeated. */
   abandon(running: RunningKey): Promise<void>;
-  /** Forgets what is older than a day. */
+  /** Removes keys that are older than a day. */
   prune(): Promise<void>;
 }
 
 /**
- * How long a request may run. One that was never answered, as its instance was killed, keeps its key for so long; the
- * service ends requests before.
+ * How long a request may run. The key of a request whose instance was killed stays taken for this long. The service
+ * ends requests earlier.
  */
 export const RUNNING_MS = 60_000;
 
@@ -129,8 +129,8 @@ export function createPartnerIdempotencyStore(db: StoreDatabase): PartnerIdempot
 }
 
 /**
- * Notes in the transaction of a change what it made or changed, so that the two are stored together: an instance that is
- * killed right after it has not answered, and whoever repeats the request is told of it.
+ * Stores what a change created or changed in the transaction of the change. If the instance is killed right after it, a
+ * repeated request is answered with that effect.
  * @throws {ApiError} IDEMPOTENCY_IN_PROGRESS when the request took so long that another one has its key
  */
 export async function noteEffect(
@@ -143,7 +143,7 @@ export async function noteEffect(
   if (numUpdatedRows === 0n) throw stillRunning();
 }
 
-/** Whoever lost the key to another one changes nothing. */
+/** Matches only while the request still owns the key: a request that lost its key must not change anything. */
 function change(trx: StoreTransaction, { partnerId, key, route, owner }: RunningKey) {
   return trx
     .updateTable('idempotency')

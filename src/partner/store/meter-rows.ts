@@ -1,4 +1,4 @@
-/** Meter rows in the database: one device on one day. */
+/** Reads and writes meter rows, each of which is for one device on one day. */
 import type { StoreTransaction } from './database.ts';
 import { NOTHING, dayOf, type Day, type Meter } from './metering.ts';
 import type { DeviceTable, MeterRowTable } from './schema.ts';
@@ -20,7 +20,7 @@ export async function readMeters(
   return new Map(rows.map((row) => [row.day, fromRow(row)]));
 }
 
-/** Makes the rows of those days these. The device is locked. */
+/** Writes the rows of the given days. The caller has locked the device. */
 export async function writeMeters(
   trx: StoreTransaction,
   device: MeteredDevice,
@@ -36,7 +36,7 @@ export async function writeMeters(
   }
 }
 
-/** Makes the rows of the device after that day these alone, and what its removal adds. */
+/** Replaces all rows of the device after the day `since`, including what its removal adds. */
 export async function replaceMeters(
   trx: StoreTransaction,
   device: MeteredDevice,
@@ -54,7 +54,7 @@ export async function replaceMeters(
     await writeRemoval(trx, device, device.removed_at);
 }
 
-/** From its removal on a device stores nothing that is billed. The device is locked. */
+/** Sets the billed storage of a device to zero from its removal on. The caller has locked the device. */
 export async function writeRemoval(
   trx: StoreTransaction,
   device: MeteredDevice,
@@ -62,7 +62,7 @@ export async function writeRemoval(
 ): Promise<void> {
   const day = dayOf(removedAt);
   const meter = (await readMeters(trx, device, [day])).get(day) ?? NOTHING;
-  // Whatever a clock that was ahead has told.
+  // At least as late as any time reported by a clock that was ahead.
   const at = Math.max(removedAt, meter.storage?.at ?? 0);
   const storage = { bytes: 0, at, seq: Number.MAX_SAFE_INTEGER };
   await writeMeters(trx, device, new Map([[day, { ...meter, storage }]]));

@@ -1,15 +1,18 @@
-/** What reports come to on each day: pure sums, the same in whatever order they are taken. */
+/** Sums up reports by day: pure functions whose result does not depend on the order of reports. */
 import type { DeviceReport } from './report.ts';
 
-/** Days are UTC: `2026-11-22`. */
+/** A day in UTC, such as `2026-11-22`. */
 export type Day = string;
 
 export interface Meter {
-  /** The last that was said of it that day; of two at the same time the later report counts. Null: nothing. */
+  /**
+   * The last storage figure of the day; of two with the same time, that of the later report. Null when none was
+   * reported.
+   */
   readonly storage: { readonly bytes: number; readonly at: number; readonly seq: number } | null;
   readonly uploadedBytes: number;
   readonly restoredBytes: number;
-  /** With or without warnings. */
+  /** Including backups with warnings. */
   readonly backupsCompleted: number;
   readonly backupsFailed: number;
   readonly restoresCompleted: number;
@@ -30,18 +33,18 @@ export function dayOf(ms: number): Day {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** Milliseconds since 1970; NaN when there is no such day. */
+/** Start of the day in milliseconds since 1970; NaN when there is no such day. */
 export function startOf(day: Day): number {
   const start = /^\d{4}-\d\d-\d\d$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(start) && dayOf(start) === day ? start : Number.NaN;
 }
 
-/** A device whose clock is ahead has done nothing tomorrow. */
+/** The time of a report, but not after its receipt, since the clock of a device may be ahead. */
 export function timeOf(at: number, receivedAt: number): number {
   return Math.min(at, receivedAt);
 }
 
-/** What one report adds to each of the days that it tells of. */
+/** What one report adds to each of its days. */
 export function metersOf(report: DeviceReport, receivedAt: number): ReadonlyMap<Day, Meter> {
   const days = new Map<Day, Meter>();
   const add = (at: number, meter: Partial<Meter>): void => {
@@ -81,7 +84,7 @@ export function laterStorage(a: Meter['storage'], b: Meter['storage']): Meter['s
   return b.at > a.at || (b.at === a.at && b.seq > a.seq) ? b : a;
 }
 
-/** Sums stop where integers are no longer exact, 8 PiB: a device that tells such numbers harms its own figures alone. */
+/** Limits a sum to the largest exact integer, 8 PiB. A device that reports such numbers only damages its own figures. */
 export function largestExact(sum: number): number {
   return Math.min(sum, Number.MAX_SAFE_INTEGER);
 }

@@ -1,9 +1,8 @@
 /**
- * Numbered steps from any earlier schema to the present one, the same for both databases. A step is never changed once
- * it was released.
- *
- * A table of ours says how many were taken. Kysely's own migrator is not used: it knows steps by name and calls a newer
- * schema corrupt, where an older program among several has to be told to stop.
+ * Migrates the store in numbered steps from any earlier schema to the present one, the same for both databases. A
+ * released step is never changed. The table `schema_version` has the number of applied steps. Kysely's own migrator is
+ * not used: it identifies steps by name and reports a newer schema as corrupt, whereas an older program among several
+ * instances must be told to stop.
  */
 import { sql } from 'kysely';
 import { StateError } from '../../base/errors.ts';
@@ -36,12 +35,13 @@ export const MIGRATIONS: readonly Migration[] = [
   oneTrial,
 ];
 
-/** Any number that only migrations use. */
+/** Advisory lock of migrations; any number that nothing else uses. */
 const MIGRATION_LOCK = 0x48_46_4d;
 
 /**
- * Brings the store up to date, all steps in one transaction; one instance does it, and others that start wait for it.
- * @throws {StateError} NEWER_STATE; what the database says of a step that fails, which leaves everything as it was
+ * Migrates the store to the present schema, with all steps in one transaction. One instance does it while others that
+ * start wait.
+ * @throws {StateError} NEWER_STATE; errors of the database when a step fails, which leaves everything unchanged
  */
 export async function migrate(
   db: StoreDatabase,
@@ -49,7 +49,7 @@ export async function migrate(
 ): Promise<void> {
   await db.write(async (trx) => {
     if (db.kind === 'postgres') {
-      // A step may take longer than any other statement, and so may waiting for it.
+      // A step may take longer than other statements, and so may waiting for another instance's steps.
       await sql`SET LOCAL statement_timeout = 0`.execute(trx);
       await sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(trx);
     }

@@ -1,6 +1,6 @@
 /**
- * Orders: what a partner asks of a device. There are two kinds, and neither takes anything away: whoever holds the service
- * can make an agent work, and nothing else.
+ * Orders are what a partner asks of a device. Neither of the two kinds deletes anything, so that somebody who controls
+ * the service can make an agent work, but nothing else.
  */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
@@ -8,7 +8,7 @@ import type { StoreDatabase, StoreReader } from './database.ts';
 import { noteEffect } from './idempotency.ts';
 import type { OrderTable } from './schema.ts';
 
-/** The whole of them, in the database too: one that deletes would need a migration. */
+/** All kinds of orders; the database accepts no others, so that a kind that deletes would need a migration. */
 export const ORDER_KINDS = ['run_backup', 'report'] as const;
 
 export type OrderKind = (typeof ORDER_KINDS)[number];
@@ -24,23 +24,23 @@ export interface Order {
 export interface OrderStore {
   /**
    * Undefined when there is no such device.
-   * @throws {ApiError} INVALID_REQUEST when as many wait for it as one reply carries
+   * @throws {ApiError} INVALID_REQUEST when as many orders wait for the device as one response carries
    */
   create(partnerId: string, deviceId: string, kind: OrderKind, actor: Actor): Promise<Order | undefined>;
-  /** Taken or not. */
+  /** The order, taken or not. */
   get(partnerId: string, deviceId: string, id: string): Promise<Order | undefined>;
-  /** Those that the device has not taken and that are still good, oldest first. */
+  /** Orders that the device has not taken and that have not expired, oldest first. */
   open(partnerId: string, deviceId: string): Promise<readonly Order[]>;
-  /** Notes those that the device has taken, each once. Ids of others mean nothing. */
+  /** Marks orders as taken by the device, each once. Ids of other orders are ignored. */
   take(partnerId: string, deviceId: string, ids: readonly string[], ip: string | null): Promise<void>;
-  /** Forgets those that expired a week ago: what became of them is in the audit log. */
+  /** Removes orders that expired a week ago. The audit log keeps what happened to them. */
   prune(): Promise<void>;
 }
 
-/** An order that comes late is a surprise: whoever gave it has helped himself by then. */
+/** Lifetime of an order: one that arrives late would be a surprise, since its partner has found another way by then. */
 export const ORDER_MS = 3_600_000;
 export const MOST_ORDERS = 10;
-/** A device may take one and be out of reach when it wants to say so. */
+/** How long an expired order is kept, because a device may take it and then be offline before it can say so. */
 const KEPT_MS = 7 * 86_400_000;
 
 export function createOrderStore(db: StoreDatabase): OrderStore {
@@ -144,7 +144,7 @@ function tooManyOrders(): ApiError {
   });
 }
 
-/** What records tell of it. */
+/** The fields of an order in audit records. */
 function shown(row: OrderTable): Readonly<Record<string, unknown>> {
   return { device_id: row.device_id, order: row.kind, expires_at: new Date(row.expires_at).toISOString() };
 }

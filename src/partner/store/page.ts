@@ -1,18 +1,18 @@
-/** Lists are given in pages, newest first: an id begins with the time of its making. */
+/** A page of a list. Lists are newest first, since ids begin with their time of creation. */
 export interface PageRequest {
   /** 1 to 100. */
   readonly limit: number;
-  /** The id that the page before ended with. */
+  /** Id of the last item of the previous page. */
   readonly before?: string | undefined;
 }
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins: what `before` has to be; undefined at the end. */
+  /** The value of `before` for the next page; undefined at the end. */
   readonly next: string | undefined;
 }
 
-/** `rows`: one more than the limit, when there are more. */
+/** @param rows one more than the limit if there are more */
 export function pageOf<Row extends { readonly id: string }, T>(
   rows: readonly Row[],
   limit: number,

@@ -1,4 +1,4 @@
-/** Partners: who has an account with the service. */
+/** Stores partners, who have accounts with the service. */
 import { RequestError } from '../../base/errors.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { isTaken, type StoreDatabase } from './database.ts';
@@ -10,15 +10,15 @@ export interface Partner {
   readonly company: string | null;
   readonly email: string;
   readonly status: PartnerTable['status'];
-  /** Whether a code is asked for beside the password. */
+  /** Whether signing in needs a code in addition to the password. */
   readonly hasTotp: boolean;
   readonly createdAt: number;
 }
 
-/** What signing in needs. */
+/** A partner with what is needed to sign in. */
 export interface PartnerLogin extends Partner {
   readonly passwordHash: string;
-  /** Sealed. */
+  /** Encrypted (sealing.ts); null without a second factor. */
   readonly totpSecret: string | null;
 }
 
@@ -33,20 +33,20 @@ export interface PartnerStore {
   /** @throws {RequestError} PARTNER_EXISTS when another one has that address */
   create(partner: NewPartner, actor: Actor): Promise<Partner>;
   get(partnerId: string): Promise<Partner | undefined>;
-  /** Letters are the same in either case. */
+  /** Upper and lower case are equal. */
   findLogin(email: string): Promise<PartnerLogin | undefined>;
   list(): Promise<readonly Partner[]>;
-  /** False when it has that status already, or there is no such partner. */
+  /** False when the partner has that status already, or does not exist. */
   setStatus(partnerId: string, status: Partner['status'], actor: Actor): Promise<boolean>;
   setPassword(partnerId: string, passwordHash: string, actor: Actor): Promise<void>;
-  /** Null: no code is asked for from now on. */
+  /** Sets the secret of the second factor; null turns it off. */
   setTotp(partnerId: string, sealedSecret: string | null, actor: Actor): Promise<void>;
-  /** Takes the code of a time step: true once for each, and never for one before it. */
+  /** Uses up the code of a time step. True only once for a step, and never for an earlier step than the last one used. */
   takeTotpStep(partnerId: string, step: number): Promise<boolean>;
 }
 
 export function createPartnerStore(db: StoreDatabase): PartnerStore {
-  /** Changes what no page or reply shows: the record says that it was done. */
+  /** Changes a secret. The audit record says only that it was changed. */
   const setSecret = async (
     partnerId: string,
     values: Partial<Pick<PartnerTable, 'password_hash' | 'totp_secret' | 'totp_step'>>,

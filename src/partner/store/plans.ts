@@ -1,4 +1,4 @@
-/** Plans: what a customer may have. They are the same for all partners and made by migrations. */
+/** Stores plans, which say what a customer may use. They are the same for all partners, and created by migrations. */
 import type { StoreDatabase, StoreReader } from './database.ts';
 import type { PlanTable } from './schema.ts';
 
@@ -9,11 +9,11 @@ export interface Plan {
   readonly storageLimitBytes: number;
   readonly deviceLimit: number;
   readonly desktopRequestsPerHour: number;
-  /** Null: no trial. */
+  /** Null when the plan is not a trial. */
   readonly trialDays: number | null;
-  /** Of a month, in hundredths. */
+  /** Monthly price, in hundredths of the currency. */
   readonly price: { readonly cents: number; readonly currency: string };
-  /** Whether new customers may have it. */
+  /** Whether customers may be given the plan. */
   readonly active: boolean;
 }
 

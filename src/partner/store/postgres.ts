@@ -3,11 +3,11 @@ import { PostgresDialect } from 'kysely';
 import { Pool, types } from 'pg';
 import { StateError } from '../../base/errors.ts';
 
-/** Of one instance. PostgreSQL allows a hundred in all, unless told otherwise. */
+/** Connections of one instance. PostgreSQL allows a hundred in total by default. */
 const MOST_CONNECTIONS = 10;
-/** No statement here reads more than a partner's year: what takes longer is stuck. */
+/** No statement reads more than a partner's year: one that takes longer is stuck. */
 const STATEMENT_MS = 30_000;
-/** A transaction that its process forgot holds locks. */
+/** Abandoned transactions are ended, because they hold locks. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const CONNECT_MS = 10_000;
 
@@ -15,7 +15,7 @@ const INT8: number = types.builtins.INT8;
 const NUMERIC: number = types.builtins.NUMERIC;
 
 export interface PostgresOptions {
-  /** Told of connections that broke while they were not asked anything; the pool makes new ones by itself. */
+  /** Called with errors of idle connections. The pool replaces them automatically. */
   readonly lost?: (error: Error) => void;
 }
 
@@ -32,10 +32,10 @@ export function postgresDialect(
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
     types: { getTypeParser: parserOf },
   });
-  // One that breaks between two statements tells only itself, and an error that nobody hears ends the process. The next
-  // statement fails.
+  // A connection that breaks between two statements emits an error only on its client, and an unhandled error event
+  // ends the process. The next statement fails.
   pool.on('connect', (client) => client.on('error', lost));
-  // Of those that nobody uses the pool tells the same once more.
+  // For unused connections, the pool emits the same error once more.
   pool.on('error', () => undefined);
   return new PostgresDialect({ pool });
 }
@@ -43,7 +43,7 @@ export function postgresDialect(
 function parserOf(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (format !== 'binary') {
     if (type === INT8) return safeInteger;
-    // What `sum` makes of bigint.
+    // The type of `sum` over bigint.
     if (type === NUMERIC) return Number;
   }
   return types.getTypeParser(type, format) as (text: string) => unknown;

@@ -1,7 +1,7 @@
 /**
- * Rate limits of partners by a sliding log in the store: exact in all instances together and over restarts, as each
- * request is taken while the partner's row is held, by the time that all instances share. An accepted request is also
- * counted for the day's usage.
+ * Limits the requests of partners by a sliding log in the store. It is exact across instances and restarts, because
+ * each request is counted while the partner's row is locked, by the time that all instances share. An accepted request
+ * also counts towards the day's usage.
  */
 import { sql } from 'kysely';
 import type { RateVerdict } from '../../db/rate-log.ts';
@@ -19,7 +19,7 @@ export function createPartnerRateLog(db: StoreDatabase): PartnerRateLog {
     tryAccept: async (partnerId, limit, windowMs) =>
       await db.relaxed(async (trx) => {
         const known = await timesOf(db, trx, partnerId);
-        // Read after the row is held: whoever had it before has an earlier time.
+        // Read after the row is locked, so that it is later than the times of earlier holders of the lock.
         const now = await db.sharedNow(trx);
         const { verdict, times } = takeFromLog(known, limit, windowMs, now);
         if (!verdict.accepted) return verdict;

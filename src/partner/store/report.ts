@@ -1,4 +1,4 @@
-/** What devices report: outcomes of jobs and stored bytes. No path, file name, key or chunk id is among it. */
+/** The reports of devices: outcomes of jobs, and stored bytes. They contain no path, file name, key or chunk id. */
 import { ApiError } from '../../api/wire/api-error.ts';
 
 export interface BackupOutcome {
@@ -10,7 +10,7 @@ export interface BackupOutcome {
   readonly filesBackedUp: number;
   readonly sizeBytes: number;
   readonly uploadedBytes: number;
-  /** From the list of codes; null unless it failed. */
+  /** One of the public error codes; null unless it failed. */
   readonly errorCode: string | null;
 }
 
@@ -27,21 +27,24 @@ export interface RestoreOutcome {
 export type JobOutcome = BackupOutcome | RestoreOutcome;
 
 export interface DeviceReport {
-  /** From 1, one more for each report of the device: by it a repeated report is known. */
+  /** Counts the reports of the device from 1. Identifies repeated reports. */
   readonly seq: number;
   readonly agentVersion: string;
-  /** How often a backup should end; null when none is expected. */
+  /** The interval in which a backup should end; null when none is expected. */
   readonly expectedEverySeconds: number | null;
-  /** What the device holds in its destinations; null when that was not looked at. */
+  /** Bytes that the device stores in its destinations; null when not measured. */
   readonly storage: { readonly bytes: number; readonly at: number } | null;
   readonly results: readonly JobOutcome[];
 }
 
 export const MOST_RESULTS = 1_000;
-/** A pebibyte: more is a mistake, and sums of many such would no longer be exact. */
+/** A pebibyte. A larger figure is a mistake, and sums of many of them would be inexact. */
 const MOST_BYTES = 2 ** 50;
 
-/** What the sums rely on, whoever checked the form of the report before. @throws {ApiError} INVALID_REQUEST */
+/**
+ * Checks what the sums rely on, regardless of earlier checks of the report's format.
+ * @throws {ApiError} INVALID_REQUEST
+ */
 export function requireCountable(report: DeviceReport): void {
   const { seq, storage, results } = report;
   const bytes = results.map((result) =>
@@ -64,6 +67,6 @@ function isBytes(value: number): boolean {
 }
 
 function isTime(value: number): boolean {
-  // The last day that has a name of ten letters.
+  // Up to the last day whose name has ten characters.
   return Number.isSafeInteger(value) && value >= 0 && value < Date.UTC(10_000, 0);
 }

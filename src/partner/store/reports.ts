@@ -1,4 +1,7 @@
-/** Reports of devices: each counts once, by its number, however often and in whatever order it comes. */
+/**
+ * Stores the reports of devices. Each counts once, identified by its number, however often and in whatever order it
+ * arrives.
+ */
 import { appendEvents, type NewEvent } from './events.ts';
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
 import { readMeters, replaceMeters, writeMeters } from './meter-rows.ts';
@@ -18,11 +21,10 @@ import { thresholdEvents } from './thresholds.ts';
 
 export interface ReportStore {
   /**
-   * Keeps and counts a report, with its events, in one transaction. One that only says that the device is there is not kept:
-   * there is nothing in it to count twice. `duplicate`: it was counted before. `taken`: another
-   * one was counted under its number, as when the state of the device was set back. `unknown`: no such device, or it was
-   * removed. A device tells outcomes and is heard, which changes nothing that a partner has set: there is
-   * no audit record.
+   * Stores and counts a report, with its events, in one transaction. A report that only says that the device is alive
+   * is not stored, since it has nothing to count twice. `duplicate`: the report was counted before. `taken`: a
+   * different report was counted under its number, such as when the state of the device was set back. `unknown`: the
+   * device does not exist or was removed. Reports change nothing that a partner has set, so there is no audit record.
    * @throws {ApiError} INVALID_REQUEST when its numbers cannot be counted
    */
   accept(
@@ -31,24 +33,24 @@ export interface ReportStore {
     report: DeviceReport,
   ): Promise<'accepted' | 'duplicate' | 'taken' | 'unknown'>;
   /**
-   * Computes the meter rows of a device anew from its reports, for as many days as those are kept. False when there is no
-   * such device.
+   * Recomputes the meter rows of a device from its reports, for as many days as reports are kept. False when there is
+   * no such device.
    */
   recompute(partnerId: string, deviceId: string): Promise<boolean>;
-  /** Forgets reports that are past keeping; their meter rows stay. Gives their number. */
+  /** Removes expired reports; their meter rows stay. Returns their number. */
   prune(): Promise<number>;
 }
 
-/** How long reports are kept, and meter rows can be computed anew. */
+/** How long reports are kept, and meter rows can be recomputed. */
 export const REPORTS_KEPT_MS = 400 * 86_400_000;
-/** So that nobody waits long for it. */
+/** Reports that one transaction removes, so that nobody waits long for it. */
 const PRUNED_AT_ONCE = 2_000;
 
 export function createReportStore(db: StoreDatabase): ReportStore {
   return {
     async accept(partnerId, deviceId, report) {
       requireCountable(report);
-      // That a device was heard is said again soon: it is not worth waiting for the disk.
+      // A heartbeat is repeated soon, so it is not worth waiting for the disk.
       const write = isHeartbeat(report) ? db.relaxed : db.write;
       return await write(async (trx) => {
         const device = await lockDevice(db, trx, partnerId, deviceId);
@@ -87,7 +89,7 @@ export function createReportStore(db: StoreDatabase): ReportStore {
           for (const [day, meter] of metersOf(JSON.parse(body) as DeviceReport, receivedAt))
             days.set(day, addMeters(days.get(day) ?? NOTHING, meter));
         }
-        // What was reported before counts for that day or an earlier one, and may be forgotten.
+        // Older reports may have been removed. They count towards that day or earlier ones, whose rows stay.
         await replaceMeters(trx, device, days, dayOf(db.now() - REPORTS_KEPT_MS));
         return true;
       }),
@@ -104,12 +106,12 @@ export function createReportStore(db: StoreDatabase): ReportStore {
   };
 }
 
-/** Whether it only says that the device is there. */
+/** Whether the report only says that the device is alive. */
 function isHeartbeat({ results, storage }: DeviceReport): boolean {
   return results.length === 0 && storage === null;
 }
 
-/** False when there is one with that number. */
+/** Stores the report; false when there is one with that number. */
 async function keep(
   trx: StoreTransaction,
   { partner_id, id }: DeviceTable,
@@ -131,7 +133,7 @@ async function keep(
   return numInsertedOrUpdatedRows !== 0n;
 }
 
-/** Whether the one with that number is this one. */
+/** Whether the stored report with that number is identical. */
 async function isKept(
   trx: StoreTransaction,
   { partner_id, id }: DeviceTable,
@@ -147,7 +149,7 @@ async function isKept(
   return kept?.body === JSON.stringify(report);
 }
 
-/** One report of a device is counted after the other. */
+/** Locks the device, so that its reports are counted one after the other. */
 async function lockDevice(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -205,7 +207,7 @@ async function updateDevice(
     .execute();
 }
 
-/** What is known of the device then. A late report says nothing new of what a later one told. */
+/** The new values of the device. A late report does not overwrite what a later one reported. */
 function afterReport(device: DeviceTable, report: DeviceReport, receivedAt: number): Partial<DeviceTable> {
   const isNewest = report.seq > device.report_seq;
   const backup = lastBackup(report, receivedAt);

@@ -1,6 +1,6 @@
 /**
- * The tables, as the queries see them. Ids are text, times whole milliseconds since 1970, sizes bytes, days `2026-11-22`
- * in UTC, JSON is text; what is yes or no is 1 or 0, as SQLite has it.
+ * The tables as queries see them. Ids and JSON are text, times are milliseconds since 1970, sizes are bytes, and days
+ * are `2026-11-22` in UTC. Booleans are 1 or 0, as in SQLite.
  */
 
 export interface PartnerTable {
@@ -11,15 +11,15 @@ export interface PartnerTable {
   email: string;
   /** argon2id, in its usual text form. */
   password_hash: string;
-  /** Sealed. */
+  /** Encrypted (sealing.ts); null without a second factor. */
   totp_secret: string | null;
-  /** The last time step that a code was taken of: no code is good twice. */
+  /** The last time step whose code was used: no code is valid twice. */
   totp_step: number | null;
   status: 'active' | 'suspended';
   created_at: number;
-  /** Of the newest event. */
+  /** Sequence number of the newest event. */
   events_seq: number;
-  /** When it was last suspended no more. */
+  /** When its last suspension ended; null when it never was suspended. */
   resumed_at: number | null;
 }
 
@@ -27,7 +27,7 @@ export interface ApiKeyTable {
   id: string;
   partner_id: string;
   name: string;
-  /** The first letters of the secret, for people who compare. */
+  /** The first 10 characters of the secret, for people to compare. */
   prefix: string;
   hash: string;
   created_at: number;
@@ -42,13 +42,13 @@ export interface PlanTable {
   storage_limit_bytes: number;
   device_limit: number;
   desktop_requests_per_hour: number;
-  /** Null: no trial. */
+  /** Null when the plan is not a trial. */
   trial_days: number | null;
   price_cents: number;
   /** ISO 4217. */
   currency: string;
   active: number;
-  /** Cheapest first. */
+  /** Order in lists, cheapest first. */
   position: number;
 }
 
@@ -62,14 +62,14 @@ export interface CustomerTable {
   metadata: string;
   status: 'active' | 'suspended' | 'deleted';
   trial_ends_at: number | null;
-  /** Also while another plan holds; null when there was no trial. */
+  /** End of its only trial, also while it has another plan; null when it had none. */
   first_trial_ends_at: number | null;
-  /** The part of its storage, in percent, that the partner was last told of; 0 when it was told of none. */
+  /** The highest share of its storage limit, in percent, that the partner was told about; 0 for none. */
   usage_told: number;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
-  /** When what tells of a person was taken out. */
+  /** When its personal data was removed. */
   purged_at: number | null;
 }
 
@@ -84,18 +84,18 @@ export interface DeviceTable {
   enrolled_at: number;
   last_seen_at: number | null;
   removed_at: number | null;
-  /** Of the backup that ended last: its result. */
+  /** Result of the backup that ended last, as JSON. */
   last_backup: string | null;
   last_backup_at: number | null;
   storage_used_bytes: number;
   storage_at: number;
   storage_seq: number;
-  /** Null: no backup is expected at any time. */
+  /** Null when no backup is expected. */
   expected_every_seconds: number | null;
-  /** Since when one is expected, however often. */
+  /** Since when backups have been expected, at any interval. */
   expected_since: number | null;
   missed_since: number | null;
-  /** The highest of its reports. */
+  /** The highest sequence number of its reports. */
   report_seq: number;
 }
 
@@ -117,13 +117,13 @@ export interface ReportTable {
   body: string;
 }
 
-/** One device on one day: sums of its reports alone, so that they can be computed again. */
+/** One device on one day. The sums come from its reports alone, so that they can be recomputed. */
 export interface MeterRowTable {
   partner_id: string;
   customer_id: string;
   device_id: string;
   day: string;
-  /** At the end of the day; null when nothing was said of it that day. */
+  /** Storage at the end of the day; null when none was reported that day. */
   storage_bytes: number | null;
   storage_at: number;
   storage_seq: number;
@@ -158,22 +158,22 @@ export interface WebhookEndpointTable {
   id: string;
   partner_id: string;
   url: string;
-  /** A JSON list of kinds; empty: all. */
+  /** A JSON list of kinds; empty for all kinds. */
   events: string;
   description: string | null;
   status: 'enabled' | 'disabled';
   disabled_reason: string | null;
-  /** Sealed, as the next one. */
+  /** Both secrets are encrypted (sealing.ts). */
   secret: string;
   previous_secret: string | null;
   previous_until: number | null;
-  /** Since when no delivery succeeded, though some were tried. */
+  /** Since when deliveries have been tried and none has succeeded; null otherwise. */
   failing_since: number | null;
-  /** Until when it wants to hear nothing; past, while nothing succeeded since. Null otherwise. */
+  /** End of the silence that the endpoint asked for. Stays, in the past, until a delivery succeeds. Null otherwise. */
   silent_until: number | null;
   created_at: number;
   updated_at: number;
-  /** Nobody sees it any more: its deliveries are being removed. */
+  /** When it was deleted. It is hidden since, and its deliveries are being removed. */
   deleted_at: number | null;
 }
 
@@ -190,7 +190,7 @@ export interface DeliveryTable {
   /** HTTP status of the last attempt; null when there was no answer. */
   last_status: number | null;
   last_error: string | null;
-  /** Since it was made, or was to be sent again. */
+  /** First attempt since the delivery was created or last retried. */
   first_attempt_at: number | null;
   last_attempt_at: number | null;
   created_at: number;
@@ -208,13 +208,13 @@ export interface IdempotencyTable {
   key: string;
   request_hash: string;
   begun_at: number;
-  /** Who answers it, and until when that is believed. */
+  /** The request that holds the key, and until when it is assumed to run. */
   owner: string;
   running_until: number;
   status: number | null;
   headers: string | null;
   body: string | null;
-  /** Id of what the request has made or changed, once that is done. */
+  /** Id of what the request created or changed, once that is done. */
   effect: string | null;
 }
 
@@ -228,11 +228,11 @@ export interface SessionTable {
 }
 
 export interface SignInLogTable {
-  /** What is counted in it, and the keyed hash of whose it is. */
+  /** The kind of the limit, and the keyed hash of what it counts for. */
   name: string;
   /** A JSON list of the times of attempts, oldest first. */
   times: string;
-  /** When the last of them has left the window. */
+  /** When the last of these times leaves the window. */
   expires_at: number;
 }
 
@@ -256,11 +256,11 @@ export interface OrderTable {
   kind: 'run_backup' | 'report';
   created_at: number;
   expires_at: number;
-  /** When the device said that it has it. */
+  /** When the device confirmed that it has the order. */
   taken_at: number | null;
 }
 
-/** The highest head of a writer that a device told of. */
+/** The highest head of a writer that a device has reported. */
 export interface SnapshotHeadTable {
   partner_id: string;
   customer_id: string;
@@ -269,16 +269,16 @@ export interface SnapshotHeadTable {
   writer: string;
   seq: number;
   hash: string;
-  /** Of the newest report that told of it. */
+  /** Sequence number of the newest report that contained the head. */
   report_seq: number;
   told_at: number;
-  /** When it was last recorded that another one was not believed. */
+  /** When the refusal of another head was last recorded. */
   refused_at: number | null;
 }
 
 export interface ServiceKeyTable {
   place: 1;
-  /** Keyed hash of nothing. */
+  /** Keyed hash of an empty text, which identifies the key. */
   hash: string;
 }
 

@@ -1,4 +1,4 @@
-/** Sessions of the settings page. Their secrets are known by a keyed hash alone. */
+/** Stores sessions of the settings page. Only keyed hashes of their tokens are stored. */
 import { randomBytes } from 'node:crypto';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase } from './database.ts';
@@ -14,39 +14,45 @@ export interface Session {
 }
 
 export interface NewSession {
-  /** For the cookie. */
+  /** The token for the cookie. */
   readonly token: string;
   readonly session: Session;
 }
 
 export interface KnownSession {
   readonly session: Session;
-  /** Whether it is the one that asks. */
+  /** Whether it is the session of the request. */
   readonly isThis: boolean;
 }
 
 export interface SessionStore {
-  /** Who signs in. */
+  /** Creates a session when a partner signs in. */
   create(partnerId: string, actor: Actor): Promise<NewSession>;
-  /** Undefined for one that is unknown, ended, too old or long unused. Being found keeps it in use. */
+  /**
+   * The session with that token, which counts as use; undefined for a session that is unknown, ended, too old or idle
+   * for too long.
+   */
   find(token: string): Promise<Session | undefined>;
-  /** Signs out. */
+  /** Ends one session. */
   remove(token: string): Promise<void>;
-  /** Those that have not ended, the newest first. `token`: of the one that asks. */
+  /** Sessions that have not ended, newest first. `token` is the one of the current session. */
   list(partnerId: string, token: string): Promise<readonly KnownSession[]>;
-  /** Signs out everywhere, because somebody asked for it. */
+  /** Ends all sessions at a user's request, with an audit record. */
   endAll(partnerId: string, actor: Actor): Promise<void>;
-  /** Signs out everywhere, as after a changed password, which has a record of its own; `but` stays. */
+  /**
+   * Ends all sessions, such as after a changed password, which has its own audit record. The session with the token
+   * `but` stays.
+   */
   removeAll(partnerId: string, but?: string): Promise<void>;
-  /** Forgets those that have ended. */
+  /** Removes sessions that have ended. */
   prune(): Promise<void>;
 }
 
-/** From signing in, whatever happens. */
+/** Longest duration of a session, in use or not. */
 export const SESSION_MS = 12 * 3_600_000;
-/** Unused for so long it ends. */
+/** Time without use after which a session ends. */
 export const SESSION_IDLE_MS = 2 * 3_600_000;
-/** How exactly its last use is known. */
+/** Precision of the time of last use. */
 const SEEN_STEP_MS = 60_000;
 
 export function createSessionStore(db: StoreDatabase, hash: KeyedHash): SessionStore {

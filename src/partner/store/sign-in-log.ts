@@ -1,7 +1,7 @@
 /**
- * Attempts to sign in, as sliding logs in the store: exact in all instances together and over restarts, as each attempt is
- * counted alone, by the time that all instances share. Whose a log is stands there as a keyed hash: what people type need
- * not be an address, let alone one of an account.
+ * Limits attempts to sign in by sliding logs in the store. They are exact across instances and restarts, because each
+ * attempt is counted under a lock, by the time that all instances share. The subject of a log is stored as a keyed
+ * hash, since what people type need not be an address, let alone that of an account.
  */
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { skipLocked, type StoreDatabase, type StoreReader } from './database.ts';
@@ -10,7 +10,7 @@ import { takeFromLog } from './sliding-log.ts';
 
 export interface AttemptLimit {
   readonly kind: 'all' | 'first' | 'network' | 'account' | 'browser' | 'codes';
-  /** Whose log of that kind it is. */
+  /** What the log counts for, such as an account or a network. */
   readonly of: readonly string[];
   readonly limit: number;
   readonly windowMs: number;
@@ -18,19 +18,19 @@ export interface AttemptLimit {
 
 export type AttemptVerdict =
   | { readonly kind: 'taken'; readonly places: TakenPlaces }
-  /** Of several that refuse it, the limit that does so for longest. */
+  /** The limit that refuses for longest, when several do. */
   | { readonly kind: 'refused'; readonly by: AttemptLimit & RateVerdict };
 
-/** What `giveBack` needs. */
+/** Passed to `giveBack`. */
 export interface TakenPlaces {
   readonly names: readonly string[];
   readonly at: number;
 }
 
 export interface SignInLog {
-  /** Takes a place in each log, or in none when one of them is full, which leaves the store as it was. */
+  /** Takes a place in each log. When one of them is full, takes none and leaves the store unchanged. */
   take(limits: readonly AttemptLimit[]): Promise<AttemptVerdict>;
-  /** The attempt does not count any more. */
+  /** Gives the places back: the attempt does not count. */
   giveBack(places: TakenPlaces): Promise<void>;
   /** Forgets logs whose attempts have all left their window. */
   prune(): Promise<void>;
@@ -49,11 +49,11 @@ export function createSignInLog(db: StoreDatabase, hash: KeyedHash): SignInLog {
       name: `${one.kind} ${hash('sign-in log', JSON.stringify(one.of))}`,
     }));
     const names = logs.map(({ name }) => name);
-    // While somebody tries a great many, nearly all are refused: these need no lock, and write nothing.
+    // During an attack nearly all attempts are refused. Refusals need no lock and write nothing.
     const seen = refusalIn(stepsOf(logs, await timesOf(db.reader, names), await db.sharedNow(db.reader)));
     if (seen !== undefined) return seen;
     return await db.relaxedAlone(names, async (trx) => {
-      // Read after the logs are held: whoever had them before has an earlier time.
+      // Read after the logs are locked, so that it is later than the times of earlier holders of the locks.
       const at = await db.sharedNow(trx);
       const steps = stepsOf(logs, await timesOf(trx, names), at);
       const refusal = refusalIn(steps);
@@ -71,7 +71,7 @@ export function createSignInLog(db: StoreDatabase, hash: KeyedHash): SignInLog {
   };
 
   return {
-    // Those that pass a log of all wait for each other here, and not each with a connection, which others need too.
+    // Attempts that use a shared log wait for each other here, instead of each holding a connection that others need.
     take: async (limits) =>
       limits.some(({ kind }) => kind === 'all' || kind === 'first')
         ? await queued(async () => await take(limits))
@@ -92,7 +92,7 @@ export function createSignInLog(db: StoreDatabase, hash: KeyedHash): SignInLog {
     prune: async () => {
       await db.write(async (trx) => {
         const now = await db.sharedNow(trx);
-        // What somebody writes right now counts again, and two that wait for each other's rows would hold up both.
+        // Skips locked logs: a log that is being written is in use again, and waiting for each other's rows could deadlock.
         await trx
           .deleteFrom('sign_in_log')
           .where('name', 'in', (query) =>
@@ -110,7 +110,7 @@ export function createSignInLog(db: StoreDatabase, hash: KeyedHash): SignInLog {
 
 type Times = ReadonlyMap<string, readonly number[]>;
 
-/** Of the logs that there are. */
+/** The times of those logs that exist. */
 async function timesOf(reader: StoreReader, names: readonly string[]): Promise<Times> {
   const rows = await reader
     .selectFrom('sign_in_log')
@@ -145,12 +145,12 @@ function without(times: readonly number[], one: number): readonly number[] {
   return index === -1 ? times : times.toSpliced(index, 1);
 }
 
-/** Does one work after the other. */
+/** Creates a queue that runs one piece of work after the other. */
 function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return async (work) => {
     const done = last.then(work);
-    // Whoever asked for it hears that it failed; the next one goes on.
+    // The caller gets the failure through `done`, and the queue goes on.
     last = done.catch(() => undefined);
     return await done;
   };

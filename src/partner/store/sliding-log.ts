@@ -1,16 +1,17 @@
-/** A sliding log of accepted requests, as plain times: pure. */
+/** A sliding log of accepted requests, as a list of times. Pure. */
 import type { RateVerdict } from '../../db/rate-log.ts';
 
 export interface LogStep {
   readonly verdict: RateVerdict;
-  /** The times that count from now on, oldest first. */
+  /** The times to store, oldest first. */
   readonly times: readonly number[];
 }
 
 /**
- * Accepts a request at `nowMs` when fewer than `limit` were accepted in the window that ends with it. `times`: rising.
- * Times ahead of the clock, which was set back then, count as accepted just now: that lets nothing more through, and ends
- * after one window.
+ * Accepts a request at `nowMs` if fewer than `limit` were accepted in the window that ends then. Times in the future,
+ * from before the clock was set back, count as accepted just now: that never lets more through, and ends after one
+ * window.
+ * @param times in ascending order
  */
 export function takeFromLog(
   times: readonly number[],
@@ -21,7 +22,8 @@ export function takeFromLog(
   const used = times.map((at) => Math.min(at, nowMs)).filter((at) => at > nowMs - windowMs);
   const accepted = used.length < limit;
   const kept = accepted ? [...used, nowMs] : used;
-  // After the limit was lowered there are more than it: all but `limit - 1` have to leave before one is free.
+  // After the limit was lowered, there may be more entries than it allows: a place becomes free only when all but
+  // `limit - 1` have left.
   const leaving = limit <= 0 ? undefined : kept[accepted ? 0 : used.length - limit];
   const resetAtMs = (leaving ?? nowMs) + windowMs;
   return {

@@ -1,7 +1,7 @@
 /**
- * The witness of snapshot heads: how far each writer of a repository had come, as devices told it. A repository that was
- * set back knows nothing of what it lost, nor does an agent without its state; this store does. Numbers and hashes alone
- * are in it.
+ * The witness of snapshot heads: stores how far each writer of a repository had come, as reported by devices. A
+ * repository that was rolled back does not know what it lost, and neither does an agent without its state, but this
+ * store does. It contains only numbers and hashes.
  */
 import { recordChange, type Actor } from './audit-log.ts';
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
@@ -16,7 +16,7 @@ export interface SnapshotHead {
   readonly hash: string;
 }
 
-/** Who tells of heads, and in which of its reports. */
+/** The device that reports heads, and in which report. */
 export interface HeadTeller {
   readonly partnerId: string;
   readonly customerId: string;
@@ -26,14 +26,14 @@ export interface HeadTeller {
 }
 
 /**
- * `rolled_back`: its number is lower than one that the device told before. `forked`: another record had that number.
- * `too_many`: the device tells of more writers than are remembered.
+ * `rolled_back`: its number is lower than one that the device reported before. `forked`: a different record had that
+ * number. `too_many`: the device reports more writers than are stored.
  */
 export type HeadRefusal = 'rolled_back' | 'forked' | 'too_many';
 
 export interface RefusedHead extends SnapshotHead {
   readonly reason: HeadRefusal;
-  /** The number that stays remembered; null where none is. */
+  /** The number that stays stored; null when there is none. */
   readonly rememberedSeq: number | null;
 }
 
@@ -47,17 +47,20 @@ export interface HeadQuery {
   readonly customerId: string;
   readonly repositoryId: string;
   readonly limit: number;
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string | undefined;
 }
 
 export interface SnapshotHeadStore {
   /**
-   * Remembers the highest of each writer, for each device that tells of it. Gives those that it does not believe, which
-   * change nothing: the first of a writer in a day leaves an audit record.
+   * Stores the highest head of each writer, separately for each device that reports it. Returns the heads that it
+   * refuses, which change nothing. The first refusal for a writer within a day is recorded in the audit log.
    */
   remember(teller: HeadTeller, heads: readonly SnapshotHead[]): Promise<readonly RefusedHead[]>;
-  /** What all devices of a customer told of a repository, by writer and device; those of removed devices are among it. */
+  /**
+   * The heads that all devices of a customer reported for a repository, including removed devices, ordered by writer
+   * and device.
+   */
   list(
     query: HeadQuery,
   ): Promise<{ readonly items: readonly RememberedHead[]; readonly next: string | undefined }>;
@@ -65,7 +68,10 @@ export interface SnapshotHeadStore {
 
 /** Writers of a device, in all its repositories: one for each machine that ever wrote there. */
 export const MOST_WRITERS = 256;
-/** A device that tells the same nonsense all day must not fill the audit log, of which nothing is ever removed. */
+/**
+ * Interval between recorded refusals: a device that keeps reporting the same wrong head must not fill the audit log,
+ * from which nothing is ever removed.
+ */
 const REFUSAL_RECORDED_MS = 86_400_000;
 
 export function createSnapshotHeadStore(db: StoreDatabase): SnapshotHeadStore {
@@ -111,7 +117,7 @@ export function createSnapshotHeadStore(db: StoreDatabase): SnapshotHeadStore {
   };
 }
 
-/** Two reports of a device do not tell of the same writer at once. */
+/** Locks the device, so that its reports are handled one after the other. */
 async function lockDevice(
   db: StoreDatabase,
   trx: StoreTransaction,
@@ -156,7 +162,7 @@ async function rememberOne(
   return { ...head, reason, rememberedSeq: known.seq };
 }
 
-/** Undefined for what is no news: the same head, or an older one in a report that is older too. */
+/** Undefined for a head that is not news: the same head, or an older one in a report that is older as well. */
 function refusalOf(
   known: SnapshotHeadTable,
   { reportSeq }: HeadTeller,
@@ -181,7 +187,7 @@ async function knownHead(
     .executeTakeFirst();
 }
 
-/** False when the device has as many as it may. */
+/** Stores a new head; false when the device has as many as allowed. */
 async function insert(
   db: StoreDatabase,
   trx: StoreTransaction,

@@ -1,11 +1,11 @@
-/** The store in one SQLite file, for a service of one machine. */
+/** The store in a single SQLite file, for a service on one machine. */
 import { SqliteDialect, SqliteDriver, CompiledQuery, type DatabaseConnection, type Driver } from 'kysely';
 import type { SqliteDatabase, SqliteDialectConfig, SqliteStatement } from 'kysely';
 import { openDatabase } from '../../db/database.ts';
 
-/** Statements that are kept compiled. There are about a hundred different ones; lists of ids come in many lengths. */
+/** Prepared statements that are cached. There are about a hundred different ones, plus lists of ids in many lengths. */
 const MOST_STATEMENTS = 300;
-/** Waiting inside SQLite stops the whole process, so that it is hardly done; `write` asks again. */
+/** Waiting inside SQLite blocks the whole process, so it waits only briefly and `write` tries again. */
 const BUSY_MS = 5;
 
 /** @throws {StateError} as `openDatabase` */
@@ -20,11 +20,11 @@ export function sqliteDialect(path: string): SqliteDialect {
         database.close();
       },
       prepare: (sql) => {
-        // Settings take effect while they are compiled.
+        // A PRAGMA takes effect when it is prepared, so it must not come from the cache.
         if (sql.startsWith('PRAGMA')) return database.prepare(sql);
         const known = statements.get(sql);
         const statement = known ?? database.prepare(sql);
-        // The one used longest ago is first.
+        // The map is ordered by last use, the oldest first.
         if (known !== undefined) statements.delete(sql);
         statements.set(sql, statement);
         for (const oldest of statements.keys()) {
@@ -50,7 +50,10 @@ class ImmediateDialect extends SqliteDialect {
   }
 }
 
-/** A transaction that first reads and then writes could not go on when another process wrote in between. */
+/**
+ * Takes the write lock at the beginning: a transaction that reads first and then writes would fail when another process
+ * wrote in between.
+ */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await connection.executeQuery(CompiledQuery.raw('begin immediate'));

@@ -1,11 +1,11 @@
-/** A copy of the store in one file, for backups: the store itself is written to all the time. */
+/** Copies the store to one file, for backups, because the store itself is written to all the time. */
 import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { openDatabase, saveCopy } from '../../db/database.ts';
 import { parseStoreAddress } from './address.ts';
 
 /**
- * Writes a copy of an SQLite store to `file`, in the place of an older one, while the service runs.
+ * Writes a copy of an SQLite store to `file`, replacing an older one, while the service runs.
  * @throws {RequestError} UNSUPPORTED for PostgreSQL; {StateError} as `openDatabase`
  */
 export function copyStore(address: string, file: string): void {

@@ -1,4 +1,4 @@
-/** The store of the Partner service: one connection or pool, one part for each group of tables. */
+/** Opens the store of the Partner service: one connection or pool, with one part for each group of tables. */
 import type { Clock } from '../../base/clock.ts';
 import { parseStoreAddress } from './address.ts';
 import { createApiKeyStore, type ApiKeyStore } from './api-keys.ts';
@@ -46,24 +46,25 @@ export interface PartnerStores extends AsyncDisposable {
   readonly audit: AuditLog;
   /** Whether the database answers. */
   ping(): Promise<void>;
-  /** Forgets what is past keeping: to be called now and then, by any instance. */
+  /** Removes everything that has expired. To be called from time to time, by any instance. */
   prune(): Promise<void>;
 }
 
 export interface StoreOptions extends DatabaseOptions {
-  /** 32 random bytes that are kept outside the database: without them no key of it is ever found again. */
+  /** 32 random bytes that are kept outside the database. Without them, no key in the database can be found again. */
   readonly pepper: Uint8Array;
-  /** From 0 to just below 1. */
+  /** Returns a number from 0 to just below 1. */
   readonly chance: () => number;
   readonly migrations?: readonly Migration[];
 }
 
-/** How long events can be read, and sent again, in milliseconds. */
+/** How long events can be read and delivered again, in milliseconds. */
 export const EVENTS_KEPT_MS = 90 * 86_400_000;
 
 /**
- * Opens the store at `address`, made or brought up to date when it has to be.
- * @throws {RequestError} INVALID_URL; {StateError} as `openDatabase`, `migrate` and `requireServiceKey`; what PostgreSQL says as it is
+ * Opens the store at `address`, and creates or migrates it if necessary.
+ * @throws {RequestError} INVALID_URL; {StateError} as `openDatabase`, `migrate` and `requireServiceKey`; errors of
+ * PostgreSQL unchanged
  */
 export async function openPartnerStore(
   address: string,
@@ -131,7 +132,7 @@ export async function openPartnerStore(
 }
 
 /**
- * The first key that a store is opened with is its own.
+ * Checks that the store is opened with its own key, which is the first one that it was opened with.
  * @throws {StateError} WRONG_SERVICE_KEY for any other
  */
 async function requireServiceKey(db: StoreDatabase, hash: KeyedHash): Promise<void> {

@@ -1,14 +1,15 @@
-/** Telling a partner when a customer comes near the storage of its plan, once for each part of it. */
+/** Tells a partner when a customer approaches the storage limit of its plan, once for each threshold. */
 import { selectCustomers } from './customer-view.ts';
 import type { StoreTransaction } from './database.ts';
 import type { NewEvent } from './events.ts';
 
-/** In percent. */
+/** In percent of the storage limit. */
 export const USAGE_THRESHOLDS: readonly number[] = [80, 100];
 
 /**
- * The event for the highest part that the customer's storage has reached, unless that was told. What was told is kept with
- * the customer, so that of two devices that report at once one tells it; below a part it may be told again.
+ * The event for the highest threshold that the customer's storage has reached, unless it was sent before. The last
+ * threshold sent is stored with the customer, so that only one of two devices that report at the same time sends it.
+ * When the storage falls below a threshold, it may be sent again.
  */
 export async function thresholdEvents(
   trx: StoreTransaction,

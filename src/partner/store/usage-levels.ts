@@ -1,15 +1,21 @@
-/** What is stored at the end of days, from meter rows: a device that says nothing stores what it last said. */
+/**
+ * Computes the storage at the end of days from meter rows. A device that reports nothing keeps its last reported
+ * storage.
+ */
 import { sql } from 'kysely';
 import type { StoreReader } from './database.ts';
 import { largestExact, startOf, type Day } from './metering.ts';
 
-/** Whose it is: of one customer, or all of the partner. */
+/** The owner of usage: one customer, or the whole partner. */
 export interface UsageOwner {
   readonly partnerId: string;
   readonly customerId?: string | undefined;
 }
 
-/** Meter rows as `m`: from where, and which. Of one customer by its devices: SQLite would else look at the rows of all. */
+/**
+ * The `FROM` and `WHERE` for meter rows, as `m`. Rows of one customer are found through its devices, since SQLite would
+ * otherwise read the rows of all customers.
+ */
 export function rowsInRange({ partnerId, customerId }: UsageOwner, from: Day, to: Day) {
   const those =
     customerId === undefined
@@ -19,7 +25,7 @@ export function rowsInRange({ partnerId, customerId }: UsageOwner, from: Day, to
   return sql`${those} AND m.day >= ${from} AND m.day <= ${to}`;
 }
 
-/** At the end of each of a few days, which costs a look at each device for each of them. */
+/** The storage at the end of each of a few days. Costs a look-up for each device and day. */
 export async function levelsAtEnds(
   reader: StoreReader,
   of: UsageOwner,
@@ -48,8 +54,8 @@ async function levelAtEnd(
 }
 
 /**
- * At the end of each of these days, which follow each other. Each row counts by what it changes against the device's row
- * before, the first in the range against the last one before it.
+ * The storage at the end of each of the consecutive days. Each row contributes its difference from the device's
+ * previous row; the first in the range, from the last one before it.
  */
 export async function levelsByDay(
   reader: StoreReader,

@@ -1,4 +1,4 @@
-/** Usage of a partner, or of one of its customers, by day or month: from meter rows alone. */
+/** Computes the usage of a partner, or of one of its customers, by day or month, from meter rows and counted requests. */
 import { sql } from 'kysely';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { StoreDatabase } from './database.ts';
@@ -6,7 +6,7 @@ import { dayOf, largestExact, startOf, type Day } from './metering.ts';
 import { levelsAtEnds, levelsByDay, rowsInRange, type UsageOwner } from './usage-levels.ts';
 
 export interface UsageQuery {
-  /** Both are counted. */
+  /** Both days are included. */
   readonly from: Day;
   readonly to: Day;
   readonly granularity: 'day' | 'month';
@@ -14,15 +14,15 @@ export interface UsageQuery {
 }
 
 export interface Usage {
-  /** At the end of the period. */
+  /** Storage at the end of the period. */
   readonly storageBytes: number;
   readonly uploadedBytes: number;
   readonly restoredBytes: number;
   readonly backupsCompleted: number;
   readonly backupsFailed: number;
-  /** Those with a backup or a restore that ended, well or not. */
+  /** Customers with a backup or restore that ended, successfully or not. */
   readonly activeCustomers: number;
-  /** Of the partner; 0 when a customer is asked for. */
+  /** Requests of the partner; 0 when a single customer is requested. */
   readonly apiRequests: number;
 }
 
@@ -33,12 +33,12 @@ export interface UsageItem extends Usage {
 
 export interface UsageReport {
   readonly totals: Usage;
-  /** One for each day or month, oldest first, also where nothing happened. */
+  /** One item for each day or month, oldest first, including those without usage. */
   readonly items: readonly UsageItem[];
 }
 
 export interface UsageStore {
-  /** @throws {ApiError} INVALID_REQUEST for a range that is none, or longer than 366 days */
+  /** @throws {ApiError} INVALID_REQUEST for an invalid range, or one longer than 366 days */
   usage(partnerId: string, query: UsageQuery): Promise<UsageReport>;
 }
 
@@ -100,7 +100,7 @@ export function createUsageStore(db: StoreDatabase): UsageStore {
 interface Period {
   /** `2026-11-22` or `2026-11`. */
   readonly period: string;
-  /** Its days in the range. */
+  /** The days of the period within the range. */
   readonly days: readonly Day[];
   readonly from: Day;
   readonly to: Day;
@@ -130,12 +130,12 @@ function periodOf(day: Day, { granularity }: UsageQuery): string {
   return granularity === 'month' ? day.slice(0, 7) : day;
 }
 
-/** As `periodOf`, in the database. */
+/** As `periodOf`, as SQL. */
 function periodIn({ granularity }: UsageQuery) {
   return sql<string>`substr(day, 1, ${sql.lit(granularity === 'month' ? 7 : 10)})`;
 }
 
-/** A backup or a restore that ended, well or not. */
+/** Whether a backup or restore ended, successfully or not. */
 const WAS_ACTIVE = sql<boolean>`backups_completed + backups_failed + restores_completed + restores_failed > 0`;
 
 interface DaySum {
@@ -148,8 +148,9 @@ interface DaySum {
 const NO_SUM: DaySum = { uploaded: 0, restored: 0, completed: 0, failed: 0 };
 
 /**
- * By the day, in which order the index has them: what months come to is added up here. Sizes are exact as far as
- * `largestExact` goes: devices may tell what is more than an integer of SQLite, which would be an error.
+ * Sums by day, which is the order of the index; months are added up in the program. Sizes are summed as floating point
+ * and exact up to `largestExact`, since sums of reported sizes may exceed the integers of SQLite, which would be an
+ * error.
  */
 async function sumsByDay(
   db: StoreDatabase,
@@ -188,7 +189,7 @@ async function activeByPeriod(
   return active;
 }
 
-/** One look at each customer, until something of it is found. */
+/** Looks at each customer only until one active day is found. */
 async function activeBetween(
   db: StoreDatabase,
   partnerId: string,

@@ -1,15 +1,18 @@
-/** How an endpoint comes to be disabled, by whomever. */
+/** Disables webhook endpoints. */
 import { recordChange, SERVICE } from './audit-log.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { appendEvent } from './events.ts';
 import type { WebhookEndpointTable } from './schema.ts';
 
-/** `gone`: it answered with 410. `failing`: a delivery had all its attempts, and none to it succeeded meanwhile. */
+/**
+ * `gone`: the endpoint answered with 410. `failing`: a delivery used up all its attempts, and no other delivery
+ * succeeded meanwhile.
+ */
 export type DisabledReason = 'gone' | 'failing' | 'by_partner';
 
 /**
- * The service stops using an endpoint: what waits for it has failed, and the partner is told by an event. Nothing is done
- * to one that is disabled already.
+ * Makes the service stop using an endpoint: its pending deliveries fail, and an event tells the partner. Does nothing
+ * for an endpoint that is disabled already.
  */
 export async function disableByService(
   db: StoreDatabase,
@@ -36,11 +39,12 @@ export async function disableByService(
     after,
   });
   await appendEvent(db, trx, partnerId, { kind: 'webhook.disabled', data: { ...after, reason } });
-  // Last: an event of another transaction that took the endpoint for enabled is there by now.
+  // Last, because `appendEvent` waits for concurrent transactions that still considered the endpoint enabled: their
+  // deliveries are visible only now.
   await failPending(trx, partnerId, id);
 }
 
-/** What waits for it is not sent. */
+/** Fails all pending deliveries of the endpoint. */
 export async function failPending(trx: StoreTransaction, partnerId: string, id: string): Promise<void> {
   await trx
     .updateTable('deliveries')
@@ -51,7 +55,7 @@ export async function failPending(trx: StoreTransaction, partnerId: string, id: 
     .execute();
 }
 
-/** What records and events tell of an endpoint: nothing secret. */
+/** The fields of an endpoint in audit records and events, without secrets. */
 export function shownInRecords(row: WebhookEndpointTable): Readonly<Record<string, unknown>> {
   return {
     webhook_id: row.id,

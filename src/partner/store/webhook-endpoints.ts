@@ -1,4 +1,7 @@
-/** Webhook endpoints: where a partner wants to be told, and of what. Secrets come and stay sealed. */
+/**
+ * Stores webhook endpoints: where a partner wants to be notified, and about what. Secrets are passed in and stored
+ * encrypted.
+ */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
@@ -12,7 +15,7 @@ import { failPending, shownInRecords, type DisabledReason } from './webhook-disa
 export interface WebhookEndpoint {
   readonly id: string;
   readonly url: string;
-  /** Empty: all kinds. */
+  /** Empty for all kinds. */
   readonly events: readonly EventKind[];
   readonly description: string | null;
   readonly status: 'enabled' | 'disabled';
@@ -22,10 +25,10 @@ export interface WebhookEndpoint {
   readonly updatedAt: number;
 }
 
-/** Where a message of this moment goes, and what signs it. */
+/** Where a message sent at this moment goes, and what signs it. */
 export interface SealedTarget {
   readonly url: string;
-  /** The newest first: two while the secret is being rotated. */
+  /** Newest first; two while the secret is being rotated. */
   readonly sealedSecrets: readonly string[];
 }
 
@@ -33,7 +36,7 @@ export interface NewEndpoint {
   readonly url: string;
   readonly events: readonly EventKind[];
   readonly description: string | null;
-  /** Seals the secret for the endpoint with that id. May be called several times. */
+  /** Encrypts the secret for the endpoint with that id. May be called several times. */
   readonly sealSecret: (id: string) => string;
 }
 
@@ -45,7 +48,7 @@ export interface EndpointChange {
 }
 
 export interface WebhookEndpointStore {
-  /** @throws {ApiError} INVALID_REQUEST when there are ten */
+  /** @throws {ApiError} INVALID_REQUEST when the partner has ten endpoints */
   create(partnerId: string, endpoint: NewEndpoint, actor: Actor): Promise<WebhookEndpoint>;
   get(partnerId: string, id: string): Promise<WebhookEndpoint | undefined>;
   /** Newest first. */
@@ -56,9 +59,12 @@ export interface WebhookEndpointStore {
     change: EndpointChange,
     actor: Actor,
   ): Promise<WebhookEndpoint | undefined>;
-  /** With its deliveries: nobody sees them any more, nothing is sent, and `prune` removes them. */
+  /**
+   * Deletes the endpoint: it and its deliveries are hidden, nothing more is sent, and `prune` removes the deliveries.
+   * False when there is no such endpoint.
+   */
   remove(partnerId: string, id: string, actor: Actor): Promise<boolean>;
-  /** Signs with the new secret, and until `previousUntil` with the one before as well. */
+  /** Replaces the secret. Until `previousUntil`, messages are signed with the previous secret as well. */
   rotateSecret(
     partnerId: string,
     id: string,
@@ -68,9 +74,9 @@ export interface WebhookEndpointStore {
   ): Promise<WebhookEndpoint | undefined>;
   /** Undefined when there is no such endpoint. */
   target(partnerId: string, id: string): Promise<SealedTarget | undefined>;
-  /** Sends it a `webhook.test`, enabled or not. Undefined when there is no such endpoint. */
+  /** Queues a `webhook.test` to the endpoint, enabled or not. Undefined when there is no such endpoint. */
   test(partnerId: string, id: string, actor: Actor): Promise<Delivery | undefined>;
-  /** Removes what is left of those that were deleted. */
+  /** Removes what is left of deleted endpoints. */
   prune(): Promise<void>;
 }
 
@@ -147,7 +153,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         const before = await rowOf(trx, partnerId, id);
         if (before === undefined) return undefined;
         const now = db.now();
-        // Whoever changes it may have changed the receiver.
+        // The receiver may have changed together with its settings, so its silence ends.
         const values = { ...changesOf(before, change), ...heardAgain(before, now), updated_at: now };
         const after = { ...before, ...values };
         await update(trx, partnerId, id, values);
@@ -187,7 +193,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
         if (row === undefined) return undefined;
         const values = {
           secret: sealedSecret,
-          // The one that an earlier request made has been shown to nobody.
+          // The secret that an earlier request with the key created was never shown to anybody.
           previous_secret: hasEffect(actor) ? row.previous_secret : row.secret,
           previous_until: previousUntil,
           updated_at: db.now(),
@@ -243,10 +249,13 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
   };
 }
 
-/** So that nobody waits long for it. */
+/** Deliveries that one transaction removes, so that nobody waits long for it. */
 const PRUNED_AT_ONCE = 1_000;
 
-/** Some deliveries of one that was deleted; itself when there are none. Gives their number. */
+/**
+ * Removes some deliveries of a deleted endpoint, or the endpoint itself when it has none left. Returns the number of
+ * deliveries.
+ */
 async function pruneSome(trx: StoreTransaction, partnerId: string, id: string): Promise<number> {
   const some = await trx
     .selectFrom('deliveries')
@@ -272,7 +281,10 @@ function hasEffect({ running }: Actor): boolean {
   return running !== undefined && running.effect !== null;
 }
 
-/** A person is there: what was asked for ends, and one delivery after the other finds out what holds now. */
+/**
+ * Ends the silence that the endpoint asked for, because a user acts on it. Single deliveries then find out whether it
+ * accepts them.
+ */
 function heardAgain(
   { silent_until: until }: Pick<WebhookEndpointTable, 'silent_until'>,
   now: number,
@@ -280,7 +292,7 @@ function heardAgain(
   return { silent_until: until === null ? null : Math.min(until, now) };
 }
 
-/** A state that it has already stays, with its reason. */
+/** The columns that the change sets. A status that the endpoint has already stays, with its reason. */
 function changesOf(
   before: WebhookEndpointTable,
   { url, events, description, status }: EndpointChange,

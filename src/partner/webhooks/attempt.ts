@@ -1,4 +1,4 @@
-/** One attempt to deliver one event to one endpoint, from the event to what the receiver said. */
+/** Makes one attempt to deliver an event to an endpoint, and interprets the response. */
 import type { Clock } from '../../base/clock.ts';
 import { withDeadline } from '../../base/deadline.ts';
 import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/web/retry-after.ts';
@@ -12,22 +12,22 @@ import { parseTarget, type WebhookTarget } from './target.ts';
 import type { TestTarget } from './test-targets.ts';
 
 export interface WebhookEvent {
-  /** `evt_…`: the message's id too, at each attempt. */
+  /** `evt_…`; also the id of the message in every attempt. */
   readonly id: string;
-  /** `backup.failed` and the like. */
+  /** Such as `backup.failed`. */
   readonly kind: string;
-  /** When it happened, milliseconds since 1970. */
+  /** When the event happened, in milliseconds since 1970. */
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
 export interface WebhookEndpoint {
   readonly url: string;
-  /** Those of this moment, the newest first. */
+  /** The currently valid secrets, newest first. */
   readonly secrets: readonly Secret[];
 }
 
-/** How an attempt ended. `durationMs` counts from its beginning. */
+/** How an attempt ended. `durationMs` is measured from its beginning. */
 export type AttemptResult = Delivered | Gone | Failed;
 
 /** The receiver answered with a status of 200 to 299. */
@@ -37,7 +37,7 @@ export interface Delivered {
   readonly durationMs: number;
 }
 
-/** The receiver wants no more of it: the endpoint is to be disabled. */
+/** The receiver wants no further deliveries: the endpoint is to be disabled. */
 export interface Gone {
   readonly outcome: 'gone';
   readonly status: 410;
@@ -46,9 +46,9 @@ export interface Gone {
 
 export interface Failed extends Failure {
   readonly outcome: 'failed';
-  /** What the receiver asked for, up to an hour; null when it asked for nothing. */
+  /** Time that the receiver asked to wait, up to an hour; null when it asked for nothing. */
   readonly retryAfterMs: number | null;
-  /** It wants to hear nothing at all for so long, up to an hour; null when it said nothing of the kind. */
+  /** Time for which the receiver wants no deliveries at all, up to an hour; null when it did not ask for that. */
   readonly silenceMs: number | null;
   readonly durationMs: number;
 }
@@ -56,15 +56,15 @@ export interface Failed extends Failure {
 export interface AttemptContext {
   readonly clock: Clock;
   readonly testTargets: readonly TestTarget[];
-  /** Asks the machine's name servers when left out. */
+  /** Uses the machine's name servers by default. */
   readonly resolve?: Resolve;
-  /** For everything: resolution, connection, request and reply. */
+  /** Limit for everything together: resolution, connection, request and response. */
   readonly timeoutMs?: number;
 }
 
 const TIMEOUT_MS = 20_000;
 
-/** @throws the reason of `signal`, when that ended it: the attempt does not count */
+/** @throws the reason of `signal` when the signal ended the attempt, which then does not count */
 export async function attemptDelivery(
   event: WebhookEvent,
   endpoint: WebhookEndpoint,
@@ -73,7 +73,7 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const { clock, timeoutMs = TIMEOUT_MS } = context;
   const began = clock.monotonic();
-  // A defect in what is sent is not a failure of the receiver.
+  // Outside the try block: a defect in the body is not a failure of the receiver.
   const body = bodyOf(event);
   const durationMs = (): number => Math.round(clock.monotonic() - began);
   const failed = (failure: Failure, asked: Pick<Failed, 'retryAfterMs' | 'silenceMs'>): Failed => ({
@@ -127,13 +127,13 @@ async function post(
   );
 }
 
-/** The same to the byte at each attempt. */
+/** The body of the message, identical to the byte in every attempt. */
 function bodyOf({ kind, at, data }: WebhookEvent): string {
   return JSON.stringify({ type: kind, timestamp: new Date(at).toISOString(), data });
 }
 
 /**
- * All of them public, unless it is a receiver of tests.
+ * The addresses of the target, which must all be public unless it is a test receiver.
  * @throws {TargetRefused}
  */
 async function addressesOf(
@@ -151,7 +151,7 @@ async function addressesOf(
   return addresses;
 }
 
-/** A name server that says nothing does not hold the attempt up. */
+/** Rejects on abort, so that a silent name server does not hold up the attempt. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);

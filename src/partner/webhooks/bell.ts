@@ -1,7 +1,7 @@
-/** Wakes whoever looks for work now and then. */
+/** Wakes a loop that polls for work. */
 export interface Bell {
   readonly ring: () => void;
-  /** Resolves when it rings from now on. One listens at a time. */
+  /** Resolves at the next ring. Only one caller may listen at a time. */
   listen(): Promise<undefined>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Delivers what is due: one loop of each instance claims from the queue, and so many attempts are made at once. An attempt
- * whose process dies is made again when its claim has ended.
+ * Delivers due webhooks. One loop in each instance claims deliveries from the queue and runs several attempts
+ * concurrently. When a process dies, its attempts are made again after their claims have expired.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.ts';
@@ -16,25 +16,25 @@ export interface DeliveringParts extends AttemptContext {
   readonly stores: Pick<PartnerStores, 'deliveries' | 'events' | 'webhooks'>;
   readonly clock: Clock;
   readonly sealing: Pick<Sealing, 'open'>;
-  /** Attempts at once. */
+  /** Number of concurrent attempts. */
   readonly workers: number;
-  /** Rung when something is due at once. */
+  /** Rings when a delivery is due at once. */
   readonly bell: Bell;
   readonly trouble: (error: unknown) => void;
-  /** How long attempts have to come to their end when it is disposed of. */
+  /** Time for running attempts to finish on disposal. */
   readonly graceMs: number;
 }
 
-/** Between two looks at the queue: what another instance added, and what is tried again. */
+/** Interval between two looks at the queue, for deliveries of other instances and for retries. */
 const POLL_MS = 1_000;
-/** As long, when the queue could not be looked at. */
+/** The interval after a failure to read the queue. */
 const POLL_AFTER_TROUBLE_MS = 5_000;
-/** Before an attempt that failed by no fault of the receiver. */
+/** Pause before an attempt is repeated that failed through no fault of the receiver. */
 const AFTER_TROUBLE_MS = 30_000;
-/** Three times as long as an attempt may take. */
+/** Three times the longest attempt. */
 const LEASE_MS = 60_000;
 
-/** Delivers until it is disposed of; then nothing more is claimed, and what does not end in time is given back. */
+/** Delivers until disposed of. After that nothing is claimed, and attempts that do not finish in time are given back. */
 export function startDelivering(parts: DeliveringParts): AsyncDisposable {
   const { stores, clock, bell, workers, trouble } = parts;
   const worker = randomUUID();
@@ -55,7 +55,7 @@ export function startDelivering(parts: DeliveringParts): AsyncDisposable {
     running.add(attempt);
   };
 
-  /** One more for each endpoint that may have one. False when there was none. */
+  /** Begins one more attempt for each endpoint that may have one. False when it began none. */
   const beginRound = async (): Promise<boolean> => {
     let isAny = false;
     for (const due of turns.order(await stores.deliveries.dueEndpoints())) {
@@ -100,7 +100,10 @@ export function startDelivering(parts: DeliveringParts): AsyncDisposable {
   };
 }
 
-/** Makes the attempt and notes what came of it. @throws what has nothing to do with the receiver */
+/**
+ * Makes the attempt and stores its outcome.
+ * @throws errors that have nothing to do with the receiver
+ */
 async function carryOut(
   claim: DeliveryClaim,
   { stores, sealing, trouble, ...context }: DeliveringParts,
@@ -110,7 +113,7 @@ async function carryOut(
   try {
     const event = await stores.events.get(partnerId, delivery.eventId);
     const target = await stores.webhooks.target(partnerId, delivery.endpointId);
-    // The endpoint was deleted, and the delivery with it.
+    // The endpoint was deleted, together with the delivery.
     if (event === undefined || target === undefined) return;
     const secrets = target.sealedSecrets.map(
       (sealed) => new Secret(sealing.open('webhook secret', delivery.endpointId, sealed)),
@@ -142,7 +145,7 @@ function outcomeOf(result: AttemptResult): AttemptOutcome {
   }
 }
 
-/** Sleeps for so long, or until `sooner` resolves. */
+/** Sleeps for `ms`, or until `sooner` resolves. */
 async function sleepUntil(sooner: Promise<unknown>, ms: number, clock: Clock): Promise<void> {
   const over = new AbortController();
   void sooner.then(() => over.abort());

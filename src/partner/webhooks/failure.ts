@@ -1,10 +1,10 @@
-/** Why an attempt failed, in a word for programs and a sentence for the partner. */
+/** Describes why an attempt failed: a code for programs and a sentence for the partner. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { isTimeout } from '../../base/deadline.ts';
 import { errnoOf } from '../../base/errors.ts';
 
 export type FailureReason =
-  /** The URL cannot be used (any more). */
+  /** The URL is not, or no longer, acceptable. */
   | 'invalid_url'
   /** The name has no address. */
   | 'name_not_found'
@@ -22,11 +22,11 @@ export interface Failure {
   readonly reason: FailureReason;
   /** HTTP status; null when there was no reply. */
   readonly status: number | null;
-  /** One sentence. Names the host, never path, query, secret, address or anything of the reply. */
+  /** One sentence. Names the host, but never a path, query, secret, address or anything from the response. */
   readonly error: string;
 }
 
-/** The name of the receiver must not be connected to. */
+/** The name of the receiver has no address, or one that must not be connected to. */
 export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
   readonly reason: 'name_not_found' | 'not_public';
@@ -37,14 +37,14 @@ export class TargetRefused extends Error {
   }
 }
 
-/** What a reply means that is no success. */
+/** The failure that an unsuccessful response means. */
 export function refusalOf(host: string, status: number): Failure {
   return status >= 300 && status <= 399
     ? { reason: 'redirect', status, error: `${host} redirects with status ${status}, which is not followed` }
     : { reason: 'status', status, error: `${host} answered with status ${status}` };
 }
 
-/** What an error means that came before there was a reply. */
+/** The failure that an error before any response means. */
 export function failureOf(error: unknown, host: string, timeoutMs: number): Failure {
   if (error instanceof ApiError) return { reason: 'invalid_url', status: null, error: error.message };
   const reason = reasonOf(error);

@@ -1,4 +1,7 @@
-/** One POST over TLS to an address that was looked at before: no redirect, no second resolution, bounded reply. */
+/**
+ * Sends a single POST over TLS to addresses that were checked before: no redirects, no second resolution, a bounded
+ * response.
+ */
 import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
@@ -11,9 +14,12 @@ export interface HttpsPost {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Where the connection goes, in the order to be tried; the first eight. Certificate and `Host` are those of the URL's name. */
+  /**
+   * Addresses to connect to, in the order to try them; only the first eight are used. The certificate and `Host` are
+   * for the name in the URL.
+   */
   readonly addresses: readonly string[];
-  /** PEM of the only authorities to trust; null for those that the program knows. */
+  /** PEM of the only authorities to trust; null for the program's usual ones. */
   readonly authority: string | null;
 }
 
@@ -23,19 +29,19 @@ export interface HttpsReply {
 }
 
 const LIMITS = Object.freeze({
-  /** Taken off the connection so that a receiver can finish its reply, and thrown away. */
+  /** Bytes that are read and discarded, so that the receiver can finish its response. */
   replyBytes: 64 * 1024,
   replyHeaderBytes: 16 * 1024,
-  /** Of one name; a name with more may not keep the service busy. */
+  /** Addresses of one name: a name with more must not keep the service busy. */
   addresses: 8,
-  /** For one address while others are left. */
+  /** Time for one address while others remain. */
   connectMs: 3000,
 });
 
-/** Settles with the status as soon as the reply has been read, or its first 64 KiB. Nothing of its text is kept. */
+/** Resolves with the status as soon as the response, or its first 64 KiB, has been read. Nothing of the body is kept. */
 export async function httpsPost(post: HttpsPost, signal: AbortSignal): Promise<HttpsReply> {
   const response = await send(post, signal);
-  // The receiver has answered: a reply that breaks off, or is still coming at the end of the time, changes nothing.
+  // The receiver has answered: a body that breaks off, or is incomplete at the deadline, does not matter.
   await readStart(response, LIMITS.replyBytes).catch(() => undefined);
   const { 'retry-after': retryAfter, date } = response.headers;
   return { status: response.statusCode ?? 0, headers: { retryAfter, date } };
@@ -47,7 +53,7 @@ async function send(post: HttpsPost, signal: AbortSignal): Promise<IncomingMessa
   const request = httpsRequest(post.url, {
     method: 'POST',
     headers: { ...post.headers, 'content-length': String(Buffer.byteLength(post.body)) },
-    // One of its own for each request: a kept connection could lead to an address of an earlier time.
+    // A separate agent for each request: a kept connection could lead to an address that was checked for an earlier request.
     agent: new Agent({
       keepAlive: false,
       lookup: lookupAmong(post.addresses.slice(0, LIMITS.addresses)),
@@ -69,7 +75,7 @@ async function send(post: HttpsPost, signal: AbortSignal): Promise<IncomingMessa
   return await promise;
 }
 
-/** Answers with these addresses, whatever is asked: the place of the resolution that a connection makes for itself. */
+/** Replaces the resolution that a connection makes by itself, and returns the checked addresses for any name. */
 function lookupAmong(addresses: readonly string[]): LookupFunction {
   const found: readonly LookupAddress[] = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_name, { all }, answer) => {

@@ -1,23 +1,23 @@
 /**
- * Which addresses webhooks may be sent to: global unicast alone, so that nobody reaches what stands beside the service by
- * giving its name. ipaddr.js knows the special-purpose registries of IANA and follows them; Fastify brings it along
- * already. What it has no range for is refused here.
+ * Decides which addresses webhooks may be sent to: only global unicast, so that nobody can reach hosts near the service
+ * by giving their name. ipaddr.js follows the special-purpose registries of IANA, and is a dependency of Fastify
+ * anyway. Ranges that it does not know are refused here.
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** The only IPv6 space given out to the internet; all else is special or reserved for the future. */
+/** The only IPv6 space assigned to the internet; the rest is special or reserved. */
 const GLOBAL_UNICAST_6 = ipaddr.parseCIDR('2000::/3');
 
-/** Public by number, but answered by the host or network itself. */
+/** Public addresses that are answered by the host or its network. */
 const WITHIN_CLOUDS = [
-  // Azure: the machine's own agent service, certificates included.
+  // Azure: the agent service of the virtual machine, which also hands out certificates.
   ipaddr.parseCIDR('168.63.129.16/32'),
 ];
 
-/** True for an address on the public internet. False for any other, and for what is no address in its plain form. */
+/** Whether the text is an address on the public internet. False for everything that is not an address in plain form. */
 export function isPublicAddress(text: string): boolean {
-  // Octal, hexadecimal and shortened forms, and zones: resolvers never give them.
+  // Refuses octal, hexadecimal and shortened forms, and zones, which resolvers never return.
   if (isIP(text) === 0 || text.includes('%')) return false;
   const address = ipaddr.parse(text);
   if (address.range() !== 'unicast') return false;

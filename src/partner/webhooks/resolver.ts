@@ -1,17 +1,17 @@
-/** All addresses of a name. */
+/** Resolves names to all of their addresses. */
 import { lookup, Resolver } from 'node:dns/promises';
 import { errnoOf } from '../../base/errors.ts';
 
 /**
- * Gives the A and AAAA records of a name; none when it has none.
- * @throws {Error} when that cannot be found out
+ * Returns the A and AAAA records of a name; empty when it has none.
+ * @throws {Error} when the records cannot be determined
  */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 /**
- * Asks name servers alone: entries of this machine's hosts file and its search domains would lead to what stands beside
- * the service. It does not take threads from the pool either, which a slow name server could use up.
- * @param servers as `dns.setServers` takes them; those of the machine when left out
+ * Asks name servers only: the hosts file and search domains of this machine could lead to hosts near the service. It
+ * also uses no threads of the pool, which a slow name server could exhaust.
+ * @param servers as `dns.setServers` takes them; those of the machine by default
  */
 export function nameServerResolver(servers?: readonly string[]): Resolve {
   return async (name, signal) => {
@@ -30,7 +30,7 @@ export function nameServerResolver(servers?: readonly string[]): Resolve {
   };
 }
 
-/** One kind of address is enough; without either, a server that failed is not taken for a name without addresses. */
+/** One kind of record is enough. Without either, a failing server is not mistaken for a name without addresses. */
 function addressesOf(answers: readonly PromiseSettledResult<readonly string[]>[]): readonly string[] {
   const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
   const failure = answers.find((answer) => answer.status === 'rejected' && !hasNoRecord(answer.reason));
@@ -43,7 +43,7 @@ function hasNoRecord(error: unknown): boolean {
   return code === 'ENODATA' || code === 'ENOTFOUND';
 }
 
-/** As every program of this machine does: for receivers of tests. */
+/** Resolves like other programs of this machine; only for test receivers. */
 export const resolveLocalName: Resolve = async (name) => {
   const found = await lookup(name, { all: true, order: 'verbatim' });
   return found.map(({ address }) => address);

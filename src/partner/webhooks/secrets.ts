@@ -1,12 +1,15 @@
-/** Secrets that webhooks are signed with: one for each endpoint, and the one before it for a while after a rotation. */
+/**
+ * Creates the secrets that webhooks are signed with. Each endpoint has one, and for a while after a rotation the
+ * previous one as well.
+ */
 import { randomBytes } from 'node:crypto';
 import { SECRET_PREFIX } from '../../base/web/standard-webhooks.ts';
 import { Secret } from '../../config/secret.ts';
 
-/** Standard Webhooks asks for 24 to 64. */
+/** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 
-/** `whsec_` and base64, as receivers of Standard Webhooks take it. */
+/** `whsec_` followed by base64, the format of Standard Webhooks. */
 export function newWebhookSecret(): Secret {
   return new Secret(SECRET_PREFIX + randomBytes(SECRET_BYTES).toString('base64'));
 }

@@ -1,17 +1,17 @@
-/** Where a webhook is sent: what its URL may look like. What its name leads to is checked at each delivery. */
+/** Checks the URL of a webhook. The addresses of its name are checked at each delivery. */
 import { isIP } from 'node:net';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { TestTarget } from './test-targets.ts';
 
 export interface WebhookTarget {
   readonly url: URL;
-  /** PEM of the only authorities to trust, for an exempt test receiver; null for everybody else. */
+  /** PEM of the only authorities to trust, for a test receiver; null for all others. */
   readonly testAuthority: string | null;
 }
 
 const LONGEST_URL = 2048;
 
-/** Names that never stand for a host on the internet (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's `internal`). */
+/** Names that never belong to a host on the internet (RFC 6761, 6762, 7686, 8375, 9476, and ICANN's `internal`). */
 const LOCAL_NAMES = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|alt|test|invalid)$/;
 
 /**
@@ -21,7 +21,7 @@ const LOCAL_NAMES = /(?:^|\.)(?:localhost|local|internal|home\.arpa|onion|alt|te
 export function parseTarget(text: string, testTargets: readonly TestTarget[]): WebhookTarget {
   if (text.length > LONGEST_URL)
     throw refused('too_long', `The URL is longer than ${LONGEST_URL} characters`);
-  // The parser would take these out, or read them as something else, without a word.
+  // The URL parser would silently remove these characters, or interpret them differently.
   if (/[\s\p{C}\\]/u.test(text))
     throw refused('not_a_url', 'The URL has a space, a control character or a backslash in it');
   const url = URL.parse(text);
@@ -46,7 +46,7 @@ export function parseTarget(text: string, testTargets: readonly TestTarget[]): W
   return { url, testAuthority: null };
 }
 
-/** In letters, digits and hyphens, as certificates have them; without the root's full stop at the end. */
+/** Whether the name consists of letters, digits and hyphens, as in certificates, without a trailing full stop. */
 function isHostName(name: string): boolean {
   const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
   return name.length <= 253 && new RegExp(`^${label}(?:\\.${label})*$`).test(name);

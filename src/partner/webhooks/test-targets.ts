@@ -1,6 +1,6 @@
 /**
- * Receivers of tests, which may be on loopback and have a certificate of a test's authority. They are named when the
- * service starts (`webhooks.testTargets`), never by the API.
+ * Reads the test receivers, which may be on loopback and have a certificate of a test authority. They are configured
+ * when the service starts (`webhooks.testTargets`), never through the API.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import { looseText } from '../../base/people-text.ts';
 import { ConfigError } from '../../config/config-error.ts';
 
 export interface TestTarget {
-  /** As `URL.hostname` has it: lower case, IPv6 in brackets. */
+  /** Formatted like `URL.hostname`: lower case, IPv6 in brackets. */
   readonly host: string;
   readonly port: number;
-  /** PEM. */
+  /** PEM of the authority. */
   readonly authority: string;
 }
 
 export interface TestTargetSetting {
-  /** `host:port`, exactly as it stands in the URLs; a port is needed, 443 too. */
+  /** `host:port`, exactly as in the URLs; the port is required, even 443. */
   readonly target: string;
   /** File with the PEM of the authority that signed the receiver's certificate. */
   readonly caFile: string;
@@ -44,7 +44,7 @@ async function readTestTarget({ target, caFile }: TestTargetSetting): Promise<Te
 async function readAuthority(caFile: string): Promise<string> {
   try {
     const authority = looseText(await readFile(caFile));
-    // TLS passes over text that is no certificate, and would then trust nobody.
+    // TLS ignores text that is not a certificate, and would then trust nobody.
     requireCertificate(authority);
     return authority;
   } catch (error) {

@@ -1,27 +1,28 @@
-/** Whose turn it is: a receiver that is slow, or has much to get, does not hold up the others. */
+/** Decides whose turn it is, so that a slow or busy receiver does not hold up the others. */
 import type { DueEndpoint } from '../store/deliveries.ts';
 
-/** Attempts at once to one endpoint, by one instance. */
+/** Concurrent attempts to one endpoint by one instance. */
 export const AT_ONCE_PER_ENDPOINT = 4;
 
 export type TurnOf = Pick<DueEndpoint, 'endpointId' | 'isFailing'>;
 
 export interface Turns {
   /**
-   * Those of `due` that may have one more attempt: fewest running first, then those whose turn was longest ago. Those that
-   * fail have half of all attempts at most: the rest is for receivers that answer.
+   * The endpoints of `due` that may have one more attempt: those with the fewest running attempts first, then those
+   * whose last turn was longest ago. Failing endpoints get at most half of all attempts, which leaves the rest for
+   * receivers that answer.
    */
   order(due: readonly DueEndpoint[]): readonly DueEndpoint[];
   begun(due: TurnOf): void;
   ended(due: TurnOf): void;
 }
 
-/** `workers`: attempts at once in all. */
+/** @param workers concurrent attempts in total */
 export function createTurns(workers: number): Turns {
   const mostFailing = Math.max(1, Math.floor(workers / 2));
   let failing = 0;
   const running = new Map<string, number>();
-  /** The last turn of each, in the order of the turns. Those with nothing due are forgotten. */
+  /** Number of the last turn of each endpoint. Endpoints with nothing due are forgotten. */
   const last = new Map<string, number>();
   let turn = 0;
   const runningTo = (id: string): number => running.get(id) ?? 0;

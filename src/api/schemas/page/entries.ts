@@ -2,7 +2,7 @@ import { type Static, Type } from '../../../base/schema-type.ts';
 import { File } from '../file.ts';
 import { Count, IdInput, PathB64Input, PathInput } from '../values.ts';
 
-/** `GET /entries`: some entries of a directory of one snapshot, from any place of their order on. */
+/** `GET /entries`: entries of a directory of one snapshot, from any offset of the sort order. */
 export const EntriesQuery = Type.Object(
   {
     snapshot: IdInput,
@@ -17,7 +17,7 @@ export const EntriesQuery = Type.Object(
 
 export const Entries = Type.Object({
   items: Type.Array(File),
-  /** Entries of the directory. */
+  /** Number of all entries of the directory. */
   total: Count,
 });
 export type Entries = Static<typeof Entries>;

@@ -1,12 +1,16 @@
-/** What the first page shows: whether the person is protected, and by what. Words are the page's own: this has codes and figures. */
+/**
+ * Schema of the overview page: whether the user's files are protected, and how. It has codes and figures; the page adds
+ * the words.
+ */
 import { type Static, Type } from '../../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, Time } from '../values.ts';
 import { AnyJob } from './jobs.ts';
 
 /**
- * One thing that is to be said of how the person is protected. `paths`: the sources it is true of, called `names`, where `~`
- * is the home directory; `to`: the destinations, when others of the same source are not meant; `since`: of the last good
- * backup; `files`: some of those that could not be read; `check`: name of the check that says it.
+ * One statement about how well the user is protected. `paths`: the sources concerned. `names`: their display names,
+ * with `~` for the home directory. `to`: the destinations concerned; empty when all destinations of the sources are.
+ * `since`: the oldest of their last good backups; null when one of them has none. `files`: some of the files that could
+ * not be read. `check`: name of the check behind the statement.
  */
 export const Statement = Type.Object({
   level: Type.Enum(['good', 'warning', 'bad']),
@@ -64,12 +68,15 @@ export const Statement = Type.Object({
     ]),
   ),
   check: Nullable(Type.String()),
-  /** In English: what the command line says. */
+  /** In English, as the command line shows it. */
   sentence: Type.String(),
 });
 export type Statement = Static<typeof Statement>;
 
-/** The worst there is to say. `more`: how many others are to be put right, or good to know where nothing is. */
+/**
+ * The worst statement. `more`: the number of other statements to put right or, when there are none, that are good to
+ * know.
+ */
 export const Headline = Type.Object({ ...Statement.properties, more: Count });
 export type Headline = Static<typeof Headline>;
 
@@ -80,13 +87,13 @@ export const Run = Type.Object({
   result: Nullable(Type.Enum(['success', 'warning'])),
   finished_at: MaybeTime,
   duration_seconds: Count,
-  /** New ones among them. */
+  /** Includes new files. */
   files_changed: Count,
   bytes_uploaded: Count,
 });
 export type Run = Static<typeof Run>;
 
-/** One destination of a source. */
+/** A source with one of its destinations. */
 export const OverviewSource = Type.Object({
   path: Type.String(),
   destination: Type.String(),
@@ -95,10 +102,10 @@ export const OverviewSource = Type.Object({
   next_run_at: MaybeTime,
   overdue: Type.Boolean(),
   watching: Type.Boolean(),
-  /** Of the newest backup; null before the first. */
+  /** Files of the newest backup; null before the first one. */
   files: Nullable(Count),
   size_bytes: Nullable(Count),
-  /** The last 30 that ended, the oldest first. */
+  /** The last 30 runs that ended, oldest first. */
   history: Type.Array(Run),
 });
 export type OverviewSource = Static<typeof OverviewSource>;
@@ -106,19 +113,22 @@ export type OverviewSource = Static<typeof OverviewSource>;
 export const OverviewDestination = Type.Object({
   name: Type.String(),
   url: Type.String(),
-  /** Null: nobody has tried yet. */
+  /** Null when access has not been tried yet. */
   reachable: Nullable(Type.Boolean()),
   reached_at: MaybeTime,
   unreachable_reason: Nullable(Type.Enum(['not_mounted', 'not_there', 'no_answer'])),
   untested: Type.Boolean(),
   is_embedded: Type.Boolean(),
   used_bytes: Nullable(Count),
-  /** It is on a disk with files that are backed up to it; null where that cannot be told. */
+  /**
+   * Whether the destination is on the same disk as files that are backed up to it; null where that cannot be
+   * determined.
+   */
   same_disk: Nullable(Type.Boolean()),
-  /** Of its disk; null where that cannot be told. */
+  /** Free bytes on the disk of the destination; null where they cannot be determined. */
   free_bytes: Nullable(Count),
   is_default: Type.Boolean(),
-  /** Stored bytes over time, one for each day at most, the oldest first. */
+  /** Stored bytes over time, at most one entry a day, oldest first. */
   stored: Type.Array(Type.Object({ at: Time, bytes: Count })),
   last_check: Nullable(
     Type.Object({
@@ -137,7 +147,7 @@ export const Overview = Type.Object({
   time: Time,
   version: Type.String(),
   headline: Headline,
-  /** The others that `more` counts, the worst first. */
+  /** The other statements that `more` counts, worst first. */
   others: Type.Array(Statement),
   checks: Type.Array(
     Type.Object({
@@ -148,17 +158,20 @@ export const Overview = Type.Object({
   ),
   sources: Type.Array(OverviewSource),
   destinations: Type.Array(OverviewDestination),
-  /** Running and waiting jobs, those that run first. */
+  /** Running and queued jobs, running ones first. */
   active: Type.Array(AnyJob),
-  /** The last 10 that ended. */
+  /** The last 10 jobs that ended. */
   recent: Type.Array(AnyJob),
-  /** The bytes of the files of all snapshots, each counted by itself, and what the destinations of these snapshots store for them. */
+  /**
+   * `snapshot_bytes`: the sum of the bytes of the files of all snapshots. `stored_bytes`: what the destinations of
+   * these snapshots store for them.
+   */
   saved: Type.Object({ snapshot_bytes: Count, snapshots: Count, stored_bytes: Count }),
   alarms: Count,
   pause: Nullable(Type.Object({ until: MaybeTime })),
-  /** `unsaved`: the kit is still only on this machine; the page reminds of it until it is `saved`. */
+  /** `unsaved`: the kit is only on this machine, and the page reminds the user until it is `saved`. */
   recovery_kit: Type.Enum(['unsaved', 'saved', 'none']),
-  /** Upload limit of this hour, bytes a second. */
+  /** Upload limit of the current hour in bytes per second; null for none. */
   upload_limit: Nullable(Count),
 });
 export type Overview = Static<typeof Overview>;

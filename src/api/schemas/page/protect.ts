@@ -1,18 +1,24 @@
-/** What the page needs to choose sources and destinations, and to keep what opens them. */
+/** Schemas of the routes with which the page chooses sources and destinations, and stores their secrets. */
 import { type Static, Type } from '../../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, PathInput, Time } from '../values.ts';
 
-/** `GET /directories?path=`: the directories in one, for choosing; without a path, the person's home. */
+/**
+ * `GET /directories?path=`: the directories in a directory, to choose from; without a path, those in the user's home
+ * directory.
+ */
 export const DirectoryQuery = Type.Object(
   { path: Type.Optional(PathInput) },
   { additionalProperties: false },
 );
 export const Directories = Type.Object({
   path: Type.String(),
-  /** Null at the top. */
+  /** Null for the root. */
   parent: Nullable(Type.String()),
   home: Type.String(),
-  /** By name; at most 2,000. Those that cannot be read are named too; links are not, nor names that are not UTF-8, which no setting can hold. */
+  /**
+   * Sorted by name; at most 2,000. Includes directories that cannot be read. Links are left out, and so are names that
+   * are not UTF-8, since no setting can contain them.
+   */
   items: Type.Array(
     Type.Object({
       name: Type.String(),
@@ -25,12 +31,12 @@ export const Directories = Type.Object({
 });
 export type Directories = Static<typeof Directories>;
 
-/** `GET /suggestions`: what most people protect, as far as it is there, and where to. */
+/** `GET /suggestions`: the existing directories that most people protect, and disks to store them on. */
 export const Suggestions = Type.Object({
   home: Type.String(),
   /** `kind`: `home`, `documents`, `pictures`, `desktop`, `music`, `videos`, `etc`, … */
   sources: Type.Array(Type.Object({ path: Type.String(), kind: Type.String() })),
-  /** Mounted disks other than that of the system, with what is free there. */
+  /** Mounted disks other than the system disk, with their free space. */
   disks: Type.Array(
     Type.Object({ path: Type.String(), free_bytes: Nullable(Count), total_bytes: Nullable(Count) }),
   ),
@@ -49,12 +55,12 @@ const Exclude = Type.Object(
   { additionalProperties: false },
 );
 
-/** `POST /estimate`: how much a source is, and what its rules leave out. What is left out of `exclude` has its default. */
+/** `POST /estimate`: the size of a source, and what its rules exclude. Missing fields of `exclude` have their defaults. */
 export const EstimateRequest = Type.Object(
   {
     path: PathInput,
     exclude: Type.Optional(Exclude),
-    /** Seconds after which it answers with what it has seen until then. */
+    /** Seconds after which the request is answered with what has been counted so far. */
     within: Type.Optional(Type.Integer({ minimum: 1, maximum: 30 })),
   },
   { additionalProperties: false },
@@ -64,12 +70,15 @@ export const Estimate = Type.Object({
   files: Count,
   directories: Count,
   bytes: Count,
-  /** False: it is at least that much, and counting was broken off. */
+  /** False when counting stopped early: the figures are minimums. */
   complete: Type.Boolean(),
   unreadable: Count,
-  /** What is left out is weighed in the time that is left: at least so many. */
+  /** Excluded files are counted in the remaining time: there are at least this many. */
   excluded_files: Count,
-  /** The largest of what is left out first; at most 200. `rule` is the pattern, or `CACHEDIR.TAG`, `.nobackup`, …; `reason` says where it comes from. */
+  /**
+   * The largest excluded items first; at most 200. `reason` says which kind of rule excluded the item. `rule` is the
+   * pattern, or the name of a file such as `CACHEDIR.TAG` or `.nobackup`.
+   */
   excluded: Type.Array(
     Type.Object({
       path: Type.String(),
@@ -85,7 +94,7 @@ export const Estimate = Type.Object({
       rule: Nullable(Type.String()),
     }),
   ),
-  /** Directories directly below with most bytes; at most 20. */
+  /** The directories directly below the source with the most bytes; at most 20. */
   largest: Type.Array(Type.Object({ path: Type.String(), bytes: Count, files: Count })),
 });
 export type Estimate = Static<typeof Estimate>;
@@ -98,7 +107,7 @@ export const Destinations = Type.Object({
       url: Type.String(),
       is_default: Type.Boolean(),
       is_embedded: Type.Boolean(),
-      /** Null: nobody has tried yet. */
+      /** Null when access has not been tried yet. */
       reachable: Nullable(Type.Boolean()),
       unreachable_reason: Nullable(Type.Enum(['not_mounted', 'not_there', 'no_answer'])),
       untested: Type.Boolean(),
@@ -115,8 +124,9 @@ export type Destinations = Static<typeof Destinations>;
 export type DestinationItem = Destinations['items'][number];
 
 /**
- * `POST /destinations/test`: a configured one by its name, or one that is not saved yet by the object that the settings would have;
- * with both, a configured one as it would be. Secrets are held to the rules of saving (`secret-guard.ts`): 403 for one that would be sent elsewhere.
+ * `POST /destinations/test`: tests a configured destination by its name, or one that is not saved yet, given as the
+ * object of the settings; with both, a configured destination as it would be after the change. Secrets follow the same
+ * rules as when saving (`secret-guard.ts`): 403 for one that would be sent elsewhere.
  */
 export const DestinationTestRequest = Type.Object(
   {
@@ -124,7 +134,10 @@ export const DestinationTestRequest = Type.Object(
     destination: Type.Optional(
       Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true }),
     ),
-    /** Paths that are to be backed up there, beside those that are already: whether they share its disk is told. */
+    /**
+     * Paths to be backed up there in addition to the existing sources. The test reports whether they are on the same
+     * disk.
+     */
     files: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), { maxItems: 100 })),
   },
   { additionalProperties: false },
@@ -139,18 +152,18 @@ export const DestinationTest = Type.Object({
       hint: Type.String(),
     }),
   ),
-  /** Bytes a second, from storing and reading a few MiB; null where it was not tried. */
+  /** Bytes per second, from storing and reading a few MiB; null when not measured. */
   write_speed: Nullable(Count),
   read_speed: Nullable(Count),
-  /** Seconds that the clock of the destination differs; null where it does not tell. */
+  /** Seconds by which the clock of the destination differs; null when the destination does not reveal its time. */
   clock_skew_seconds: Nullable(Type.Number()),
 });
 export type DestinationTest = Static<typeof DestinationTest>;
 
 /**
- * `POST /secrets`: keeps a secret that was typed in a file of its own in the state directory (0600), and gives the reference for
- * the settings. The reference may then be put anywhere in the settings by the page, once: from then on it stays there. A secret that
- * is there already cannot be read, nor be sent elsewhere.
+ * `POST /secrets`: stores a typed secret in a file of its own in the state directory (mode 0600), and returns the
+ * reference for the settings. The page may use the reference once, anywhere in the settings; afterwards it must stay
+ * there. A stored secret cannot be read, nor sent elsewhere.
  */
 export const SecretRequest = Type.Object(
   { secret: Type.String({ minLength: 1, maxLength: 65_536 }) },
@@ -158,7 +171,10 @@ export const SecretRequest = Type.Object(
 );
 export const SecretReference = Type.Object({ file: Type.String() });
 
-/** `GET /recovery-kit`; `GET /recovery-kit/text` downloads it; `POST /recovery-kit/confirm` says that it is kept elsewhere, and takes it off this machine. */
+/**
+ * `GET /recovery-kit`. `GET /recovery-kit/text` downloads it. `POST /recovery-kit/confirm` states that it is stored
+ * elsewhere, and removes it from this machine.
+ */
 export const RecoveryKit = Type.Object({
   state: Type.Enum(['unsaved', 'saved', 'none']),
   made_at: MaybeTime,
@@ -166,7 +182,10 @@ export const RecoveryKit = Type.Object({
 });
 export type RecoveryKit = Static<typeof RecoveryKit>;
 
-/** `POST /passphrase-check`: whether a passphrase or recovery code opens a destination. Limited to 10 wrong ones in a minute. */
+/**
+ * `POST /passphrase-check`: whether a passphrase or recovery code opens a destination. Limited to 10 wrong ones per
+ * minute.
+ */
 export const PassphraseCheckRequest = Type.Object(
   {
     destination: Type.String({ minLength: 1, maxLength: 4096 }),

@@ -1,7 +1,10 @@
 import { Type } from '../../../base/schema-type.ts';
 import { PathInput } from '../values.ts';
 
-/** `GET /search`: filters beside `limit` and `cursor`; gives files as `GET /files` does, of the newest snapshot that has each. */
+/**
+ * `GET /search`: filters in addition to `limit` and `cursor`. Returns files in the form of `GET /files`, each from the
+ * newest snapshot that has it.
+ */
 export const SEARCH_FILTERS = {
   /** Substring of the name, or a glob with * and ?. */
   q: Type.String({ minLength: 1, maxLength: 1024 }),

@@ -1,10 +1,10 @@
-/** Previews of settings before they are saved, and what belongs to the settings pages. */
+/** Schemas of previews of settings, and of the other routes of the settings pages. */
 import { type Static, Type } from '../../../base/schema-type.ts';
 import { Count, MaybeTime, Nullable, Time } from '../values.ts';
 
 const AnySettings = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 
-/** `POST /settings/validate`: what `PUT /settings` would say, without changing anything. */
+/** `POST /settings/validate`: the problems for which `PUT /settings` would refuse the settings; changes nothing. */
 export const ValidateRequest = Type.Object({ settings: AnySettings }, { additionalProperties: false });
 export const Validation = Type.Object({
   problems: Type.Array(
@@ -12,7 +12,7 @@ export const Validation = Type.Object({
       field: Type.String(),
       message: Type.String(),
       hint: Type.String(),
-      /** Nothing is wrong with the value: no request may change it so, and a command does. */
+      /** The value is valid, but requests may not make this change: it needs a command on the machine. */
       guarded: Type.Optional(Type.Boolean()),
     }),
   ),
@@ -28,14 +28,14 @@ export const SchedulePreviewRequest = Type.Object(
   { additionalProperties: false },
 );
 export const SchedulePreview = Type.Object({
-  /** Five; none for `off`. */
+  /** The next five runs; empty for `off`. */
   next: Type.Array(Time),
-  /** Why there are none: what is wrong with the text. */
+  /** Why there are none: what is wrong with the schedule or the time zone. */
   problem: Nullable(Type.Object({ message: Type.String(), hint: Type.String() })),
 });
 export type SchedulePreview = Static<typeof SchedulePreview>;
 
-/** `POST /retention-preview`: what the next prune would remove by these rules, or by those in force. */
+/** `POST /retention-preview`: what the next prune would remove by the given rules, or by those in force. */
 export const RetentionPreviewRequest = Type.Object(
   {
     retention: Type.Optional(AnySettings),
@@ -48,9 +48,10 @@ export const RetentionPreview = Type.Object({
   kept: Count,
   removed: Count,
   /**
-   * Newest first, at most 1,000. `reasons` are what keeps it: the names of rules (`last`, `hourly`, `daily`, `weekly`, `monthly`,
-   * `yearly`, `within`), `pinned`, `alarm`, `future` (its clock was wrong, or ours is), and `newest` for what always stays of
-   * a source. None where no rule is stated, so that everything stays.
+   * Newest first, at most 1,000. `reasons`: what keeps the snapshot: names of rules (`last`, `hourly`, `daily`,
+   * `weekly`, `monthly`, `yearly`, `within`), `pinned`, `alarm`, `future` (its time is in the future, so a clock was
+   * wrong), and `newest` for the snapshot of a source that always stays. Empty when no rules are set, so that
+   * everything stays.
    */
   items: Type.Array(
     Type.Object({
@@ -65,14 +66,17 @@ export const RetentionPreview = Type.Object({
 });
 export type RetentionPreview = Static<typeof RetentionPreview>;
 
-/** `POST /notices/test`: sends one by a channel of the settings in force. */
+/** `POST /notices/test`: sends a notice over a channel of the settings in force. */
 export const NoticeTestRequest = Type.Object(
   { channel: Type.Enum(['healthchecks', 'ntfy', 'webhook', 'email']) },
   { additionalProperties: false },
 );
 export const NoticeTest = Type.Object({ sent: Type.Boolean(), problem: Nullable(Type.String()) });
 
-/** `GET /credentials`; `POST /credentials` and `POST /credentials/:key/rotate` give the secret once; `DELETE /credentials/:key`. */
+/**
+ * `GET /credentials`, `DELETE /credentials/:key`. `POST /credentials` and `POST /credentials/:key/rotate` return the
+ * secret, once.
+ */
 const CREDENTIAL = {
   api_key: Type.String(),
   name: Type.String(),
@@ -90,7 +94,10 @@ export const NewCredentialRequest = Type.Object(
 export const NewCredential = Type.Object({ ...CREDENTIAL, secret: Type.String() });
 export type NewCredential = Static<typeof NewCredential>;
 
-/** `GET /account`: the plan, its limit, and the Partner service, if any. `POST /account/enroll`, `DELETE /account/enrollment`. */
+/**
+ * `GET /account`: the plan, its limit, and the Partner service if the device is enrolled. `POST /account/enroll` and
+ * `DELETE /account/enrollment` change the enrollment.
+ */
 export const Account = Type.Object({
   plan: Type.String(),
   rate_limit: Type.Object({ limit: Count, remaining: Count, reset: Count, window_seconds: Count }),
@@ -134,7 +141,7 @@ export const AgentLog = Type.Object({
 });
 export type AgentLog = Static<typeof AgentLog>;
 
-/** `GET /about`: facts for the page Advanced. `GET /diagnostics` downloads a bundle (text, secrets removed). */
+/** `GET /about`: facts for the page Advanced. `GET /diagnostics` downloads a bundle as text, with secrets removed. */
 export const About = Type.Object({
   version: Type.String(),
   node: Type.String(),
@@ -144,7 +151,7 @@ export const About = Type.Object({
   config_error: Nullable(
     Type.Object({ message: Type.String(), line: Nullable(Count), column: Nullable(Count) }),
   ),
-  /** Words with which the agent was started as a service, and where it listens. */
+  /** The URLs that the agent listens at. */
   addresses: Type.Array(Type.String()),
 });
 export type About = Static<typeof About>;

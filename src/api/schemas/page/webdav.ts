@@ -1,14 +1,14 @@
-/** Snapshots as a folder, as the page turns it on and off. */
+/** Schemas of the routes that turn the WebDAV folder of snapshots on and off. */
 import { type Static, Type } from '../../../base/schema-type.ts';
 
 export const WebdavState = Type.Object({
   enabled: Type.Boolean(),
   created_at: Type.Union([Type.String(), Type.Null()]),
-  /** Without the secret. */
+  /** URL without the secret. */
   address: Type.String(),
 });
 
-/** Shown once. */
+/** The URL with the secret, and the credentials; shown only once. */
 export const WebdavSecret = Type.Object({
   address: Type.String(),
   user: Type.String(),

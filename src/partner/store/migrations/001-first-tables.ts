@@ -23,7 +23,7 @@ export const firstTables = ({ text, appendOnly }: MigrationDialect): readonly st
     last_used_at bigint,
     revoked_at bigint
   )`,
-  // One active key: the contract allows no second one, whatever else goes wrong.
+  // At most one active key for each partner, enforced by the database.
   'CREATE UNIQUE INDEX api_keys_active ON api_keys (partner_id) WHERE revoked_at IS NULL',
   `CREATE TABLE plans (
     id ${text} PRIMARY KEY,
@@ -38,7 +38,7 @@ export const firstTables = ({ text, appendOnly }: MigrationDialect): readonly st
     active bigint NOT NULL,
     position bigint NOT NULL
   )`,
-  // Ids that are the same everywhere: plans are named in settings and in bills.
+  // Fixed ids, equal in all installations, because settings and bills name plans.
   `INSERT INTO plans VALUES
     ('plan_01K00000000000000000000001', 'free_trial', 'Free Trial', 10737418240, 1, 100, 14, 0, 'USD', 1, 1),
     ('plan_01K00000000000000000000002', 'pro', 'Pro', 1099511627776, 5, 1000, NULL, 900, 'USD', 1, 2),

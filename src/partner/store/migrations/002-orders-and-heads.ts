@@ -10,7 +10,7 @@ export const ordersAndHeads = ({ text }: MigrationDialect): readonly string[] =>
     expires_at bigint NOT NULL,
     taken_at bigint
   )`,
-  // Asked for in every report: most devices have none.
+  // Queried with every report; most devices have no open orders.
   'CREATE INDEX orders_open ON orders (partner_id, device_id, id) WHERE taken_at IS NULL',
   'CREATE INDEX orders_age ON orders (expires_at)',
   `CREATE TABLE snapshot_heads (

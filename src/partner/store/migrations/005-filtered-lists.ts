@@ -1,4 +1,4 @@
-/** What lists are asked for by: without these a filter that fits nothing looks through all that a partner has. */
+/** Indexes for filtered lists: without them, a filter that matches nothing reads all rows of a partner. */
 export const filteredLists = (): readonly string[] => [
   'CREATE INDEX events_of_customer ON events (partner_id, customer_id, seq)',
   'CREATE INDEX events_of_kind ON events (partner_id, kind, seq)',

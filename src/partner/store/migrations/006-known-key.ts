@@ -1,6 +1,6 @@
 import type { MigrationDialect } from './dialect.ts';
 
-/** By what a store knows the key of its service: one row, made by the first that opens it. */
+/** The single row by which a store recognises the key of its service, created when the store is first opened. */
 export const serviceKey = ({ text }: MigrationDialect): readonly string[] => [
   `CREATE TABLE service_key (
     place bigint PRIMARY KEY CHECK (place = 1),

@@ -1,4 +1,4 @@
-/** What a receiver asks for that gets too much holds for all that waits for it. */
+/** A receiver that asks for silence pauses all deliveries to its endpoint, not only the one that it answered. */
 export const endpointsAskedForSilence = (): readonly string[] => [
   'ALTER TABLE webhook_endpoints ADD COLUMN silent_until bigint',
 ];

@@ -1,11 +1,11 @@
-/** Where the two databases differ in what migrations say. */
+/** The differences between the two databases in migrations. */
 export interface MigrationDialect {
   /**
-   * Text that is compared byte by byte: SQLite does that by itself, PostgreSQL by the language of the database unless it
-   * is told.
+   * The type of text that is compared byte by byte. SQLite always compares that way; PostgreSQL uses the language of
+   * the database by default.
    */
   readonly text: string;
-  /** Statements after which rows of that table can be added, and neither changed nor removed. */
+  /** Statements that make a table append-only: rows can be added, but not changed or removed. */
   readonly appendOnly: (table: string) => readonly string[];
 }
 
