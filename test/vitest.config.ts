@@ -32,10 +32,12 @@ const turn = turnOf(process.argv.slice(2), process.env['HOLDFAST_TURN'], import.
 const sharing = SHARING.flatMap((folder) =>
   filesIn(folder).filter((path) => !NOT_SHARING.test(contentOf(path))),
 );
-const resting = SHARING.flatMap(filesIn).filter((path) => rests(contentOf(path), turn));
+const resting = [...SHARING, 'simulator', 'fuzz']
+  .flatMap(filesIn)
+  .filter((path) => rests(contentOf(path), turn));
 if (turn !== 'all')
   process.stdout.write(
-    `Turn ${turn} of 4: ${resting.length} files wait for another change. HOLDFAST_TURN=all runs everything.\n`,
+    `Turn ${turn} of 8: ${resting.length} files wait for another change. HOLDFAST_TURN=all runs everything.\n`,
   );
 
 function filesIn(folder: string): readonly string[] {

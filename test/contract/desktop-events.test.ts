@@ -1,5 +1,5 @@
 /** Event streams of the Desktop API over real connections, judged by docs/api/desktop.yaml. */
-// Turn 2 of 4.
+// Turn 1 of 8.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** Bodies, query strings and idempotency keys of the Desktop API. */
-// Turn 1 of 4.
+// Turn 6 of 8.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RequestError } from '../../src/base/errors.ts';
 import type { Agent } from '../../src/jobs/agent.ts';

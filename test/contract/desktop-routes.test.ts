@@ -1,5 +1,5 @@
 /** The resource routes of the Desktop API over real connections; every reply is judged by docs/api/desktop.yaml. */
-// Turn 2 of 4.
+// Turn 4 of 8.
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Turn 1 of 4.
+// Turn 3 of 8.
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

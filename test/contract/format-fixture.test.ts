@@ -1,5 +1,5 @@
 /** Repositories that released versions have made: whatever comes later opens, lists and restores them. */
-// Turn 1 of 4.
+// Turn 6 of 8.
 
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';

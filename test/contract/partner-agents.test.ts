@@ -1,5 +1,5 @@
 /** What agents ask of the Partner API: reports, plans, orders and the witness of snapshot heads: every reply is judged by docs/api/partner.yaml. */
-// Turn 1 of 4.
+// Turn 1 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPartnerApp } from '../../src/partner/http/app.ts';
 import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';

@@ -1,4 +1,5 @@
 /** The Partner API as docs/api/partner.yaml says: every reply is judged by it. */
+// Turn 4 of 8.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';

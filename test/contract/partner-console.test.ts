@@ -1,5 +1,5 @@
 /** What partners do on the settings page: the API key as the contract has it, and all else that the page is for. */
-// Turn 2 of 4.
+// Turn 4 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../src/partner/console/totp.ts';
 import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';

@@ -1,4 +1,5 @@
 /** Webhook endpoints and deliveries of the Partner API as docs/api/partner.yaml says: every reply is judged by it. */
+// Turn 7 of 8.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';

@@ -1,5 +1,5 @@
 /** Snapshots as a folder: what RFC 4918 asks of a server that can be read, and what clients of it rely on. */
-// Turn 3 of 4.
+// Turn 3 of 8.
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { hostname } from 'node:os';

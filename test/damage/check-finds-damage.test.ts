@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 7 of 8.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** What is left when the engine process or its daemon is killed. */
-// Turn 1 of 4.
+// Turn 1 of 8.
 
 import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

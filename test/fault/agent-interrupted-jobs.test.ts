@@ -1,5 +1,5 @@
 /** What becomes of jobs of every kind when their engine process dies, or the agent is stopped, in the middle of them. */
-// Turn 2 of 4.
+// Turn 8 of 8.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync } from 'node:fs';

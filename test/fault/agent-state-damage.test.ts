@@ -1,5 +1,5 @@
 /** The real agent with a state directory in which something was damaged while it did not run. */
-// Turn 2 of 4.
+// Turn 1 of 8.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /** Backups that end half way: what they stored is not stored again, and nothing of them shows. */
-// Turn 3 of 4.
+// Turn 7 of 8.
 
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /** What is no HTTP, or comes too slowly, or breaks off: it is answered, or cut, and harms nothing. */
-// Turn 1 of 4.
+// Turn 2 of 8.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';

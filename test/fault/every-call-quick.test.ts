@@ -1,5 +1,5 @@
 /** Some calls of every operation fail, in one way each; `npm run test:sweep` has every call and every way. */
-// Turn 3 of 4.
+// Turn 2 of 8.
 import { expect, test } from 'vitest';
 import { seededRandom } from '../support/seeded-random.ts';
 import { sweepEveryCall } from '../sweep/every-call.ts';

@@ -1,5 +1,5 @@
 /** Some calls to the state database fail, in one way each; `npm run test:sweep` has every call and every way. */
-// Turn 2 of 4.
+// Turn 5 of 8.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
 /** A restore killed at any moment: nothing incomplete looks finished, and the next run completes it. */
+// Turn 8 of 8.
 import { spawn } from 'node:child_process';
 import {
   chmodSync,

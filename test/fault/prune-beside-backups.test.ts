@@ -1,4 +1,5 @@
 /** Backups, forgetting and prunes at the same time, in an order that a seed decides. */
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { HoldfastError } from '../../src/base/errors.ts';

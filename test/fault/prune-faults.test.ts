@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 6 of 8.
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { DestinationError, HoldfastError, RepositoryError } from '../../src/base/errors.ts';

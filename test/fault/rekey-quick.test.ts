@@ -2,7 +2,7 @@
  * A rekey that ends before any one of its writes and removals, as a killed one does; `npm run test:sweep` kills the real
  * program. Whatever it had done, everything restores, and the next run does the rest.
  */
-// Turn 3 of 4.
+// Turn 6 of 8.
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';

@@ -1,5 +1,5 @@
 /** A repository that is damaged: the files that need what is lost are named, and all others come back. */
-// Turn 4 of 4.
+// Turn 4 of 8.
 import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** Targets that are full, read-only, forbidden or no directory. */
-// Turn 1 of 4.
+// Turn 2 of 8.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

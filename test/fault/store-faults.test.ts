@@ -2,7 +2,7 @@
  * A store and a network that do wrong, in a few trials: real backups, restores, checks and prunes over the real client.
  * The full counts are run against a real server by `npm run test:destinations`.
  */
-// Turn 3 of 4.
+// Turn 4 of 8.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Deed, Fault } from '../support/fault-proxy.ts';
 import { openFaultSite, type FaultSite, type Operation, type Trial } from '../support/fault-site.ts';

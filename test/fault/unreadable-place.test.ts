@@ -1,5 +1,5 @@
 /** A drive with one place that it cannot read: the object there answers EIO to every read, and all else is well. */
-// Turn 4 of 4.
+// Turn 3 of 8.
 import fsPromises, { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /** A user who may watch no more directories, in a user namespace of its own whose limit is low. */
-// Turn 2 of 4.
+// Turn 5 of 8.
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';

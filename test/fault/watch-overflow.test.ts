@@ -1,4 +1,5 @@
 /** A hundred thousand events at once overflow the kernel's queue: that is noticed and told, and nothing is missed. */
+// Turn 2 of 8.
 
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

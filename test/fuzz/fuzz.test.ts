@@ -1,4 +1,5 @@
 /** What fuzzing has found stays found, and the harness sees what it looks for. The search itself: npm run test:fuzz. */
+// Turn 1 of 8.
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

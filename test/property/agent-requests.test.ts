@@ -2,6 +2,7 @@
  * The requests of desktop-requests.test.ts to the whole agent: with its queue, its engine processes, its catalog and a
  * real repository behind them. 5,000 with HOLDFAST_LONG=1.
  */
+// Turn 7 of 8.
 import { existsSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

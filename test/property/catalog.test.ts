@@ -1,4 +1,5 @@
 /** Whatever happens in a repository, the catalog answers what its trees say. */
+// Turn 5 of 8.
 import { it, vi } from 'vitest';
 import { judgeCatalogs } from '../support/catalog-property.ts';
 

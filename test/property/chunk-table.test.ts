@@ -1,3 +1,4 @@
+// Turn 1 of 8.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import * as fc from 'fast-check';

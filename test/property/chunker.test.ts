@@ -1,3 +1,4 @@
+// Turn 7 of 8.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Cutter, MAX_HOLES, type CutContent } from '../../src/archiver/read/cutter.ts';

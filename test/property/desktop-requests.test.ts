@@ -2,6 +2,7 @@
  * Requests made from the document, right and wrong ones, one after the other on the same state: whatever is asked, the
  * reply is one that the document describes, and never a fault of the agent. 20,000 of them with HOLDFAST_LONG=1.
  */
+// Turn 7 of 8.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FULL_KEYS } from '../../src/base/stored-by.ts';

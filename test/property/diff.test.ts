@@ -1,3 +1,4 @@
+// Turn 5 of 8.
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { asByteString } from '../../src/base/byte-path.ts';

@@ -1,4 +1,5 @@
 /** Patterns and ignore files against git itself, on a real tree. */
+// Turn 7 of 8.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
 /** Repositories that are made at one place at the same time: every step of each in an order that a seed decides, or none. */
+// Turn 4 of 8.
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { RepositoryError } from '../../src/base/errors.ts';

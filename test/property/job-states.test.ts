@@ -1,4 +1,5 @@
 /** The queue under random requests, crashes, cancellations, pauses and restarts, against a model of what must hold. */
+// Turn 6 of 8.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';

@@ -1,4 +1,5 @@
 /** Whatever bytes stand in a repository, reading them gives a value or a RepositoryError, soon and in little memory. */
+// Turn 4 of 8.
 
 import { zstdCompressSync } from 'node:zlib';
 import { createHmac } from 'node:crypto';

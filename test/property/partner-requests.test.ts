@@ -3,6 +3,7 @@
  * whatever is asked, the reply is one that the document describes, and never a fault of the service. 20,000 of them with
  * HOLDFAST_LONG=1.
  */
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';

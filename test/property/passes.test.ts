@@ -1,4 +1,5 @@
 /** Passes under random ends, crashes, unplugged destinations and further passes: who reads, who copies, and that all end. */
+// Turn 2 of 8.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { NOTHING_TO_COPY } from '../../src/engine/protocol.ts';

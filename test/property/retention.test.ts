@@ -1,3 +1,4 @@
+// Turn 8 of 8.
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 

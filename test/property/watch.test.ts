@@ -3,6 +3,7 @@
  * changes of real directories, which go on being changed and watched. A run covers several of them, each with a watcher
  * and changes of its own. HOLDFAST_LONG=1 makes it a thousand sequences.
  */
+// Turn 5 of 8.
 
 import {
   appendFileSync,

@@ -1,5 +1,5 @@
 /** What looks like damage to a source, through the real agent: it is told, and older snapshots stay until it is answered. */
-// Turn 4 of 4.
+// Turn 2 of 8.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';

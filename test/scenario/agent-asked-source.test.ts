@@ -1,4 +1,5 @@
 /** What somebody asks of a source that the settings have counts as they say, in whichever of its spellings it is asked. */
+// Turn 4 of 8.
 import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

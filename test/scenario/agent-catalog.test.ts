@@ -1,5 +1,5 @@
 /** The catalog of a repository on disk, with its threads. */
-// Turn 4 of 4.
+// Turn 3 of 8.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

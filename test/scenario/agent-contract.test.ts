@@ -1,5 +1,5 @@
 /** The agent as a person starts it and an application uses it: the real program, real HTTP, real files. */
-// Turn 3 of 4.
+// Turn 6 of 8.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
 /** The forked engine process: every kind of job on a real tree and a real repository. */
+// Turn 3 of 8.
 
 import { randomBytes } from 'node:crypto';
 import {

@@ -1,5 +1,5 @@
 /** The real agent while there is no room for its state. */
-// Turn 4 of 4.
+// Turn 1 of 8.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

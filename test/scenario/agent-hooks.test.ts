@@ -1,5 +1,5 @@
 /** Commands around the backups of a source, through the real agent. */
-// Turn 3 of 4.
+// Turn 7 of 8.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /** A request with an Idempotency-Key whose agent is killed before it has answered. */
-// Turn 4 of 4.
+// Turn 3 of 8.
 import { once } from 'node:events';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';

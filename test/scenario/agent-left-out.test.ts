@@ -1,5 +1,5 @@
 /** What a job says when its rules leave out more than anybody can mean, or cannot be read. */
-// Turn 1 of 4.
+// Turn 5 of 8.
 import { expect, test } from 'vitest';
 import { openDaemonSite } from '../support/daemon-site.ts';
 

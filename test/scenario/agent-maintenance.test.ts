@@ -1,4 +1,5 @@
 /** Retention, prune, check and restore drills on schedules of their own, through the real agent. */
+// Turn 5 of 8.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

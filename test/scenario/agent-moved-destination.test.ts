@@ -1,4 +1,5 @@
 /** A destination whose name comes to mean another place while the agent works. */
+// Turn 6 of 8.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';

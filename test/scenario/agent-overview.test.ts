@@ -1,5 +1,5 @@
 /** The first page of the agent's own page, as the real agent answers for it. */
-// Turn 4 of 4.
+// Turn 3 of 8.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

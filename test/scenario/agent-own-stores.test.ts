@@ -1,5 +1,5 @@
 /** What a repository lies in is neither backed up nor restored over, whether or not the settings name it. */
-// Turn 4 of 4.
+// Turn 7 of 8.
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
 /** Jobs of all types, drills and alarms, as the page of the real agent has them. */
-// Turn 2 of 4.
+// Turn 1 of 8.
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** The page's search and lists of directories, asked of the real agent: what is gone is found as well as what is there. */
-// Turn 3 of 4.
+// Turn 5 of 8.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

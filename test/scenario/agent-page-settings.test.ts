@@ -1,5 +1,5 @@
 /** What the page's settings are told by the real agent: previews that hold, notices that are sent, its log and its bundle. */
-// Turn 2 of 4.
+// Turn 2 of 8.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** The way to the agent's own page: at the first start, and by `holdfast ui`. The program must be built. */
-// Turn 3 of 4.
+// Turn 2 of 8.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /** The real agent as a device of a Partner service that may say anything: plans, orders, the standing of the account. */
-// Turn 3 of 4.
+// Turn 8 of 8.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

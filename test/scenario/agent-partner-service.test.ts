@@ -1,5 +1,5 @@
 /** The real agent and the real Partner service, each with a state of its own, on one clock. */
-// Turn 1 of 4.
+// Turn 5 of 8.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

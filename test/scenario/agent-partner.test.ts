@@ -1,5 +1,5 @@
 /** The real agent as a device of a Partner service: what it tells, also when the service is out of reach for a while. */
-// Turn 3 of 4.
+// Turn 4 of 8.
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

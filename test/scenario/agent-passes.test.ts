@@ -1,5 +1,5 @@
 /** One source that goes to several destinations, through the real agent: it is read once, and copied. */
-// Turn 1 of 4.
+// Turn 6 of 8.
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

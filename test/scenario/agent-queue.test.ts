@@ -1,5 +1,5 @@
 /** The queue with real engine processes, a real repository and the state on disk. */
-// Turn 3 of 4.
+// Turn 7 of 8.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** A machine that has nothing of the lost one but its repository and the recovery code: the agent carries on with that. */
-// Turn 2 of 4.
+// Turn 3 of 8.
 import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** The agent with a destination that is not on this machine: an S3 store in this process. */
-// Turn 2 of 4.
+// Turn 6 of 8.
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** What a restore would overwrite, keep and delete, asked of the real agent before it is done. */
-// Turn 2 of 4.
+// Turn 2 of 8.
 import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';

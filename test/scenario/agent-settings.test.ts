@@ -1,5 +1,5 @@
 /** The configuration spoiled while the real agent runs and works: the last good one holds, and no job is dropped. */
-// Turn 3 of 4.
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** One agent whose snapshots lie in several repositories: what it tells of them is told of all. */
-// Turn 4 of 4.
+// Turn 4 of 8.
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -1,5 +1,5 @@
 /** What the agent says of directories that it could not read, and that it looks again. */
-// Turn 1 of 4.
+// Turn 4 of 8.
 import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** What keeps jobs from running, and what lets them go on, through the real agent. */
+// Turn 6 of 8.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** The real agent on a machine that sleeps: what was missed is made up for once, however often it wakes. */
-// Turn 1 of 4.
+// Turn 8 of 8.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually, openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';

@@ -1,4 +1,5 @@
 /** What a watched source reports, of a real directory through the real watchers. */
+// Turn 5 of 8.
 
 import {
   appendFileSync,

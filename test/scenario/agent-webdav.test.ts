@@ -1,5 +1,5 @@
 /** Snapshots as a folder, of the real agent: the bytes of files, at whichever destination they are. */
-// Turn 2 of 4.
+// Turn 5 of 8.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 3 of 8.
 import {
   closeSync,
   ftruncateSync,

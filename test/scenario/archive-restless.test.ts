@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 4 of 8.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';

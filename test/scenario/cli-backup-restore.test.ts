@@ -1,4 +1,4 @@
-// Turn 4 of 4.
+// Turn 8 of 8.
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';

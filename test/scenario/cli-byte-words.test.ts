@@ -1,5 +1,5 @@
 /** Words and paths in bytes that are no UTF-8: they are taken as they are, or refused, and never become others. */
-// Turn 1 of 4.
+// Turn 3 of 8.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,3 +1,4 @@
+// Turn 6 of 8.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

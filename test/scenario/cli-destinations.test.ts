@@ -1,5 +1,5 @@
 /** `holdfast destinations` and `holdfast status`, as they are typed: with an agent and without. */
-// Turn 1 of 4.
+// Turn 4 of 8.
 import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,5 +1,5 @@
 /** `holdfast enroll` as it is typed, with an agent and without; and an agent that is killed while it reports. */
-// Turn 4 of 4.
+// Turn 1 of 8.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-// Turn 4 of 4.
+// Turn 6 of 8.
 import { once } from 'node:events';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /** A machine with a write-only key stores a snapshot with another's name and paths: what the commands say of it. */
-// Turn 2 of 4.
+// Turn 6 of 8.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** Snapshots that nobody can read any more: prune says how they are given up, and that is how it goes. */
-// Turn 4 of 4.
+// Turn 5 of 8.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** Names that would drive a terminal come from the disk, the command line and the repository. The program must be built. */
+// Turn 6 of 8.
 import { once } from 'node:events';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** What `--json` promises, of every command that has it. The program must be built. */
-// Turn 2 of 4.
+// Turn 3 of 8.
 import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 5 of 8.
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

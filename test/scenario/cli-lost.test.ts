@@ -1,5 +1,5 @@
 /** Snapshots that are gone from the storage for good: nothing is removed by lists that lack them, until they are given up. */
-// Turn 1 of 4.
+// Turn 7 of 8.
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** `holdfast partner` through the real program: accounts, the service in the foreground, copies of its store. */
+// Turn 3 of 8.
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** Commands on a destination that is named as the configuration does, and on one that does not answer. */
-// Turn 3 of 4.
+// Turn 5 of 8.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Turn 1 of 4.
+// Turn 7 of 8.
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
 /** Standard input and output of every kind of file: each byte arrives, or there is an error. */
+// Turn 4 of 8.
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /** A server with a write-only key, by the commands that a person uses. */
-// Turn 4 of 4.
+// Turn 1 of 8.
 
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

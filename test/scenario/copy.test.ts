@@ -1,3 +1,4 @@
+// Turn 7 of 8.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, linkSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

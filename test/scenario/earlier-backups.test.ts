@@ -1,5 +1,5 @@
 /** What the README says line by line, with a disk that is not there: no backups vanish from sight, and each refusal names the way. */
-// Turn 1 of 4.
+// Turn 1 of 8.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';

@@ -2,7 +2,7 @@
  * How often a far destination is asked: counted by an S3 store in this process, from the program's start to its end.
  * The table of docs/destinations.md says the same.
  */
-// Turn 3 of 4.
+// Turn 8 of 8.
 import { appendFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,5 +1,5 @@
 /** docs/first-steps.md: the real program and the real curl do what the document shows. */
-// Turn 4 of 4.
+// Turn 5 of 8.
 import { spawnSync } from 'node:child_process';
 import { mkdir, symlink } from 'node:fs/promises';
 import path from 'node:path';

@@ -1,4 +1,5 @@
 /** A storage that does not list a tombstone shows a forgotten snapshot as the newest one: no rule may go by that. */
+// Turn 4 of 8.
 import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

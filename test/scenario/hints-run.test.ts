@@ -1,5 +1,5 @@
 /** What an error says to type is typed, by a shell, and works: for who runs the program by npm, and by its path. */
-// Turn 4 of 4.
+// Turn 1 of 8.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

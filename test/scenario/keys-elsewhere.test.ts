@@ -1,5 +1,5 @@
 /** One host rotates the keys and seals everything anew while others have the repository open since before. */
-// Turn 1 of 4.
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /** Whoever moves to another destination has one recovery kit: it opens the new place as it opens the old one. */
-// Turn 2 of 4.
+// Turn 5 of 8.
 import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Turn 4 of 4.
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

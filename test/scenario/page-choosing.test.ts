@@ -1,5 +1,5 @@
 /** The page of the real agent: what it suggests to protect, the directories of the machine, and how much a source is. */
-// Turn 2 of 4.
+// Turn 3 of 8.
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';

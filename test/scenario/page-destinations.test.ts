@@ -1,5 +1,5 @@
 /** The page of the real agent: where backups go, secrets that are typed, the recovery kit, and what opens a repository. */
-// Turn 4 of 4.
+// Turn 5 of 8.
 import { once } from 'node:events';
 import {
   chmodSync,

@@ -1,5 +1,5 @@
 /** The Partner service as it is started: asked over HTTP for a webhook, it delivers to a receiver of tests. */
-// Turn 2 of 4.
+// Turn 6 of 8.
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

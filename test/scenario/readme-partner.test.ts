@@ -1,5 +1,5 @@
 /** The second part of the README, line by line: from an account to the first webhook, through the real programs. */
-// Turn 4 of 4.
+// Turn 8 of 8.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';

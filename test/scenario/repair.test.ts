@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 7 of 8.
 import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

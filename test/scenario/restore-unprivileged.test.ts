@@ -1,5 +1,5 @@
 /** Restores by somebody who is not root: everything of what is his own comes back. */
-// Turn 2 of 4.
+// Turn 4 of 8.
 import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -1,4 +1,5 @@
 /** Bit rot in packs while the sources still have everything: what a check says of it, and that the next backup makes it good. */
+// Turn 2 of 8.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
 /** `holdfast service`, `doctor` and `completion`, as they are typed. */
-// Turn 1 of 4.
+// Turn 3 of 8.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,5 @@
 /** A machine that adds backups which it cannot read, beside one that reads them all. */
+// Turn 7 of 8.
 
 import { createHash } from 'node:crypto';
 import { chmodSync, linkSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -2,7 +2,7 @@
  * A machine with a write-only key was broken into, and whoever did it has planted what such a key can make. The administrator
  * does what docs/security.md says: changes keys, removes that one, seals anew, and lets `recover` take away the rest.
  */
-// Turn 1 of 4.
+// Turn 7 of 8.
 import { randomBytes } from 'node:crypto';
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

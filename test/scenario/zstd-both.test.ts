@@ -1,5 +1,5 @@
 /** A repository does not know which zstd wrote it: each restores and goes on with what the other stored. */
-// Turn 3 of 4.
+// Turn 6 of 8.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -2,7 +2,7 @@
  * Snapshots made to harm the machine that restores them. Whatever is in them, nothing is written outside of the target,
  * nothing privileged comes into being, and the restore ends soon. Lines L15 to L17 of the security checklist.
  */
-// Turn 2 of 4.
+// Turn 2 of 8.
 import { execFileSync } from 'node:child_process';
 import {
   lstatSync,

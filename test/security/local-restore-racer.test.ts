@@ -2,7 +2,7 @@
  * Somebody who may write to the target swaps directories for links to elsewhere while files are restored into them. Line
  * L16 of the security checklist: with `HOLDFAST_LONG=1` as often as it says.
  */
-// Turn 4 of 4.
+// Turn 7 of 8.
 import { spawn } from 'node:child_process';
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

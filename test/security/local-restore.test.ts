@@ -2,7 +2,7 @@
  * Browsing and restoring reach what they are allowed to reach, and nothing else, however it is written. Line L14 of the
  * security checklist; L15 to L17 are in local-hostile-snapshots and local-restore-racer.
  */
-// Turn 3 of 4.
+// Turn 3 of 8.
 import {
   existsSync,
   lstatSync,

@@ -2,6 +2,7 @@
  * Secrets that go into a running agent by every way there is, and do not come out again. Lines L19 and L20 of the
  * security checklist. The program must be built.
  */
+// Turn 2 of 8.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,4 +1,5 @@
 /** Secrets that are typed on the page: they get where the page puts them, and those that are there already get nowhere else. */
+// Turn 2 of 8.
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

@@ -2,6 +2,7 @@
  * What a web page of somebody else, or another program of this machine, can do to the agent over HTTP: nothing. Lines
  * L01 to L05, L07, L12 and L13 of the security checklist, on real sockets and on every route.
  */
+// Turn 3 of 8.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

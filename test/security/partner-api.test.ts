@@ -1,5 +1,5 @@
 /** Lines P01 to P05 and P12 of the security checklist: keys, tenants, bounds, repeated requests, rates, the audit log. */
-// Turn 4 of 4.
+// Turn 8 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
 import { partnerRoutes } from '../support/partner-judge.ts';

@@ -1,4 +1,5 @@
 /** Who gets into the settings page of the Partner service, and what a page of somebody else, or a hostile name, can do. */
+// Turn 7 of 8.
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { visible } from '../../src/ui/components/own-text.tsx';

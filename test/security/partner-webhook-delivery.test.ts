@@ -2,7 +2,7 @@
  * Lines P07 and P08 of the security checklist: every message is signed as Standard Webhooks has it, and none is lost.
  * Judged by the reference implementation of Standard Webhooks, at a real https receiver.
  */
-// Turn 2 of 4.
+// Turn 1 of 8.
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import { createSealing } from '../../src/partner/secrets/sealing.ts';

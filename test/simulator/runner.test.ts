@@ -1,4 +1,5 @@
 /** The processes of the simulator: each seed is played once, and they end with whoever started them. */
+// Turn 8 of 8.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,17 +1,17 @@
 /**
- * Test files that take turns. Each of those that take more than two seconds, and catch no planted defect, says which of four
- * turns is its own: `npm test` runs one turn, which the commit chooses, beside all other files. So four changes try about as
- * much as a run of everything does. Who asks for files or for names of tests by themselves has all of theirs.
+ * Test files that take turns. A file that takes more than some two seconds says which of eight turns it belongs to.
+ * `npm test` runs the files of one turn, which the commit chooses, and all files without a turn. Eight changes together
+ * therefore try about as much as one run of everything. A run that names files or tests has all of them.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 
-const TURNS = 4;
+const TURNS = 8;
 
-/** 1 to 4; `all`: nothing is left out. */
+/** 1 to 8; `all`: nothing is left out. */
 export type Turn = number | 'all';
 
-const MARK = /^\/\/ Turn (\d) of 4\.$/m;
+const MARK = /^\/\/ Turn (\d) of 8\.$/m;
 
 export function takesTurns(content: string): boolean {
   return MARK.test(content);
@@ -32,7 +32,7 @@ export function hasTurn(at: number): boolean {
 /**
  * The turn of this run.
  * @param words those of the command line, with the options
- * @param wish `all`, or 1 to 4
+ * @param wish `all`, or 1 to 8
  * @throws {Error} when there is no such turn
  */
 export function turnOf(words: readonly string[], wish: string | undefined, directory: string): Turn {
@@ -42,7 +42,7 @@ export function turnOf(words: readonly string[], wish: string | undefined, direc
 
 function turnOfName(name: string): Turn {
   if (name === 'all') return 'all';
-  if (!/^[1-4]$/.test(name)) throw new Error(`HOLDFAST_TURN is "${name}": it is all, or 1 to ${TURNS}`);
+  if (!/^[1-8]$/.test(name)) throw new Error(`HOLDFAST_TURN is "${name}": it is all, or 1 to ${TURNS}`);
   return Number(name);
 }
 

@@ -1,4 +1,4 @@
-// Turn 4 of 4.
+// Turn 4 of 8.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';

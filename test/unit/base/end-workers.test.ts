@@ -1,4 +1,4 @@
-// Turn 2 of 4.
+// Turn 8 of 8.
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { endWorkers } from '../../../src/base/end-workers.ts';

@@ -1,3 +1,4 @@
+// Turn 2 of 8.
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { asByteString } from '../../../src/base/byte-path.ts';

@@ -1,3 +1,4 @@
+// Turn 1 of 8.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NO_BOOKKEEPING } from '../../../src/db/jobs.ts';
 import { MOST_RESULTS, MOST_WAITING, type ReportContents } from '../../../src/db/partner-reports.ts';

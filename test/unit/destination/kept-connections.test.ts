@@ -1,4 +1,5 @@
 /** A balancer that forgets kept connections: what comes as the second request on one is reset, done or not. */
+// Turn 4 of 8.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect, createServer as createLine, type AddressInfo, type Socket } from 'node:net';

@@ -1,4 +1,4 @@
-// Turn 4 of 4.
+// Turn 6 of 8.
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Turn 1 of 4.
+// Turn 5 of 8.
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
 import { whileMoving } from '../../../src/destination/stall.ts';

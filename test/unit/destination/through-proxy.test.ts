@@ -1,5 +1,5 @@
 /** Every client of the web in the program, in a network that is left only through a proxy. */
-// Turn 2 of 4.
+// Turn 5 of 8.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';

@@ -1,4 +1,5 @@
 /** Copies in place of backups, in the real engine process. */
+// Turn 1 of 8.
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// Turn 1 of 4.
+// Turn 1 of 8.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority } from 'node:os';

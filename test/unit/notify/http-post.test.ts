@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 6 of 8.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { post, type Post } from '../../../src/notify/http-post.ts';
 import { DeliveryError } from '../../../src/notify/sender.ts';

@@ -1,4 +1,5 @@
 /** Storages undo deletions: by versions that somebody restores, by copies that lag, by programs that synchronise. */
+// Turn 1 of 8.
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';

@@ -1,5 +1,5 @@
 /** What begins a backup when watching starts over. */
-// Turn 4 of 4.
+// Turn 4 of 8.
 import { mkdirSync, mkdtempSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

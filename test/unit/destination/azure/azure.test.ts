@@ -1,5 +1,5 @@
 /** A container of Azure Blob Storage in whose place something else answers. */
-// Turn 4 of 4.
+// Turn 8 of 8.
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

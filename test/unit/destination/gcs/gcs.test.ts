@@ -1,3 +1,4 @@
+// Turn 3 of 8.
 import { describe, expect, test } from 'vitest';
 import { DestinationError } from '../../../../src/base/errors.ts';
 import type { Destination } from '../../../../src/destination/destination.ts';

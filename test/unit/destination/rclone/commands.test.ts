@@ -1,4 +1,5 @@
 /** What rclone answers, and how long it may take. */
+// Turn 6 of 8.
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

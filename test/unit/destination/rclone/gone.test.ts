@@ -1,4 +1,5 @@
 /** A remote whose folder goes away, as when what it lies on is unmounted. */
+// Turn 4 of 8.
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

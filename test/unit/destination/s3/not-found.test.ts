@@ -1,4 +1,5 @@
 /** "Not found" of an S3 store, and of a proxy in front of one that does not run. */
+// Turn 8 of 8.
 import { describe, expect, test } from 'vitest';
 import type { Destination } from '../../../../src/destination/destination.ts';
 import { withRetry } from '../../../../src/destination/retry.ts';

@@ -1,4 +1,5 @@
 /** Buckets that protect what is stored, by versions and Object Lock or by refusing to delete. */
+// Turn 2 of 8.
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import type { Destination } from '../../../../src/destination/destination.ts';

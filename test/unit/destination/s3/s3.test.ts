@@ -1,3 +1,4 @@
+// Turn 2 of 8.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';

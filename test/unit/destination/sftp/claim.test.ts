@@ -1,5 +1,5 @@
 /** A claim on a name, where a server has no hard links: who stands behind it, when the answer to who made it is lost. */
-// Turn 2 of 4.
+// Turn 6 of 8.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

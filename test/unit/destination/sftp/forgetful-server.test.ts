@@ -1,5 +1,5 @@
 /** A server that does not see for a moment what was made there just now, as one with a cache of directories may not. */
-// Turn 1 of 4.
+// Turn 1 of 8.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

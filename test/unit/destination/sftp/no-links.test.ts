@@ -1,5 +1,5 @@
 /** An OpenSSH server that offers hard links, on a file system that has none: exFAT, FAT, CIFS, many of FUSE. */
-// Turn 4 of 4.
+// Turn 3 of 8.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

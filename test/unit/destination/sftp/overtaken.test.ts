@@ -1,5 +1,5 @@
 /** Two writers of one name on a server that knows no way to create a file only where there is none. */
-// Turn 1 of 4.
+// Turn 2 of 8.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 /** A server that makes files and writes nothing to them, as OpenSSH answers for an account whose quota is used up. */
-// Turn 2 of 4.
+// Turn 2 of 8.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

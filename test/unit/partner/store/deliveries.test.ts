@@ -1,3 +1,4 @@
+// Turn 1 of 8.
 import { CompiledQuery } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { isDueAt, type DeliveryClaim } from '../../../../src/partner/store/deliveries.ts';

@@ -1,4 +1,4 @@
-// Turn 1 of 4.
+// Turn 7 of 8.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RUNNING_MS, type RunningKey } from '../../../../src/partner/store/idempotency.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';

@@ -1,4 +1,4 @@
-// Turn 3 of 4.
+// Turn 3 of 8.
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { sql } from 'kysely';

@@ -1,5 +1,5 @@
 /** Instances that deliver from one queue, to real https receivers on loopback. */
-// Turn 1 of 4.
+// Turn 8 of 8.
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AT_ONCE_PER_ENDPOINT } from '../../../../src/partner/webhooks/turns.ts';
