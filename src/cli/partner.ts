@@ -43,11 +43,19 @@ interface InitOptions extends PlaceOptions {
 const OPERATOR: Actor = { name: 'operator', keyId: null, ip: null };
 
 const STATUS_CHANGES = [
-  ['suspend', 'suspended', 'Suspend the account of a partner'],
-  ['resume', 'active', 'Take back that the account of a partner is suspended'],
+  [
+    'suspend',
+    'suspended',
+    'Suspend the account of a partner',
+    'Until it is resumed, its API keys and its devices are refused. Devices go on backing up, and report later what they did.',
+  ],
+  [
+    'resume',
+    'active',
+    'Resume a suspended account of a partner',
+    'Its API keys and its devices are accepted again, and devices report what they did meanwhile.',
+  ],
 ] as const;
-const WHILE_SUSPENDED =
-  'While it is, its API keys and its devices are refused; devices go on backing up and keep what there is to report.';
 
 export function define(command: Command, context: Context): void {
   command.usage('[COMMAND] [options]').helpCommand(false).enablePositionalOptions();
@@ -89,11 +97,11 @@ export function define(command: Command, context: Context): void {
   addOutputOptions(copy, { json: 'The result as a JSON object' }).action(
     async (file: string, options: PlaceOptions) => await makeCopy(file, options, context),
   );
-  for (const [name, status, what] of STATUS_CHANGES) {
+  for (const [name, status, what, then] of STATUS_CHANGES) {
     const change = command
       .command(`${name} <email>`)
       .summary(what)
-      .description(`${what}. ${WHILE_SUSPENDED}`)
+      .description(`${what}. ${then}`)
       .helpOption('-h, --help', 'Show this help')
       .option(...config);
     addOutputOptions(change, { json: 'The result as a JSON object' }).action(

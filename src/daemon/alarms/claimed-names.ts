@@ -77,9 +77,12 @@ export class ClaimedNames {
       if (mine === undefined || mine.isTold) continue;
       const others = othersOf(one, mine, alikeTo(folded));
       if (others.length === 0 && !isSameName(here, folded)) continue;
-      judged.set(name, { ...mine, isTold: true });
       const ofKey = open.filter(({ facts }) => facts['key'] === storeKey(claim.storedBy));
-      if (ofKey.length >= OPEN_OF_KEY || ofKey.some(({ source }) => source === shown(claim.host))) continue;
+      const isOpen = ofKey.some(({ source }) => source === shown(claim.host));
+      // Told when there is room again, after a person has seen the others.
+      if (!isOpen && ofKey.length >= OPEN_OF_KEY) continue;
+      judged.set(name, { ...mine, isTold: true });
+      if (isOpen) continue;
       const alarm = alarmOf(claim, others, this.#clock.now());
       open.push(alarm);
       raised.push(alarm);

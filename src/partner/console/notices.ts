@@ -8,7 +8,6 @@ export const DoneQuery = Type.Object(done, { additionalProperties: false });
 
 const DONE: Readonly<Record<string, string>> = {
   password: 'The password was changed. All other sessions have ended.',
-  'signed-out-others': 'All other sessions have ended.',
   'factor-set': 'The second factor is set up: from now on, signing in asks for a code.',
   'factor-removed': 'The second factor was removed.',
   revoked: 'The API key was revoked. Requests with it are refused from now on.',

@@ -130,7 +130,7 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
         .selectFrom('devices')
         .innerJoin('customers', 'customers.id', 'devices.customer_id')
         .innerJoin('partners', 'partners.id', 'devices.partner_id')
-        .select(['devices.id', 'devices.partner_id'])
+        .select(['devices.id', 'devices.partner_id', 'devices.last_backup_at', 'devices.expected_since'])
         .where('customers.status', '=', 'active')
         // A suspended partner's devices cannot report.
         .where('partners.status', '=', 'active')
@@ -153,13 +153,19 @@ export function createDeviceStore(db: StoreDatabase, hash: KeyedHash): DeviceSto
         .limit(limit)
         .execute();
       // Each device has its own transaction, so that nobody waits for all of them.
-      for (const { id, partner_id: partnerId } of late) await markOne(db, partnerId, id, now);
+      for (const device of late) await markOne(db, device, now);
       return late.length;
     },
   };
 }
 
-async function markOne(db: StoreDatabase, partnerId: string, id: string, now: number): Promise<void> {
+type Late = Pick<DeviceTable, 'id' | 'partner_id' | 'last_backup_at' | 'expected_since'>;
+
+async function markOne(
+  db: StoreDatabase,
+  { id, partner_id: partnerId, last_backup_at: last, expected_since: since }: Late,
+  now: number,
+): Promise<void> {
   await db.write(async (trx) => {
     const row = await trx
       .updateTable('devices')
@@ -168,6 +174,9 @@ async function markOne(db: StoreDatabase, partnerId: string, id: string, now: nu
       .where('id', '=', id)
       // Another instance may have marked the device meanwhile.
       .where('missed_since', 'is', null)
+      // The device may have reported a backup meanwhile, or another schedule.
+      .where('last_backup_at', last === null ? 'is' : '=', last)
+      .where('expected_since', since === null ? 'is' : '=', since)
       .where('removed_at', 'is', null)
       .returningAll()
       .executeTakeFirst();

@@ -132,3 +132,16 @@ describe('a name under which a write-only key stores', () => {
     expect(hostClaims([snapshot])).toMatchObject([{ host: 'lab', firstMs: 5, storedBy: { number: 3 } }]);
   });
 });
+
+test('a name that comes while ten alarms of its key are open is told after a person has seen those', () => {
+  const claims = Array.from({ length: 11 }, (_, at) => `db${at}`).flatMap((host) => [
+    claim(FULL_KEYS, host, 1),
+    claim(keyNumber(3), host, 5),
+  ]);
+  expect(judged(...claims)).toHaveLength(10);
+  expect(judged(...claims)).toEqual([]);
+  names.acknowledge();
+  expect(judged(...claims)).toHaveLength(1);
+  names.acknowledge();
+  expect(judged(...claims)).toEqual([]);
+});

@@ -184,4 +184,24 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
     expect(await store.devices.markMissed(10)).toBe(1);
     expect(await missed()).toBe(2);
   });
+
+  it('are not late any more when the backup ends while others are told of', async () => {
+    const hourly = { expectedEverySeconds: 3_600 };
+    const ids: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const { device } = await someDevice(store, partnerId, customerId);
+      await store.reports.accept(
+        partnerId,
+        device.id,
+        report(1, { ...hourly, results: [backup(site.clock.now())] }),
+      );
+      ids.push(device.id);
+    }
+    site.clock.jump(91 * MINUTE);
+    const results = [backup(site.clock.now())];
+    const reported = async (id: string): Promise<unknown> =>
+      await store.reports.accept(partnerId, id, report(2, { ...hourly, results }));
+    await Promise.all([store.devices.markMissed(10), ...ids.map(reported)]);
+    for (const id of ids) expect(await store.devices.get(partnerId, id)).toMatchObject({ missedSince: null });
+  });
 });
