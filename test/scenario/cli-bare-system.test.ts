@@ -30,7 +30,7 @@ test.runIf(canHideProc())('a backup and its restore need no /proc', async () => 
   await place.expectRun(['backup', place.source], 0, options);
   const target = join(place.directory, 'restored');
   await place.expectRun(['restore', 'latest', '--target', target], 0, options);
-  const found = ['d/f', 'g'].map((name) => readFileSync(join(target, name), 'utf8'));
+  const found = ['d/f', 'g'].map((name) => readFileSync(join(target, place.source, name), 'utf8'));
   expect(found).toEqual(['kept', 'too']);
 });
 
