@@ -54,7 +54,7 @@ function wordsOf(title: string): readonly string[] {
 }
 
 test('docs/reliability/planted-defects.md says what the headers say', () => {
-  // npm run test:planted -- --page > docs/reliability/planted-defects.md
+  // npm run --silent test:planted -- --page > docs/reliability/planted-defects.md
   expect(read('docs/reliability/planted-defects.md')).toBe(plantedPage(defects));
 });
 
