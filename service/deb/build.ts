@@ -174,6 +174,8 @@ function stageDocuments(): void {
     if (/\.(?:md|jsonc?)$/.test(name) && name !== 'LICENSE.md')
       put(`${home}/docs/${name}`, readFileSync(path.join(root, 'docs', name)));
   }
+  for (const name of readdirSync(path.join(root, 'docs', 'reliability')))
+    put(`${home}/docs/reliability/${name}`, readFileSync(path.join(root, 'docs', 'reliability', name)));
   for (const name of ['README.md', 'recover.py'])
     put(`${home}/docs/recover/${name}`, readFileSync(path.join(root, 'docs', 'recover', name)));
   for (const name of ['README.md', 'config.example.json'])

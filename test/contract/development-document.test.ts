@@ -15,7 +15,9 @@ it('explains each script of the project once', () => {
 });
 
 it('is of all scripts that documents name', () => {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const docs = readdirSync(join(root, 'docs'), { encoding: 'utf8', recursive: true }).filter((name) =>
+    name.endsWith('.md'),
+  );
   const texts = ['README.md', ...docs.map((name) => join('docs', name))].map(read);
   const named = texts.flatMap((text) => [...text.matchAll(/npm run ([a-z][\w:]*)/g)]);
   expect(named.length).toBeGreaterThan(20);

@@ -4,13 +4,13 @@ import { parseArgs } from 'node:util';
 import { readDefects, type Defect } from './defect.ts';
 import { choiceOf, judge, type Verdict } from './judge.ts';
 import { makeScratchCopy, type ScratchCopy } from './scratch-copy.ts';
-import { plantedSection } from './table.ts';
+import { plantedPage } from './table.ts';
 import { runTests } from './vitest-run.ts';
 
 const usage = `usage: npm run test:planted -- [options] [NAME…]
   NAME         number of a patch, or part of its name; all patches without one
   --list       names the patches and the promises that they break
-  --section    prints the section of docs/reliability.md
+  --page       prints docs/reliability/planted-defects.md
   --json FILE  where the verdicts go as JSON
 `;
 
@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     list: { type: 'boolean', default: false },
-    section: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
     json: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
@@ -35,8 +35,8 @@ async function main(): Promise<number> {
     process.stderr.write(usage);
     return 2;
   }
-  if (values.section) {
-    process.stdout.write(plantedSection(all));
+  if (values.page) {
+    process.stdout.write(plantedPage(all));
     return 0;
   }
   if (values.list) {

@@ -1,6 +1,6 @@
 /**
  * `npm run test:simulator -- --seeds 100000 --from 1`, `-- --seed 17 --replay`, `-- --defects`, and the same of
- * `test:attacker`: docs/reliability.md says what is simulated.
+ * `test:attacker`: docs/reliability/simulator.md and attacker.md say what is simulated.
  */
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

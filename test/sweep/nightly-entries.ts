@@ -1,4 +1,4 @@
-/** What `npm run test:nightly` runs, and how often: the second column of the fault catalogue (docs/reliability.md). */
+/** What `npm run test:nightly` runs, and how often: the second column of the fault catalogue (docs/reliability/fault-catalogue.md). */
 
 /** One sweep, in parts that can be run one by one. */
 export interface Entry {

@@ -14,7 +14,7 @@ import { booted, installed, type Frozen } from './stages.ts';
 
 const USAGE = `usage: npm run test:system -- [options] [part …]
   --list         the parts, and how long each may take
-  --cuts N       power cuts on each file system (default: as many as the figures in docs/reliability.md)
+  --cuts N       power cuts on each file system (default: as many as the figures in docs/reliability/system-test.md)
   --on NAMES     power cuts on these file systems alone, as in xfs,btrfs
   --seed N       another choice of moments (default: by the clock)
   --scratch DIR  where the disks of the machines go (default: the system's)

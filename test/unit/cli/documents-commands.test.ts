@@ -6,7 +6,9 @@ import { expect, test } from 'vitest';
 import { commandTree } from '../../support/commands-text.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
-const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const docs = readdirSync(join(root, 'docs'), { encoding: 'utf8', recursive: true }).filter((name) =>
+  name.endsWith('.md'),
+);
 const documents = ['README.md', ...docs.map((name) => join('docs', name))];
 const tree = await commandTree();
 
