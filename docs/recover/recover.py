@@ -516,7 +516,9 @@ def work(slot):
 
 def check_cost(kdf, where, any_cost):
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    most = min(1_048_576, max(65_536, memory // 4 // KIB))
+    # The usual cost may take three quarters of a small machine.
+    usual = min(262_144, memory * 3 // 4 // KIB)
+    most = min(1_048_576, max(65_536, usual, memory // 4 // KIB))
     if not any_cost and not (65_536 <= kdf["m"] <= most and 1 <= kdf["t"] <= 8 and 1 <= kdf["p"] <= 8):
         raise Damage(where, f"asks for {kdf['m']} KiB of memory, {kdf['t']} passes, {kdf['p']} lanes; --any-cost allows it")
 

@@ -47,7 +47,7 @@ export interface CreateOptions extends OpenOptions {
 
 /** 32 MiB; tests use smaller packs. */
 const PACK_TARGET = 33_554_432;
-/** 2 MiB: 1.4 % smaller than 1 MiB on a source tree (docs/performance.md), still one quick read for a single file. */
+/** 2 MiB: 1.4 % smaller than 1 MiB on a source tree (docs/architecture.md), still one quick read for a single file. */
 const SEGMENT_TARGET = 2_097_152;
 /** 72 h of storage time between marking and deleting. */
 const GRACE_SECONDS = 259_200;
