@@ -1,0 +1,68 @@
+/** Every setting has a name on the page and a field there, unless this file says why it has none. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { english } from '../../../src/ui/language/english/english.ts';
+
+interface Node {
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly patternProperties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly anyOf?: readonly Node[];
+}
+
+const ROOT = join(import.meta.dirname, '../../..');
+const SCHEMA = JSON.parse(readFileSync(join(ROOT, 'docs/config.schema.json'), 'utf8')) as Node;
+/** Where a secret comes from is one field. */
+const SECRET_PARTS = ['file', 'env', 'command', 'credential'];
+
+/** Settings that the page does not show, with the reason. */
+const FILE_ONLY: Readonly<Record<string, string>> = {
+  $schema: 'for editors',
+  version: 'set by the program',
+  'sources[].hooks.timeout': 'who writes hooks does so in the file',
+  'sources[].hooks.onFailure': 'who writes hooks does so in the file',
+  'destinations.NAME.untested': 'set and cleared by the trial of the destination',
+  'restore.allowedRoots': 'limits what the page may do, so the page may not change it',
+  'partner.whileSuspended': 'agreed with the provider',
+  'partner.afterTrial': 'agreed with the provider',
+};
+
+function namesIn(node: Node, name: string): readonly string[] {
+  const { properties = {}, patternProperties = {}, items, anyOf = [] } = node;
+  if (SECRET_PARTS.every((part) => part in properties)) return [name];
+  const below = [
+    ...Object.entries(properties).flatMap(([key, part]) =>
+      namesIn(part, name === '' ? key : `${name}.${key}`),
+    ),
+    ...Object.values(patternProperties).flatMap((part) => namesIn(part, `${name}.NAME`)),
+    ...anyOf.flatMap((part) => namesIn(part, name)).filter((one) => one !== name),
+    ...(items?.properties === undefined ? [] : namesIn(items, `${name}[]`)),
+  ];
+  return below.length === 0 ? [name] : below;
+}
+
+const settings = [...new Set(namesIn(SCHEMA, ''))];
+const shown = settings.filter((name) => !(name in FILE_ONLY));
+/** Code of the fields, but for the file that has the shape of all settings, shown or not. */
+const source = ['pages/settings', 'parts']
+  .map((room) => join(ROOT, 'src/ui', room))
+  .flatMap((room) => readdirSync(room).map((file) => join(room, file)))
+  .filter((file) => !file.endsWith('settings-values.ts'))
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
+
+test('the settings that the page does not show are there', () => {
+  expect(Object.keys(FILE_ONLY).filter((name) => !settings.includes(name))).toEqual([]);
+});
+
+describe.each(shown)('%s', (name) => {
+  test('has a name in the words of its reader', () => {
+    expect(Object.keys(english.settings.names)).toContain(name);
+  });
+
+  test('has a field', () => {
+    const [own = ''] = name.split('.').slice(-1);
+    expect(new RegExp(`\\b${own.replace('[]', '')}\\b`).test(source)).toBe(true);
+  });
+});
