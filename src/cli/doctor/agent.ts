@@ -10,6 +10,8 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { callAgent } from '../../control/client.ts';
 import { farMountsOf, farPlaceOf } from '../../system/far-mounts.ts';
 import { count } from '../terminal/wording.ts';
+import { protectionOf } from '../../jobs/protection.ts';
+import type { Context } from '../command/context.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
 import { isHoldfast } from '../install/port.ts';
 import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
@@ -87,6 +89,15 @@ async function takenPort(port: number): Promise<Finding> {
         `Another program uses port ${port}`,
         `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${another}`,
       );
+}
+
+/** What the agent says first when it is asked whether all is protected. */
+export async function checkProtection({ env, clock, signal }: Context): Promise<Finding> {
+  const status = await callAgent(statePaths(env).run, 'status', {}, signal);
+  const { level, sentence } = protectionOf(status, clock.now());
+  if (level === 'good') return ok('backups', sentence);
+  const judge = level === 'bad' ? problem : warning;
+  return judge('backups', sentence, `All that the agent says, and what to do: ${holdfast`status`}`);
 }
 
 /** Milliseconds after which counting stops: an answer that is nearly right is better than none. */

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { existsSync } from 'node:fs';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { directoryOf } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
-import { checkAgent, checkPort, checkWatching, unwatchedSources } from './agent.ts';
+import { knownDestinations } from '../agent/ask-agent.ts';
+import { checkAgent, checkPort, checkProtection, checkWatching, unwatchedSources } from './agent.ts';
 import { guarded, type Finding } from '../../daemon/doctor/finding.ts';
 import { writeBundle } from './bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
@@ -105,19 +107,28 @@ async function examineSettings(
   agent: RunningAgent | undefined,
   context: Context,
 ): Promise<readonly Finding[]> {
+  const known = new Map(
+    ((await knownDestinations(context)) ?? []).flatMap(({ name, repository_id: id }): [string, string][] =>
+      id ? [[name, id]] : [],
+    ),
+  );
   const findings: Finding[] = [
-    await guarded('repository', async () => await checkRepository(settings, context)),
-    ...(await checkOtherPlaces(settings, context)),
+    await guarded('repository', async () => await checkRepository(settings, known, context)),
+    ...(await checkOtherPlaces(settings, known, context)),
     await guarded('port', async () => await checkPort(settings.listen.port, agent)),
   ];
+  if (agent !== undefined)
+    findings.push(await guarded('backups', async () => await checkProtection(context)));
+  for (const { name, url } of settings.destinations) {
+    const directory = directoryOf(url);
+    if (directory === undefined || !existsSync(directory)) continue;
+    const check = `space of ${name}`;
+    findings.push(await guarded(check, async () => await checkSpace(check, directory, name)));
+  }
   const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);
   const directory = place === undefined ? undefined : directoryOf(place.url);
   if (directory !== undefined)
     findings.push(
-      await guarded(
-        'destination space',
-        async () => await checkSpace('destination space', directory, place?.name),
-      ),
       ...sameDiskFindings(
         directory,
         settings.sources.map(({ path }) => path),

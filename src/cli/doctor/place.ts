@@ -13,7 +13,7 @@ import type { Context } from '../command/context.ts';
 import { checkOpening, lookAt } from '../places/destination-look.ts';
 import { readMachineKey, requireWritable, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
-import { count } from '../terminal/wording.ts';
+import { count, shortId } from '../terminal/wording.ts';
 import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
@@ -86,8 +86,15 @@ export async function checkSettings(
   }
 }
 
+/** The ids of repositories by the names of their destinations, as far as the running agent knows them. */
+export type KnownIds = ReadonlyMap<string, string>;
+
 /** Checks that the repository that backups go to opens with its key. */
-export async function checkRepository(settings: Settings, context: Context): Promise<Finding> {
+export async function checkRepository(
+  settings: Settings,
+  known: KnownIds,
+  context: Context,
+): Promise<Finding> {
   const check = 'repository';
   const { defaultDestination, destinations } = settings;
   const place = destinations.find(({ name }) => name === defaultDestination);
@@ -102,29 +109,46 @@ export async function checkRepository(settings: Settings, context: Context): Pro
   const isEmbedded = directory === paths.repository;
   if (isEmbedded && !(await isThere(paths.repositoryId)) && !(await isThere(paths.repository)))
     return warning(check, 'There is none yet', `The first start makes it: ${holdfast`start --source DIR`}`);
-  return await checkOpening(check, place, context);
+  return await checkOpening(check, place, known.get(place.name), context);
 }
 
 /** Checks the other destinations of the settings: their backups are of use only while they can be opened. */
-export async function checkOtherPlaces(settings: Settings, context: Context): Promise<readonly Finding[]> {
+export async function checkOtherPlaces(
+  settings: Settings,
+  known: KnownIds,
+  context: Context,
+): Promise<readonly Finding[]> {
   const others = settings.destinations.filter(({ name }) => name !== settings.defaultDestination);
   const findings: Finding[] = [];
   for (const place of others) {
     const check = place.url === settings.embedded.url ? 'earlier backups' : `destination ${place.name}`;
-    findings.push(await guarded(check, async () => await checkOther(check, place, context)));
+    findings.push(
+      await guarded(check, async () => await checkOther(check, place, known.get(place.name), context)),
+    );
   }
   return findings;
 }
 
-async function checkOther(check: string, place: DestinationSettings, context: Context): Promise<Finding> {
+async function checkOther(
+  check: string,
+  place: DestinationSettings,
+  remembered: string | undefined,
+  context: Context,
+): Promise<Finding> {
   const shown = shownPlace(parseLocation(place.url));
   const { state, problem: text } = await lookAt(place, undefined, context);
   const test = `Try it out with: ${holdfast`destinations test ${place.name}`}`;
+  if (state === 'empty' && remembered !== undefined)
+    return problem(
+      check,
+      `There is no repository at ${shown}, although the backups went there (${shortId(remembered)})`,
+      'Connect or mount its disk. Do not make another repository there.',
+    );
   if (state === 'empty') return ok(check, `${shown} is there, and not used yet`);
   if (state === 'missing' && place.untested === true)
     return warning(check, `${shown} is not there, and was never tested`, test);
   if (state === 'missing') return problem(check, text ?? `${shown} is not there`, test);
-  return await checkOpening(check, place, context);
+  return await checkOpening(check, place, remembered, context);
 }
 
 async function isThere(path: string): Promise<boolean> {

@@ -24,6 +24,8 @@ export interface ChosenPlace {
   readonly how: 'embedded' | 'default' | 'named';
   /** The destination of the configuration that is at this place, if it was chosen as one. */
   readonly settings: DestinationSettings | undefined;
+  /** The names of all destinations, where one word was given that is none of them. */
+  readonly names?: readonly string[];
 }
 
 /**
@@ -87,7 +89,7 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
   if (!isName(typed)) return asTyped;
   const { findDestination, settings: all } = await configuration(context);
   const settings = findDestination(all, typed);
-  if (settings === undefined) return asTyped;
+  if (settings === undefined) return { ...asTyped, names: all.destinations.map(({ name }) => name) };
   if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolveTyped(typed))
     throw usage(
       `"${typed}" is a destination of the configuration, and a directory here`,

@@ -132,7 +132,9 @@ export async function tryOut(
     create: isNew,
     reach: async () => await reachOfSettings(settings, context),
     remembered,
-    openRepository: configured ? async () => await checkOpening('repository', settings, context) : undefined,
+    openRepository: configured
+      ? async () => await checkOpening('repository', settings, remembered, context)
+      : undefined,
     files: await sourcePaths(context),
     clock,
     signal,
@@ -140,10 +142,15 @@ export async function tryOut(
   return findings;
 }
 
-/** Checks that the repository at a destination opens with the key that the settings name. */
+/**
+ * Checks that the repository at a destination opens with the key that the settings name, and that it is the one that the
+ * backups went to.
+ * @param remembered id of that repository; undefined while it is not known
+ */
 export async function checkOpening(
   check: string,
   place: DestinationSettings,
+  remembered: string | undefined,
   context: Context,
 ): Promise<Finding> {
   const shown = shownPlace(parseLocation(place.url));
@@ -168,6 +175,12 @@ export async function checkOpening(
     );
   const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {
+    if (remembered !== undefined && repository.id !== remembered)
+      return problem(
+        check,
+        `At ${shown} is another repository (${shortId(repository.id)}) than the one that the backups went to (${shortId(remembered)})`,
+        'Connect or mount the disk with the right one. Nothing is backed up to the other one.',
+      );
     return ok(check, `${shown} opens (${shortId(repository.id)})`);
   } finally {
     await repository.close();

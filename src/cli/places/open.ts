@@ -89,8 +89,8 @@ export async function openThere(
   } catch (error) {
     await seen.destination.close();
     const isAbsent = error instanceof RepositoryError && error.code === 'NO_REPOSITORY';
-    // The user did not name this repository, so the error has to say why it was used.
-    throw isAbsent && chosen.how === 'default' ? noRepository(chosen, error) : error;
+    // The error has to say how the place was chosen: by a path, by the name of a destination, or by the settings.
+    throw isAbsent ? noRepository(chosen, error) : error;
   }
 }
 
@@ -301,12 +301,14 @@ async function openPlace(
   }
 }
 
-function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown): RepositoryError {
+function noRepository({ location, how, settings, names }: ChosenPlace, cause?: unknown): RepositoryError {
   if (how === 'embedded')
     return new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
       hint: `Make one and back up with: ${holdfast`start --source DIR`}. Or name one with -r DIR.`,
     });
-  const facts = cause instanceof DestinationError && cause.kind === 'not-found' ? {} : { cause };
+  const saysNoMore =
+    cause instanceof RepositoryError || (cause instanceof DestinationError && cause.kind === 'not-found');
+  const facts = saysNoMore ? {} : { cause };
   const place = shownLocation(location);
   if (how === 'default' && settings !== undefined && cause instanceof RepositoryError)
     return new RepositoryError(
@@ -322,6 +324,24 @@ function noRepository({ location, how, settings }: ChosenPlace, cause?: unknown)
       `There is no repository at ${place}, the default destination (${settings.name})`,
       {
         hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. Another repository is named with -r.`,
+        ...facts,
+      },
+    );
+  if (settings !== undefined)
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `There is no repository at ${place}, the destination ${settings.name}`,
+      {
+        hint: 'If backups were kept there, connect or mount its disk, and try again. If it is new, the agent makes the repository with its first backup.',
+        ...facts,
+      },
+    );
+  if (names !== undefined && isAbsentPlace(cause))
+    return new RepositoryError(
+      'NO_REPOSITORY',
+      `No destination is called ${location}, and there is no directory of that name here`,
+      {
+        hint: `Destinations are: ${names.join(', ')}. Or name a directory by its path, or another place by its URL.`,
         ...facts,
       },
     );

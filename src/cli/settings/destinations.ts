@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { RequestError, StateError } from '../../base/errors.ts';
+import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
@@ -10,7 +10,7 @@ import { shownDestination } from '../../config/shown-destination.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { agentObject } from '../agent/agent-object.ts';
-import { askAgent } from '../agent/ask-agent.ts';
+import { knownDestinations } from '../agent/ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import {
   addDestination,
@@ -114,7 +114,7 @@ interface Row extends Look {
 async function list(options: DestinationsOptions, context: Context): Promise<void> {
   const { out, env, clock } = context;
   const { destinations, defaultDestination, embedded } = await settingsOrDefaults(options.config, context);
-  const told = options.config === undefined ? await askIfRunning(context) : undefined;
+  const told = options.config === undefined ? await knownDestinations(context) : undefined;
   const rows: Row[] = [];
   for (const settings of destinations) {
     const known = told?.find(({ name }) => name === settings.name);
@@ -154,15 +154,6 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
     await out.line(printable(`Warning: ${onePlaceText(names)}`));
   if (told === undefined && options.config === undefined)
     await out.line('\nNo agent is running: when they were last checked is not known.');
-}
-
-async function askIfRunning(context: Context): Promise<readonly DestinationView[] | undefined> {
-  try {
-    return await askAgent(context, 'destinations', {});
-  } catch (error) {
-    if (error instanceof StateError && error.code === 'NO_AGENT') return undefined;
-    throw error;
-  }
 }
 
 function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentRuns: boolean): object {
@@ -222,7 +213,8 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   const found = findDestination(settings, wanted);
   if (found === undefined && !/[/\\:]/.test(wanted)) throw unknown(wanted, destinations);
   const tried = found ?? { name: wanted, url: locationOf(wanted), passphrase: null };
-  const told = found === undefined || options.config !== undefined ? undefined : await askIfRunning(context);
+  const told =
+    found === undefined || options.config !== undefined ? undefined : await knownDestinations(context);
   const remembered = told?.find(({ name }) => name === found?.name)?.repository_id || undefined;
   const findings = await tryOut(tried, { configured: found !== undefined, remembered }, context);
   const usable = findings.every(({ status }) => status !== 'error');

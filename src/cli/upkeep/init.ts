@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
+import { RepositoryError, errnoOf, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { passphraseCost } from '../../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
@@ -16,6 +18,7 @@ import { memoryBytes } from '../../system/machine-memory.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 import type { Context } from '../command/context.ts';
 import { placeNamed, reachOfPlace, type ChosenPlace } from '../places/chosen-place.ts';
+import { knownDestinations } from '../agent/ask-agent.ts';
 import { newPassphrase } from '../keys/new-passphrase.ts';
 import { openAt, openOptions, shownLocation } from '../places/open.ts';
 import {
@@ -30,6 +33,7 @@ import { secretOfSettings } from '../places/reach.ts';
 import { canPrompt } from '../terminal/prompt.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
+import { shortId } from '../terminal/wording.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
   readonly like?: string;
@@ -71,6 +75,8 @@ async function init(options: InitOptions, context: Context): Promise<void> {
       `The first start makes it, with a key for this machine: ${holdfast`start --source DIR`}`,
     );
   await requireNone(place, context);
+  await requireNoneElsewhere(place, context);
+  await warnOfNewParents(location, context);
   warnIfUnmounted(location, context);
   const passphrase = await passphraseFor(place, options, context);
   const like =
@@ -108,6 +114,44 @@ function warnIfUnmounted(location: string, { stderr }: Context): void {
   stderr.write(
     `Warning: nothing seems to be mounted at ${printable(point)}, so this repository lies on the disk of the system.\n`,
   );
+}
+
+/**
+ * Refuses the name of a destination whose backups are in a repository that is not there at the moment: a second one,
+ * below an empty mount point, would hide the first from everybody who looks there.
+ */
+async function requireNoneElsewhere({ settings, location }: ChosenPlace, context: Context): Promise<void> {
+  if (settings === undefined) return;
+  const id = (await knownDestinations(context))?.find(({ name }) => name === settings.name)?.repository_id;
+  if (id === undefined || id === null || id === '') return;
+  throw new RepositoryError(
+    'REPOSITORY_EXISTS',
+    `The backups of ${settings.name} are in a repository (${shortId(id)}) that is not there at the moment`,
+    {
+      hint: `Connect or mount its disk. To begin with an empty repository at the same place all the same, name the place itself: ${holdfast`init -r ${shownLocation(location)}`}`,
+    },
+  );
+}
+
+/** A path whose parents are missing too is often that of a disk which is not mounted. */
+async function warnOfNewParents(location: string, { stderr }: Context): Promise<void> {
+  const directory = directoryOf(location);
+  if (directory === undefined) return;
+  const parent = dirname(directory);
+  if (await exists(parent)) return;
+  stderr.write(
+    `Note: ${printable(parent)} did not exist and is made. If a disk or share should be mounted there, mount it first.\n`,
+  );
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return errnoOf(error) !== 'ENOENT';
+  }
 }
 
 /** Nobody should choose a passphrase only to learn that there is a repository already. */

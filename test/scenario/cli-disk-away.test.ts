@@ -1,0 +1,76 @@
+/** A destination whose disk is away, and one on which another repository lies: no command leads to a second repository. */
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { openPlace, type Outcome, type Place } from '../support/cli.ts';
+import { startAgent } from '../support/started-agent.ts';
+
+const fresh = { env: { HOLDFAST_REPOSITORY: undefined, HOLDFAST_PASSWORD: undefined } };
+
+/** What `doctor` says of a check. */
+function said({ stdout }: Outcome, check: string): string {
+  return stdout.split('\n').find((line) => line.includes(`  ${check} `)) ?? '';
+}
+
+async function known(place: Place): Promise<boolean> {
+  const { stdout } = await place.expectRun(['destinations', 'list', '--json'], 0, fresh);
+  return /"name":"usb".*"repository_id":"[0-9a-f]{32}"/.test(stdout);
+}
+
+test('a known destination that is away is to be connected, and gets no second repository by its name', async () => {
+  await using place = await openPlace();
+  await place.write({ a: 'one' });
+  await mkdir(place.state, { mode: 0o700 });
+  const usb = join(place.directory, 'usb');
+  await mkdir(usb);
+  const secret = join(place.directory, 'secret');
+  await writeFile(secret, 'correct horse battery\n', { mode: 0o600 });
+  const settings = {
+    destinations: { usb: { url: usb, passphrase: { file: secret } } },
+    defaultDestination: 'usb',
+    sources: [{ path: place.source, watch: false }],
+  };
+  await writeFile(join(place.state, 'config.json'), JSON.stringify(settings), { mode: 0o600 });
+  await using agent = await startAgent(place);
+  expect(agent).toBeDefined();
+  for (let tries = 0; tries < 200 && !(await known(place)); tries += 1) await delay(100);
+  expect(await known(place)).toBe(true);
+
+  await rename(usb, `${usb}-away`);
+  await mkdir(usb);
+  const listed = await place.run(['snapshots', '-r', 'usb'], fresh);
+  expect(listed.code).toBe(10);
+  expect(listed.stderr).toContain('the destination usb');
+  expect(listed.stderr).toContain('connect or mount its disk');
+  expect(listed.stderr).not.toContain(' init ');
+  const made = await place.run(['init', '-r', 'usb'], fresh);
+  expect(made.code).not.toBe(0);
+  expect(made.stderr).toContain('The backups of usb are in a repository');
+  expect(existsSync(join(usb, 'keys'))).toBe(false);
+
+  await place.expectRun(['init', '-r', usb, '--password-file', secret], 0, fresh);
+  const examined = await place.run(['doctor'], fresh);
+  expect(examined.code).toBe(1);
+  expect(said(examined, 'repository')).toMatch(
+    /ERROR .*is another repository .* than the one that the backups went to/,
+  );
+  const tested = await place.run(['destinations', 'test', 'usb'], fresh);
+  expect(tested.stdout).toContain('is another repository');
+  expect(tested.stdout).toContain('usb CANNOT be used as it is.');
+});
+
+test('a word that is no destination and no directory is told as such', async () => {
+  await using place = await openPlace();
+  const { code, stderr } = await place.run(['snapshots', '-r', 'nosuch'], fresh);
+  expect(code).toBe(10);
+  expect(stderr).toContain('No destination is called nosuch, and there is no directory of that name here');
+  expect(stderr).toContain('Destinations are: default');
+});
+
+test('a repository below directories that did not exist is made with a note', async () => {
+  await using place = await openPlace();
+  const { stderr } = await place.expectRun(['init', '-r', join(place.directory, 'drive/backup')]);
+  expect(stderr).toContain(`Note: ${join(place.directory, 'drive')} did not exist and is made.`);
+});
