@@ -81,10 +81,28 @@ export function readTypedValue({ schema, path }: NamedSetting, typed: string): u
   if (parsed !== undefined && kind !== 'string' && takes(types, kind)) return parsed.value;
   if (types.includes('string')) return kind === 'string' && typed.startsWith('"') ? parsed?.value : typed;
   if (parsed !== undefined) return parsed.value;
+  const wanted = simpleValue(types);
+  if (wanted !== undefined)
+    throw new RequestError(
+      'INVALID_REQUEST',
+      `${shownKeyPath(path)} takes ${wanted}, not "${shortened(typed)}"`,
+      {
+        hint: schema.description ?? 'Nothing was changed.',
+        details: { path: shownKeyPath(path) },
+      },
+    );
   throw new RequestError('INVALID_REQUEST', `The value of ${shownKeyPath(path)} is not valid JSON`, {
     hint: 'Put lists and objects in single quotes, and the texts in them in double quotes: \'["a", "b"]\'.',
     details: { path: shownKeyPath(path) },
   });
+}
+
+/** What a setting takes that is neither text, a list nor an object; undefined for all others. */
+function simpleValue(types: readonly string[]): string | undefined {
+  const kinds = types.filter((type) => type !== 'null');
+  if (kinds.length !== 1) return undefined;
+  if (kinds[0] === 'boolean') return 'true or false';
+  return kinds[0] === 'number' || kinds[0] === 'integer' ? 'a number' : undefined;
 }
 
 function parseJson(text: string): { readonly value: unknown } | undefined {

@@ -6,13 +6,21 @@ import { usage, type RepositoryOptions } from '../command/options.ts';
 import { canPrompt, promptNewPassphrase } from '../terminal/prompt.ts';
 import { givenByOptions, noPassphrase, readGiven, takeFromEnvironment } from '../places/secret.ts';
 
+/** Characters below which a typed passphrase is called short: eight random letters are tried out within days. */
+const SHORT = 12;
+
 /** The passphrase for something new: as given, or typed twice. */
 export async function newPassphrase(options: RepositoryOptions, context: Context): Promise<string> {
   const fromEnvironment = takeFromEnvironment(context.env);
   const given = givenByOptions(options) ?? fromEnvironment;
   if (given !== undefined) return chosenPassphrase(await readGiven(given, context));
   if (!canPrompt(context)) throw noPassphrase();
-  return chosenPassphrase(await promptNewPassphrase(context));
+  const typed = chosenPassphrase(await promptNewPassphrase(context));
+  if (typed.length < SHORT)
+    context.stderr.write(
+      'This passphrase is short. Whoever gets hold of the repository can try out all short ones: five or six random words are safe.\n',
+    );
+  return typed;
 }
 
 /**

@@ -278,6 +278,8 @@ function lineOf(job: Job): string {
 }
 
 function endOf(job: Job): string {
+  if (job.finished_at === null)
+    return `The backup of ${printable(subjectOf(job))} was interrupted, and there is no snapshot of it yet. It goes on when the agent is started again: what is stored already is kept and used.`;
   if (job.status !== 'completed') {
     return printable(
       `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`,

@@ -63,8 +63,12 @@ describe('a value as it is typed', () => {
 
   test('that is no JSON is refused where no text can stand', () => {
     expect(refusal(() => readTypedValue(findSetting('sources'), '[x]'))).toContain('is not valid JSON');
-    expect(refusal(() => readTypedValue(findSetting('retention.keepDaily'), 'many'))).toContain(
-      'is not valid JSON',
-    );
+  });
+
+  test.each([
+    ['retention.keepDaily', 'many', 'retention.keepDaily takes a number, not "many"'],
+    ['requireEncryption', 'maybe', 'requireEncryption takes true or false, not "maybe"'],
+  ])('of another kind than %s takes is refused in its words: %s', (name, typed, said) => {
+    expect(refusal(() => readTypedValue(findSetting(name), typed))).toContain(said);
   });
 });
