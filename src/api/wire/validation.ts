@@ -1,5 +1,6 @@
 /** Checks requests against the schemas of their routes, and says what is wrong in words. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { ONE_LINE } from '../../base/one-line.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { ApiError } from './api-error.ts';
@@ -121,7 +122,9 @@ function wording({ keyword, message, params }: ErrorObject): string {
     case 'format':
       return `must be ${FORMATS[String(params['format'])] ?? `of the form ${String(params['format'])}`}`;
     case 'pattern':
-      return 'does not have the form that is asked for';
+      return params['pattern'] === ONE_LINE
+        ? 'has a line break or another control character'
+        : 'does not have the form that is asked for';
     default:
       return message ?? 'is not valid';
   }

@@ -2,6 +2,7 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { BugError } from '../../base/errors.ts';
+import { ONE_LINE } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Customer } from '../store/customer-view.ts';
@@ -27,11 +28,14 @@ const Metadata = Type.Record(Type.String(), MetadataValue, {
   // The pattern of a record has no match in a name with a line break.
   additionalProperties: MetadataValue,
   maxProperties: 50,
-  propertyNames: { minLength: 1, maxLength: 40 },
+  propertyNames: { minLength: 1, maxLength: 40, pattern: ONE_LINE },
 });
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE });
 const Email = Type.Union([Type.String({ format: 'email', maxLength: 254 }), Type.Null()]);
-const ExternalId = Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]);
+const ExternalId = Type.Union([
+  Type.String({ minLength: 1, maxLength: 255, pattern: ONE_LINE }),
+  Type.Null(),
+]);
 const PlanId = Type.String({ minLength: 1, maxLength: 128 });
 
 const optional = {
