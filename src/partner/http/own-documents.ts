@@ -13,16 +13,16 @@ export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;
   /** Of the program. */
   readonly version: string;
-  /** Where partners reach the service; null for where it listens. */
-  readonly publicUrl: string | null;
+  /** Where partners reach the service; undefined before it listens. */
+  readonly baseUrl: () => string | undefined;
   /** In the text format of Prometheus; absent where none are given out. */
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 
-export function ownDocuments(app: ApiApp, { stores, version, publicUrl, metrics }: OwnDocumentParts): void {
+export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }: OwnDocumentParts): void {
   const json = { scope: 'public', produces: 'application/json' } as const;
   const document = async (): Promise<JsonObject> =>
-    await apiDocument('partner', { version, baseUrl: publicUrl ?? undefined });
+    await apiDocument('partner', { version, baseUrl: baseUrl() });
 
   app.get('/healthz', { config: json }, async () => ({
     status: 'ok',
