@@ -19,7 +19,7 @@ export interface Contained {
 export function contained(
   { directory, kept = '', python }: Contained,
   words: readonly string[],
-): readonly string[] {
+): readonly [string, ...string[]] {
   return [...view(), 'sh', SCRIPT, directory, kept, python, ...words];
 }
 

@@ -3,7 +3,8 @@
  * `npm run test:schemathesis -- [--document desktop,partner] [--phases coverage,fuzzing] [--max-examples 20] [--seed 7]
  * [--minutes 10] [--kept DIR]`. Ends with 1 when something is found that excused.ts does not know.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -41,15 +42,17 @@ const words = Object.entries({ ...values, kept, schemathesis: program })
   .map(([name, value]) => `--${name}=${value}`);
 process.stdout.write(`seed ${values.seed}\n`);
 try {
-  const inside = join(import.meta.dirname, 'inside.ts');
-  const [unshare = '', ...rest] = contained({ directory, kept, python }, [
+  const [unshare, ...rest] = contained({ directory, kept, python }, [
     process.execPath,
     '--no-warnings',
-    inside,
+    join(import.meta.dirname, 'inside.ts'),
     ...words,
   ]);
-  const { status } = spawnSync(unshare, rest, { stdio: 'inherit', env: environment() });
-  process.exitCode = status ?? 1;
+  const child = spawn(unshare, rest, { stdio: 'inherit', env: environment() });
+  // All that runs inside ends with it.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  process.exitCode = code ?? 1;
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

@@ -23,7 +23,7 @@ export async function startTriedPartner(): Promise<TriedService> {
   writeFileSync(caFile, authority);
   writeFileSync(password, PASSPHRASE, { mode: 0o600 });
   const target = `localhost:${receiver.port}`;
-  await place.configure({ webhooks: { testTargets: [{ target, caFile }] } });
+  await place.configure({ metrics: true, webhooks: { testTargets: [{ target, caFile }] } });
   const email = 'ana@example.org';
   const account = { name: 'Ana Sousa', email, 'password-file': password };
   const words = Object.entries(account).flatMap(([option, value]) => [`--${option}`, value]);

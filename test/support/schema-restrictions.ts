@@ -84,7 +84,7 @@ export function restrictionsOf(given: OpenApiSchema, reading: Reading): OpenApiS
 /** Rules between the fields of one object are looked after by handlers, to say in words what is wrong: rules-between-fields.test.ts. */
 function withoutRules(schema: OpenApiSchema): OpenApiSchema {
   if (schema['properties'] === undefined) return schema;
-  const { not: _not, dependentRequired: _dependent, ...rest } = schema;
+  const { dependentRequired: _dependent, ...rest } = schema;
   const { allOf, ...others } = rest;
   const isChoice = (allOf as readonly OpenApiSchema[] | undefined)?.every((one) => one['if'] !== undefined);
   return isChoice === true ? rest : others;
