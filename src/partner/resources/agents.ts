@@ -1,7 +1,7 @@
 /** What agents ask for: enrollment, and with the key that it gave them, reports, plans and what the witness remembers. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
-import { ONE_LINE } from '../../base/one-line.ts';
+import { NO_NUL, ONE_LINE } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { invalidKey } from '../request/caller.ts';
 import { deviceOf } from '../request/visit.ts';
@@ -23,7 +23,7 @@ import { Time, timestamp, requireLine } from './values.ts';
 
 const EnrollmentRequest = Type.Object(
   {
-    token: Type.String({ minLength: 1, maxLength: 256 }),
+    token: Type.String({ minLength: 1, maxLength: 256, pattern: NO_NUL }),
     name: Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE }),
     platform: Type.String({ pattern: '^[a-z0-9]{1,20}-[a-z0-9_]{1,20}$' }),
     agent_version: AgentVersion,
