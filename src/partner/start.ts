@@ -53,6 +53,7 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
   await using opened = new AsyncDisposableStack();
   opened.use(stores);
   const metrics = createPartnerMetrics(version);
+  let address: string | undefined;
   const api = await createPartnerApp({
     stores,
     clock,
@@ -62,6 +63,7 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
     ...(limits === undefined ? {} : { limits }),
     proxies: settings.trustedProxies,
     publicUrl: settings.publicUrl,
+    address: () => address,
     logger: createServerLogger(log),
     metrics: settings.metrics ? async () => await metrics.text() : undefined,
   });
@@ -95,9 +97,10 @@ export async function startPartnerService(options: PartnerServiceOptions): Promi
     api.stop();
     await endServer(api.server, GRACE_MS);
   });
+  address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const running = opened.move();
   return {
-    address: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    address,
     port,
     stores,
     [Symbol.asyncDispose]: async () => await running.disposeAsync(),

@@ -120,6 +120,12 @@ describe('a body', () => {
     expect(made).toBe(0);
   });
 
+  test('that may be left out is not left out by a null', async () => {
+    for (const path of ['/v1/check', '/v1/prune', '/v1/pause'])
+      for (const body of ['null', '[]', '5'])
+        expect(outcome(await post(body, { path })), `${path} ${body}`).toEqual([400, 'INVALID_REQUEST']);
+  });
+
   test('of bytes that are no UTF-8 is refused: they would become another path', async () => {
     const head = `POST /v1/backup HTTP/1.1\r\nHost: ${site.host}\r\nAuthorization: Bearer ${token}\r\n`;
     const body = Buffer.from('{"source":"/caf\xe9"}', 'latin1');

@@ -9,6 +9,10 @@ import { PASSPHRASE } from '../support/cli.ts';
 import { openPartnerPlace, type PartnerPlace } from '../support/partner-program.ts';
 import { STORE_KIND } from '../support/partner-store-site.ts';
 
+interface Server {
+  readonly variables: { readonly base_url: { readonly default: string } };
+}
+
 let place: PartnerPlace;
 let password: string;
 
@@ -69,6 +73,12 @@ test('the service answers until it is told to end, and a store in a file can be 
   const { address }: { address: string } = JSON.parse(String(line));
   for (const path of ['/healthz', '/readyz', '/openapi.json', '/docs', '/settings/sign-in'])
     expect([path, (await fetch(`${address}${path}`)).status]).toEqual([path, 200]);
+  const description: {
+    readonly paths: Record<string, { servers?: readonly Server[] }>;
+    servers: readonly Server[];
+  } = await (await fetch(`${address}/openapi.json`)).json();
+  for (const list of [description.servers, description.paths['/healthz']?.servers ?? []])
+    expect(list[0]?.variables.base_url.default).toBe(address);
   expect((await fetch(`${address}/metrics`)).status).toBe(404);
   expect((await fetch(`${address}/api/partner/v1/account`)).status).toBe(401);
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { PASSPHRASE, executable } from '../support/cli.ts';
-import { hiddenFields } from '../support/console-site.ts';
+import { generateKey } from '../support/console-html.ts';
 import { openPartnerPlace } from '../support/partner-program.ts';
 import { makeCertificates } from '../support/test-certificates.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
@@ -20,26 +20,6 @@ const readme = readFileSync(join(import.meta.dirname, '..', '..', 'README.md'), 
 const [, part = ''] = readme.split('## For providers');
 const [, block = ''] = part.split(/```(?:sh)?\n/);
 const lines = block.trim().split('\n');
-
-/** What a person does in the settings page: signs in, and has a key generated. */
-async function generateKey(address: string, email: string): Promise<string> {
-  const form = async (path: string, cookie: string, fields: Record<string, string>): Promise<Response> =>
-    await fetch(`${address}${path}`, {
-      method: 'POST',
-      redirect: 'manual',
-      headers: { origin: address, cookie },
-      body: new URLSearchParams(fields),
-    });
-  const signedIn = await form('/settings/sign-in', '', { email, password: PASSPHRASE });
-  const cookie = signedIn.headers
-    .getSetCookie()
-    .map((line) => line.split(';')[0])
-    .join('; ');
-  const page = await (await fetch(`${address}/settings/api`, { headers: { cookie } })).text();
-  const action = '/settings/api/generate';
-  const made = await form(action, cookie, { ...hiddenFields(page, action), name: 'first' });
-  return /hfp_[0-9A-Za-z]{36}/.exec(await made.text())?.[0] ?? '';
-}
 
 /** The last line asks for what became of deliveries, which are on their way. */
 async function onceDelivered(ask: () => Promise<string>): Promise<string> {
@@ -78,7 +58,11 @@ test('the lines for providers lead to a customer, a device and a webhook', { tim
     const known = {
       'http://127.0.0.1:7391': address,
       'https://hooks.example.org': `https://${target}`,
-      'hfp_…': await generateKey(address, 'ana@example.org'),
+      'hfp_…': await generateKey(address, {
+        email: 'ana@example.org',
+        password: PASSPHRASE,
+        name: 'first',
+      }),
     };
     const filled = (line: string, more: Readonly<Record<string, string>>): string =>
       Object.entries({ ...known, ...more }).reduce((text, [from, to]) => text.replaceAll(from, to), line);

@@ -5,7 +5,10 @@ import { keysFrom, type PartnerKeys } from '../../src/partner/secrets/keys.ts';
 import { hashPassword } from '../../src/partner/secrets/passwords.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
+import { hiddenFields, readable } from './console-html.ts';
 import { OWNER, storeSite, type StoreSite } from './partner-store-site.ts';
+
+export { hiddenFields, readable } from './console-html.ts';
 
 export const PASSWORD = 'correct horse battery';
 /** The same as `PASSWORD`: made once, as it takes a while. */
@@ -151,22 +154,4 @@ function encoded(fields: Fields): string {
   for (const [name, value] of Object.entries(fields))
     for (const one of [value].flat()) body.append(name, one);
   return body.toString();
-}
-
-/** Of the first form with that action. */
-export function hiddenFields(html: string, action: string): Readonly<Record<string, string>> {
-  const start = html.indexOf(`action="${action}"`);
-  if (start === -1) throw new Error(`the page has no form for ${action}`);
-  const form = html.slice(start, html.indexOf('</form>', start));
-  const fields = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"\/?>/g)];
-  return Object.fromEntries(fields.map(([, name = '', value = '']) => [name, resolved(value)]));
-}
-
-export function readable(html: string): string {
-  return resolved(html.replaceAll(/<[^>]*>/g, ' ')).replaceAll(/\s+/g, ' ');
-}
-
-function resolved(text: string): string {
-  const characters: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', amp: '&' };
-  return text.replaceAll(/&(lt|gt|quot|amp);/g, (_all, name: string) => characters[name] ?? '');
 }

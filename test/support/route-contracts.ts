@@ -60,7 +60,34 @@ const READ_BY_HANDLERS: ReadonlyMap<string, OpenApiSchema> = new Map([
   // Where webhooks are sent, by `parseTarget`.
   [
     JSON.stringify({ type: 'string', minLength: 1 }),
-    { type: 'string', minLength: 1, maxLength: 2048, format: 'uri' },
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: 2048,
+      pattern: String.raw`^[Hh][Tt][Tt][Pp][Ss]://[^@/?#\s\\]+(?:[/?][^#\s\\]*)?$`,
+      format: 'uri',
+    },
+  ],
+  // `PathB64Input`, by `readPathB64`.
+  [
+    JSON.stringify({ type: 'string', minLength: 1, maxLength: 5464 }),
+    {
+      type: 'string',
+      minLength: 1,
+      maxLength: 5464,
+      pattern:
+        '^(?:[A-Za-z0-9+/_-]{4})*(?:[A-Za-z0-9+/_-][AQgw]|[A-Za-z0-9+/_-]{2}[AEIMQUYcgkosw048])?={0,2}$',
+    },
+  ],
+  // How long a pause is, by `parseDuration`.
+  [
+    JSON.stringify({ type: 'string', minLength: 2, maxLength: 32 }),
+    {
+      type: 'string',
+      minLength: 2,
+      maxLength: 32,
+      pattern: `^\\s*(?=\\d)${['[wW]', '[dD]', '[hH]', '[mM]', '[sS]', '[mM][sS]'].map((unit) => String.raw`(?:\d+(?:\.\d+)?${unit})?`).join('')}\\s*$`,
+    },
   ],
 ]);
 

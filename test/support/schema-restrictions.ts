@@ -55,7 +55,7 @@ const NULL = { type: 'null' };
 
 /** @throws {Error} for a keyword that is not compared */
 export function restrictionsOf(given: OpenApiSchema, reading: Reading): OpenApiSchema {
-  const schema = reading.dereference(given);
+  const schema = withoutRules(reading.dereference(given));
   const unknown = Object.keys(schema).filter(
     (name) => ![...ANNOTATIONS, ...BOUNDS, ...STRUCTURE].includes(name),
   );
@@ -79,6 +79,15 @@ export function restrictionsOf(given: OpenApiSchema, reading: Reading): OpenApiS
     ...Object.fromEntries(bounds.map((name) => [name, schema[name]])),
     ...partsOf(schema, reading),
   };
+}
+
+/** Rules between the fields of one object are looked after by handlers, to say in words what is wrong: rules-between-fields.test.ts. */
+function withoutRules(schema: OpenApiSchema): OpenApiSchema {
+  if (schema['properties'] === undefined) return schema;
+  const { dependentRequired: _dependent, ...rest } = schema;
+  const { allOf, ...others } = rest;
+  const isChoice = (allOf as readonly OpenApiSchema[] | undefined)?.every((one) => one['if'] !== undefined);
+  return isChoice === true ? rest : others;
 }
 
 /** Of `allOf`, that form alone in which one field chooses the schema: so that what is wrong is told of the one that is meant. */

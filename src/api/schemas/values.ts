@@ -1,4 +1,5 @@
 /** Schemas of single values that several resources use. */
+import { NO_NUL } from '../../base/one-line.ts';
 import { type Static, type TSchema, Type } from '../../base/schema-type.ts';
 
 /** RFC 3339, in UTC with milliseconds. */
@@ -15,7 +16,7 @@ export const Count = Type.Integer({ minimum: 0 });
 export const MAX_PATH_BYTES = 4096;
 
 /** A path in a request. The schema limits characters; the limit in bytes is checked when the path is read. */
-export const PathInput = Type.String({ minLength: 1, maxLength: MAX_PATH_BYTES });
+export const PathInput = Type.String({ minLength: 1, maxLength: MAX_PATH_BYTES, pattern: NO_NUL });
 /** A path's bytes in base64. */
 export const PathB64Input = Type.String({ minLength: 1, maxLength: 5464 });
 

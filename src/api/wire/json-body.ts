@@ -54,7 +54,8 @@ function parsed(text: string): unknown {
 
 /** Replaces an absent body by an empty object, for routes whose fields are all optional. Must run before validation. */
 export async function withoutBody(request: FastifyRequest): Promise<void> {
-  request.body ??= {};
+  // The text `null` is no empty body.
+  if (request.body === undefined) request.body = {};
 }
 
 function decode(bytes: Uint8Array): string {

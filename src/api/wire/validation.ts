@@ -1,5 +1,6 @@
 /** Checks requests against the schemas of their routes, and says what is wrong in words. */
 import type { ErrorObject, ValidateFunction } from 'ajv';
+import { NO_NUL, ONE_LINE } from '../../base/one-line.ts';
 import { nearestName } from '../../config/nearest-name.ts';
 import type { FastifyValidationResult } from 'fastify/types/schema.js';
 import { ApiError } from './api-error.ts';
@@ -124,11 +125,16 @@ function wording({ keyword, message, params }: ErrorObject): string {
     case 'format':
       return `must be ${FORMATS[String(params['format'])] ?? `of the form ${String(params['format'])}`}`;
     case 'pattern':
-      return 'does not have the form that is asked for';
+      return FORMS[String(params['pattern'])] ?? 'does not have the form that is asked for';
     default:
       return message ?? 'is not valid';
   }
 }
+
+const FORMS: Readonly<Record<string, string>> = {
+  [ONE_LINE]: 'has a line break or another control character',
+  [NO_NUL]: 'contains a NUL',
+};
 
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time': 'a time as in 2026-01-31T18:30:00Z',

@@ -51,6 +51,8 @@ export interface PartnerAppOptions {
   readonly metrics?: (() => Promise<MetricsText>) | undefined;
   /** Base URL at which partners reach the service; null for the address that it listens on. */
   readonly publicUrl?: string | null;
+  /** Where it listens; undefined before it does. */
+  readonly address?: () => string | undefined;
 }
 
 export interface PartnerApp {
@@ -76,7 +78,8 @@ export async function createPartnerApp(options: PartnerAppOptions): Promise<Part
   app.decorate('cursors', createCursors(keys.cursors));
   installHooks(app, { clock, limits, stores, addresses, devices, table, stopping: stopping.signal });
   const { publicUrl = null } = options;
-  ownDocuments(app, { stores, version, publicUrl, metrics: options.metrics });
+  const { metrics, address } = options;
+  ownDocuments(app, { stores, version, baseUrl: () => publicUrl ?? address?.(), metrics });
   void app.register(
     async (scoped) => {
       accountRoutes(scoped, { stores, clock, limits });

@@ -13,16 +13,16 @@ export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;
   /** Version of the program. */
   readonly version: string;
-  /** Base URL at which partners reach the service; null for the address that it listens on. */
-  readonly publicUrl: string | null;
+  /** Base URL at which partners reach the service; undefined before it listens. */
+  readonly baseUrl: () => string | undefined;
   /** Metrics in the Prometheus text format; absent when none are published. */
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 
-export function ownDocuments(app: ApiApp, { stores, version, publicUrl, metrics }: OwnDocumentParts): void {
+export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }: OwnDocumentParts): void {
   const json = { scope: 'public', produces: 'application/json' } as const;
   const document = async (): Promise<JsonObject> =>
-    await apiDocument('partner', { version, baseUrl: publicUrl ?? undefined });
+    await apiDocument('partner', { version, baseUrl: baseUrl() });
 
   app.get('/healthz', { config: json }, async () => ({
     status: 'ok',

@@ -1,6 +1,7 @@
 /** Routes for agents: enrollment and, with the key from it, reports, plans and the stored snapshot heads. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
+import { NO_NUL, ONE_LINE } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { invalidKey } from '../request/caller.ts';
 import { deviceOf } from '../request/visit.ts';
@@ -22,8 +23,8 @@ import { Time, timestamp, requireLine } from './values.ts';
 
 const EnrollmentRequest = Type.Object(
   {
-    token: Type.String({ minLength: 1, maxLength: 256 }),
-    name: Type.String({ minLength: 1, maxLength: 200 }),
+    token: Type.String({ minLength: 1, maxLength: 256, pattern: NO_NUL }),
+    name: Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE }),
     platform: Type.String({ pattern: '^[a-z0-9]{1,20}-[a-z0-9_]{1,20}$' }),
     agent_version: AgentVersion,
   },

@@ -2,6 +2,7 @@
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import { BugError } from '../../base/errors.ts';
+import { NO_NUL, ONE_LINE } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Customer } from '../store/customer-view.ts';
@@ -22,17 +23,20 @@ import {
   timestamp,
 } from './values.ts';
 
-const MetadataValue = Type.String({ maxLength: 500 });
+const MetadataValue = Type.String({ maxLength: 500, pattern: NO_NUL });
 const Metadata = Type.Record(Type.String(), MetadataValue, {
   // The pattern that describes names of a record does not match a name with a line break.
   additionalProperties: MetadataValue,
   maxProperties: 50,
-  propertyNames: { minLength: 1, maxLength: 40 },
+  propertyNames: { minLength: 1, maxLength: 40, pattern: ONE_LINE },
 });
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE });
 const Email = Type.Union([Type.String({ format: 'email', maxLength: 254 }), Type.Null()]);
-const ExternalId = Type.Union([Type.String({ minLength: 1, maxLength: 255 }), Type.Null()]);
-const PlanId = Type.String({ minLength: 1, maxLength: 128 });
+const ExternalId = Type.Union([
+  Type.String({ minLength: 1, maxLength: 255, pattern: ONE_LINE }),
+  Type.Null(),
+]);
+const PlanId = Type.String({ minLength: 1, maxLength: 128, pattern: NO_NUL });
 
 const optional = {
   email: Type.Optional(Email),
@@ -66,7 +70,7 @@ const CustomerData = Type.Object({
 const CustomerFilters = {
   status: Type.Optional(Type.Enum(['active', 'suspended'])),
   plan_id: Type.Optional(PlanId),
-  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255 })),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: 255, pattern: NO_NUL })),
 };
 
 type Stores = Pick<PartnerStores, 'customers' | 'plans'>;

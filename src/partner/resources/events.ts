@@ -1,5 +1,6 @@
 /** Routes for events, newest first. They include events that no webhook endpoint asked for. */
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
+import { NO_NUL } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../request/visit.ts';
 import { EVENT_KINDS, type PartnerEvent } from '../store/events.ts';
@@ -20,7 +21,7 @@ const EventData = Type.Object({
 
 const EventFilters = {
   type: Type.Optional(EventKindName),
-  customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: NO_NUL })),
 };
 
 export function eventRoutes(app: ApiApp, { events }: Pick<PartnerStores, 'events'>): void {

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiApp } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
+import { NO_NUL } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../request/visit.ts';
 import { dayOf } from '../store/metering.ts';
@@ -29,7 +30,7 @@ const range = {
 };
 const RangeQuery = Type.Object(range, { additionalProperties: false });
 const UsageQuery = Type.Object(
-  { ...range, customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })) },
+  { ...range, customer_id: Type.Optional(Type.String({ minLength: 1, maxLength: 128, pattern: NO_NUL })) },
   { additionalProperties: false },
 );
 

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
+import { NO_NUL } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Sealing } from '../secrets/sealing.ts';
@@ -15,7 +16,7 @@ import type { TestTarget } from '../webhooks/test-targets.ts';
 import { DeletedData, IdParams, MaybeText, MaybeTime, Time, maybeTimestamp, timestamp } from './values.ts';
 
 const Events = Type.Array(Type.Enum([...EVENT_KINDS]), { maxItems: 50, uniqueItems: true });
-const Description = Type.Union([Type.String({ maxLength: 500 }), Type.Null()]);
+const Description = Type.Union([Type.String({ maxLength: 500, pattern: NO_NUL }), Type.Null()]);
 /** `parseTarget` checks the URL and gives the reason for refusing one. */
 const Url = Type.String({ minLength: 1 });
 const Status = Type.Enum(['enabled', 'disabled']);
