@@ -1,4 +1,5 @@
 /** Counts what a deed asks of the storage, and stops one that asks for more than what is stored explains. */
+import { getHeapStatistics } from 'node:v8';
 import type { ObjectStorage } from '../simulator/storage.ts';
 import { Broken } from './promises.ts';
 import type { CallWatch, NetworkFault } from './storage-view.ts';
@@ -19,7 +20,7 @@ export interface CallParts {
 }
 
 /** Taken before anything replaces it. */
-const { memoryUsage, hrtime } = process;
+const { hrtime } = process;
 
 export class CallCounter implements CallWatch {
   /** What was found when a call could not throw it. */
@@ -46,7 +47,7 @@ export class CallCounter implements CallWatch {
   /** @throws {Broken} */
   end(): void {
     const ms = Number(hrtime.bigint() - this.#since) / 1e6;
-    const heap = memoryUsage().heapUsed;
+    const heap = getHeapStatistics().used_heap_size;
     if (ms > MOST_MS) throw new Broken('bounded', `${this.#what} took ${Math.round(ms)} ms`);
     if (heap > HEAP) throw new Broken('bounded', `${this.#what} took ${heap} bytes of memory`);
   }
@@ -54,7 +55,7 @@ export class CallCounter implements CallWatch {
   called(host: string, method: string, key: string): NetworkFault | undefined {
     this.#calls += 1;
     this.#parts.meanwhile(this.#calls);
-    const objects = this.#storage.keys().length;
+    const objects = this.#storage.size;
     if (this.#calls > objects * CALLS.each + CALLS.more)
       this.#fail(
         `${this.#what} of ${host} makes more than ${this.#calls} calls with ${objects} objects (${method} ${key})`,

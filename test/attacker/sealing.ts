@@ -14,6 +14,7 @@ import {
   type PackDirectory,
 } from '../../src/format/pack.ts';
 import { encodeHead, encodeSnapshot, type SnapshotRecord } from '../../src/format/records.ts';
+import { endlessTree, type EndlessTree, type Shape } from './endless-trees.ts';
 import { packKey } from '../../src/repository/objects/listing.ts';
 import { openObject, sealObject, sha256 } from '../../src/repository/objects/objects.ts';
 import type { Repository } from '../../src/repository/repository.ts';
@@ -70,6 +71,10 @@ export class Sealing {
 
   head(place: ClaimedPlace, record: string, live: number): Buffer {
     return this.#seal(OBJECT_TYPES.head, contextOf(place), encodeHead({ record, live }));
+  }
+
+  endless(shape: Shape): EndlessTree {
+    return endlessTree(this.#opened, this.#salt, shape);
   }
 
   /** A pack that says by its directory that it holds this chunk. */
