@@ -49,7 +49,9 @@ export class Attacker {
   /** Of trees that it has stored. */
   readonly roots: Buffer[] = [];
   /** What it did that docs/security.md says may hold others up. */
-  readonly planted = new Set<'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'lease-again'>();
+  readonly planted = new Set<
+    'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'lease-again' | 'endless-tree'
+  >();
   /** Keys of all that it has stored. */
   readonly added = new Set<string>();
   fault: { readonly kind: NetworkFault; at: number; left: number } | undefined;
@@ -175,6 +177,7 @@ export class Attacker {
           counts: { ...NOTHING_NEW, files: totals.files, directories: Math.min(totals.entries, 2 ** 40) },
         });
         this.planted.add('snapshot');
+        this.planted.add('endless-tree');
         return `${JSON.stringify(shape)}: ${this.#addNamed('snapshots/', body)}`;
       }
       case 'claimed-backup':

@@ -94,7 +94,11 @@ export async function endingOf({
   await as('admin', 'recover', async (repository, _, signal) => void (await recover(repository, signal)));
   for (const host of isWhole ? HONEST : (['db1'] as const)) await deed(host, 'backup');
   if (isWhole) await deed('db1', 'retention');
-  await as('db1', 'prune', async (repository, _, signal) => void (await prune(repository, {}, SILENT_PRUNE, signal)));
+  await as(
+    'db1',
+    'prune',
+    async (repository, _, signal) => void (await prune(repository, {}, SILENT_PRUNE, signal)),
+  );
   await look();
   if (!isWhole) return;
   pass(GRACE_MS + HOUR);

@@ -13,7 +13,8 @@ export function requireNewestKept(live: readonly Snapshot[], removed: ReadonlySe
   const newest = new Map<string, string>();
   for (const one of live) {
     const key = storedBy(one);
-    if (key !== THIEF_KEY) newest.set(`${one.record.host} of ${key === undefined ? 'full keys' : `key ${key}`}`, one.id);
+    if (key !== THIEF_KEY)
+      newest.set(`${one.record.host} of ${key === undefined ? 'full keys' : `key ${key}`}`, one.id);
   }
   for (const [whose, id] of newest)
     if (removed.has(id)) throw new Broken('nothing-lost', `the rules remove ${id}, the newest of ${whose}`);

@@ -56,7 +56,7 @@ const DEEDS: Readonly<Record<'admin' | 'db1', readonly [Deed, number][]>> = {
     ['forget', 2],
     ['prune', 4],
     ['check', 1],
-    ['read', 1],
+    ['read', 2],
     ['rotate', 1],
     ['rekey', 1],
     ['recover', 0.5],

@@ -353,6 +353,8 @@ class Play {
     this.#lies.end();
     this.#attacker.fault = undefined;
     this.#meanwhile = [];
+    // Whoever plants a tree without end does it for those who read it.
+    if (this.#attacker.planted.has('endless-tree')) await this.#honest('db1', 'read', this.#plan.seed);
     if (this.#plan.restoresFirst && this.#plan.ending !== 'look') await this.#look();
     this.#calm = true;
     await endingOf({
@@ -417,6 +419,9 @@ class Play {
         this.#signal,
       );
       return await work(repository);
+    }).catch((error: unknown) => {
+      if (!(error instanceof HoldfastError)) throw error;
+      throw new Broken('nothing-lost', `nothing can be read: ${error.message}`, error);
     });
   }
 

@@ -139,11 +139,7 @@ function updateWithOwnCount(this: crypto.Hmac, ...parts: readonly unknown[]): cr
 /** Node looks for a key object in raw bytes by an error that it throws and catches: ten times as slow as making one first. */
 function withKeyObject<Made>(call: (name: string, key: crypto.KeyObject, ...rest: unknown[]) => Made) {
   return (name: string, key: unknown, ...rest: unknown[]): Made =>
-    call(
-      name,
-      key instanceof Uint8Array ? crypto.createSecretKey(key) : (key as crypto.KeyObject),
-      ...rest,
-    );
+    call(name, key instanceof Uint8Array ? crypto.createSecretKey(key) : (key as crypto.KeyObject), ...rest);
 }
 
 /** What is drawn already while the product is loaded. */
