@@ -91,18 +91,25 @@ export class Attacker {
         const body =
           step.do === 'config-again'
             ? sealing?.again('config', from?.[1] ?? Buffer.alloc(0), context)
-            : sealing?.record(OBJECT_TYPES.config, context, pick(MADE_UP) ?? Buffer.alloc(1));
+            : random.next() < 0.5
+              ? sealing?.forgedConfig(n, context, random.bytes(64))
+              : sealing?.record(OBJECT_TYPES.config, context, pick(MADE_UP) ?? Buffer.alloc(1));
         return this.#add(pick([`config/${n}`, `config/${n}`, `copies/config/${n}`]) ?? '', body);
       }
       case 'tombstone-again':
       case 'tombstone-made-up': {
         const marks = [...this.#parts.kept].filter(([key]) => key.startsWith('trash/'));
         const place = this.#place(random, pickFar);
+        const victims = recordsIn(storage).flatMap(({ key, name }) =>
+          key.startsWith('snapshots/') ? [name] : [],
+        );
         const context = random.next() < 0.15 ? undefined : contextOf(place);
         const body =
           step.do === 'tombstone-again'
             ? sealing?.again('tombstone', pick(marks)?.[1] ?? Buffer.alloc(0), context)
-            : sealing?.record(OBJECT_TYPES.tombstone, contextOf(place), pick(MADE_UP) ?? Buffer.alloc(1));
+            : random.next() < 0.6
+              ? sealing?.forgedTombstone(place, victims, random.bytes(64))
+              : sealing?.record(OBJECT_TYPES.tombstone, contextOf(place), pick(MADE_UP) ?? Buffer.alloc(1));
         return this.#addNamed('trash/', body);
       }
       case 'prune-lease':
