@@ -23,7 +23,15 @@ test(
     expect(violations.map(({ text }) => text)).toEqual([]);
     expect(seeds).toBe(SEEDS);
     // The attacker must get to what it is about, and the administrator to the end.
-    for (const what of ['garbage', 'head', 'snapshot', 'claimed-backup', 'tombstone-again', 'hide', 'endless-tree'])
+    for (const what of [
+      'garbage',
+      'head',
+      'snapshot',
+      'claimed-backup',
+      'tombstone-again',
+      'hide',
+      'endless-tree',
+    ])
       expect(counts.get(`attack ${what}`), what).toBeGreaterThan(0);
     expect(counts.get('afterwards: recover')).toBeGreaterThan(SEEDS / 4);
     expect(counts.get('afterwards: check')).toBeGreaterThan(SEEDS / 10);
