@@ -7,9 +7,7 @@ import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-rep
 import { check } from '../../src/repository/check/check.ts';
 import type { ReadData } from '../../src/repository/check/check-packs.ts';
 import { markDamaged } from '../../src/repository/check/damaged-packs.ts';
-import { planForgetting } from '../../src/repository/retention/forgetting.ts';
 import { removeKey, rotateKeys } from '../../src/repository/keys/keys.ts';
-import { lacksFiles } from '../../src/repository/lacks-files.ts';
 import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
 import { recover } from '../../src/repository/check/recover.ts';
 import { rekey, SILENT_REKEY } from '../../src/repository/renew/rekey.ts';
@@ -22,7 +20,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { requestOf } from './backup-request.ts';
 import type { Deed } from './plan.ts';
 import type { QuickMachine } from './quick-machine.ts';
-import { requireNewestKept } from './newest-kept.ts';
+import { planOfRules, requireNewestKept } from './own-snapshots.ts';
 import { readSome } from './reading.ts';
 import { SECRETS, type Host } from './scene.ts';
 
@@ -33,17 +31,6 @@ export interface DeedWatch {
   readonly forgets: (ids: readonly string[]) => void;
   readonly checked: (findings: readonly Finding[]) => void;
 }
-
-const rules = {
-  keep_hourly: null,
-  keep_daily: null,
-  keep_weekly: null,
-  keep_monthly: null,
-  keep_yearly: null,
-  keep_within: null,
-  time_zone: null,
-  frozen: [],
-};
 
 /** Opens the repository as a process that begins, does one thing, and ends. */
 export async function asProcess<T>(
@@ -102,11 +89,7 @@ export async function doDeed(
     }
     case 'retention': {
       const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
-      const plan = planForgetting(
-        live.map((one) => ({ ...one, ...one.record, partial: lacksFiles(one.record) })),
-        { ...rules, keep_last: 1 + random.below(2) },
-        repository.clock.now(),
-      );
+      const plan = planOfRules(live, 1 + random.below(2), repository.clock.now());
       requireNewestKept(live, new Set(plan.remove));
       watch.forgets(plan.remove);
       const countingOn = [...plan.kept.keys()];

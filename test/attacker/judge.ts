@@ -5,8 +5,12 @@ import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts'
 import type { Manifest } from '../simulator/source-tree.ts';
 import { readFiles } from '../simulator/snapshot-files.ts';
 import { latestOf, storedBy } from './judged.ts';
+import { planOfRules, requireNewestKept, requireOwnParent } from './own-snapshots.ts';
 import { Broken } from './promises.ts';
 import { THIEF_KEY, WEB_KEY, type Host, type Run } from './scene.ts';
+
+/** What every host backs up. */
+const ROOT = '/data';
 
 type State =
   /** It has to be there, whole. */
@@ -92,7 +96,11 @@ export class Judge {
     }
     for (const run of this.#runs.values())
       if (run.state === 'kept' && !found.has(run.tag)) throw new Broken('nothing-lost', `${run.tag} is gone`);
-    for (const host of ['admin', 'db1'] as const) this.#requireLatest(live, host);
+    for (const host of ['admin', 'db1'] as const) {
+      this.#requireLatest(live, host);
+      requireOwnParent(live, host, ROOT);
+    }
+    requireNewestKept(live, new Set(planOfRules(live, 1, repository.clock.now()).remove));
   }
 
   /** Ids of live snapshots of honest hosts that cannot be read whole. */
