@@ -143,7 +143,7 @@ export async function configEarly(
 
 /**
  * The configuration in force.
- * @param copied also consider numbers of which only a second copy is left
+ * @param copied also consider numbers of which only a second copy is left, before it is known that no other can be used
  * @returns `passed`: why a newer one could not be used
  * @throws {RepositoryError} CORRUPT_DATA when none can be used
  */
@@ -163,7 +163,6 @@ export async function newestConfig(
   signal: AbortSignal,
 ) {
   const listed = early?.numbers ?? (await listNumbered(destination, 'config/', signal));
-  const more = copied || listed.length === 0 ? await copiedNumbers(destination, signal) : [];
   const look = async (number: number): Promise<(OpenedConfig & { readonly number: number }) | Error> => {
     const object = `config/${number}`;
     const open = (bytes: Buffer): OpenedConfig => openConfig(keyring, keys, bytes, number);
@@ -181,19 +180,28 @@ export async function newestConfig(
   };
   let passed: Error | undefined;
   let unbound: (OpenedConfig & { readonly number: number }) | undefined;
-  const { numbers, others } = inOrderOfBelief([...listed, ...more]);
-  for (const some of [numbers, others]) {
-    // Numbers beyond `MAX_NUMBER`, as an attack on previews could leave, are considered only when all others fail.
-    if (some === others && unbound !== undefined) break;
-    for await (const config of inTurn(some, destination.properties.maxParallel, look)) {
-      if (config instanceof Error) {
-        passed ??= config;
-        continue;
+  const boundOf = async (
+    all: readonly number[],
+  ): Promise<(OpenedConfig & { readonly number: number }) | undefined> => {
+    const { numbers, others } = inOrderOfBelief(all);
+    for (const some of [numbers, others]) {
+      // Numbers beyond `MAX_NUMBER`, as an attack on previews could leave, are considered only when all others fail.
+      if (some === others && unbound !== undefined) break;
+      for await (const config of inTurn(some, destination.properties.maxParallel, look)) {
+        if (config instanceof Error) passed ??= config;
+        else if (config.bound) return config;
+        else unbound ??= config;
       }
-      if (config.bound) return { ...config, passed };
-      unbound ??= config;
     }
-  }
+    return undefined;
+  };
+  const first = copied ? [...listed, ...(await copiedNumbers(destination, signal))] : listed;
+  const bound = await boundOf(first);
+  if (bound !== undefined) return { ...bound, passed };
+  // Anyone can plant a number that is listed, so it does not prove that the second copies are needless.
+  const more = copied ? [] : await copiedNumbers(destination, signal);
+  const copy = await boundOf(more.filter((number) => !listed.includes(number)));
+  if (copy !== undefined) return { ...copy, passed };
   if (unbound !== undefined) return { ...unbound, passed };
   throw passed ?? corrupt('config/', 'the repository has no configuration');
 }

@@ -1,4 +1,5 @@
 /** Does what a plan says: plants, replays, removes, hides. At once, since it may be between two calls of somebody else. */
+import { asByteString } from '../../src/base/byte-path.ts';
 import { OBJECT_TYPES } from '../../src/format/header.ts';
 import { leaseContext, leaseKey } from '../../src/repository/lease-objects.ts';
 import { seededRandom } from '../support/seeded-random.ts';
@@ -16,6 +17,17 @@ export type AttackStep = Extract<Step, { who: 'attacker' }>;
 
 /** Numbers that nobody has come to, besides the next ones. */
 const FAR = [1_000, 1_500, 70_000, 2_000_000, 999_999_999, 3_000_000_000, Number.MAX_SAFE_INTEGER];
+const NOTHING_NEW = {
+  files: 0,
+  directories: 0,
+  links: 0,
+  others: 0,
+  bytes: 0,
+  new: 0,
+  changed: 0,
+  unchanged: 0,
+  failed: 0,
+};
 const NO_RECORD = '0'.repeat(64);
 
 export interface AttackerParts {
@@ -37,7 +49,9 @@ export class Attacker {
   /** Of trees that it has stored. */
   readonly roots: Buffer[] = [];
   /** What it did that docs/security.md says may hold others up. */
-  readonly planted = new Set<'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'lease-again'>();
+  readonly planted = new Set<
+    'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'lease-again' | 'endless-tree'
+  >();
   /** Keys of all that it has stored. */
   readonly added = new Set<string>();
   fault: { readonly kind: NetworkFault; at: number; left: number } | undefined;
@@ -77,18 +91,25 @@ export class Attacker {
         const body =
           step.do === 'config-again'
             ? sealing?.again('config', from?.[1] ?? Buffer.alloc(0), context)
-            : sealing?.record(OBJECT_TYPES.config, context, pick(MADE_UP) ?? Buffer.alloc(1));
+            : random.next() < 0.5
+              ? sealing?.forgedConfig(n, context, random.bytes(64))
+              : sealing?.record(OBJECT_TYPES.config, context, pick(MADE_UP) ?? Buffer.alloc(1));
         return this.#add(pick([`config/${n}`, `config/${n}`, `copies/config/${n}`]) ?? '', body);
       }
       case 'tombstone-again':
       case 'tombstone-made-up': {
         const marks = [...this.#parts.kept].filter(([key]) => key.startsWith('trash/'));
         const place = this.#place(random, pickFar);
+        const victims = recordsIn(storage).flatMap(({ key, name }) =>
+          key.startsWith('snapshots/') ? [name] : [],
+        );
         const context = random.next() < 0.15 ? undefined : contextOf(place);
         const body =
           step.do === 'tombstone-again'
             ? sealing?.again('tombstone', pick(marks)?.[1] ?? Buffer.alloc(0), context)
-            : sealing?.record(OBJECT_TYPES.tombstone, contextOf(place), pick(MADE_UP) ?? Buffer.alloc(1));
+            : random.next() < 0.6
+              ? sealing?.forgedTombstone(place, victims, random.bytes(64))
+              : sealing?.record(OBJECT_TYPES.tombstone, contextOf(place), pick(MADE_UP) ?? Buffer.alloc(1));
         return this.#addNamed('trash/', body);
       }
       case 'prune-lease':
@@ -147,6 +168,24 @@ export class Attacker {
           step.do === 'plain-pack',
         );
         return this.#add(pack?.key ?? '', pack?.body);
+      }
+      case 'endless-tree': {
+        if (sealing === undefined) return 'has no key';
+        const told = pick(['truth', 'truth', 'nothing', 'too-little'] as const) ?? 'truth';
+        const shape = { levels: pick([2, 12, 25, 60]) ?? 25, names: 2 + random.below(4), told };
+        const { packs, root, totals } = sealing.endless(shape);
+        for (const { key, body } of packs) this.#add(key, body);
+        this.roots.push(root);
+        const body = sealing.snapshot(this.#place(random, pickFar, true), {
+          host: pick(['db1', 'admin', 'server']) ?? 'db1',
+          paths: [asByteString('/data')],
+          startedMs: 1_700_000_000_000 + this.#parts.world.nowMs,
+          root,
+          counts: { ...NOTHING_NEW, files: totals.files, directories: Math.min(totals.entries, 2 ** 40) },
+        });
+        this.planted.add('snapshot');
+        this.planted.add('endless-tree');
+        return `${JSON.stringify(shape)}: ${this.#addNamed('snapshots/', body)}`;
       }
       case 'claimed-backup':
         return 'is done by whoever plays';

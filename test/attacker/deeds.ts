@@ -5,9 +5,9 @@ import type { Destination } from '../../src/destination/destination.ts';
 import { defaultRetryPolicy, withRetry } from '../../src/destination/retry.ts';
 import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-report.ts';
 import { check } from '../../src/repository/check/check.ts';
-import { planForgetting } from '../../src/repository/retention/forgetting.ts';
+import type { ReadData } from '../../src/repository/check/check-packs.ts';
+import { markDamaged } from '../../src/repository/check/damaged-packs.ts';
 import { removeKey, rotateKeys } from '../../src/repository/keys/keys.ts';
-import { lacksFiles } from '../../src/repository/lacks-files.ts';
 import { prune, SILENT_PRUNE } from '../../src/repository/prune/prune.ts';
 import { recover } from '../../src/repository/check/recover.ts';
 import { rekey, SILENT_REKEY } from '../../src/repository/renew/rekey.ts';
@@ -20,9 +20,9 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { requestOf } from './backup-request.ts';
 import type { Deed } from './plan.ts';
 import type { QuickMachine } from './quick-machine.ts';
+import { planOfRules, requireNewestKept } from './own-snapshots.ts';
+import { readSome } from './reading.ts';
 import { SECRETS, type Host } from './scene.ts';
-
-export const { signal } = new AbortController();
 
 /** What somebody tells of what he does; nothing of it is believed before it has succeeded. */
 export interface DeedWatch {
@@ -32,32 +32,34 @@ export interface DeedWatch {
   readonly checked: (findings: readonly Finding[]) => void;
 }
 
-const rules = {
-  keep_hourly: null,
-  keep_daily: null,
-  keep_weekly: null,
-  keep_monthly: null,
-  keep_yearly: null,
-  keep_within: null,
-  time_zone: null,
-  frozen: [],
-};
-
 /** Opens the repository as a process that begins, does one thing, and ends. */
 export async function asProcess<T>(
   machine: QuickMachine,
   view: Destination,
-  work: (repository: Repository) => Promise<T>,
+  work: (repository: Repository, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  // Whoever listens to it goes with the process.
+  const { signal } = new AbortController();
   const policy = { ...defaultRetryPolicy, random: () => machine.chance.next() };
   const options = { clock: machine.clock, stateDirectory: STATE_ROOT };
   const secret = SECRETS[machine.name as Host];
   const repository = await openRepository(withRetry(view, policy), secret, options, signal);
   try {
-    return await work(repository);
+    return await work(repository, signal);
   } finally {
     await repository.close();
   }
+}
+
+/** As `holdfast check` does: what is damaged nobody relies on any more. */
+export async function checkAll(
+  repository: Repository,
+  readData: ReadData,
+  signal: AbortSignal,
+): Promise<readonly Finding[]> {
+  const { findings, packsDamaged } = await check(repository, { readData, workers: 0 }, SILENT_CHECK, signal);
+  if (packsDamaged.size > 0) await markDamaged(repository, packsDamaged, signal);
+  return findings;
 }
 
 export interface DeedRequest {
@@ -65,12 +67,13 @@ export interface DeedRequest {
   readonly a: number;
   readonly tag: string;
   readonly slotOfThief: string;
+  readonly signal: AbortSignal;
 }
 
 export async function doDeed(
   repository: Repository,
   machine: QuickMachine,
-  { what, a, tag, slotOfThief }: DeedRequest,
+  { what, a, tag, slotOfThief, signal }: DeedRequest,
   watch: DeedWatch,
 ): Promise<void> {
   const random = seededRandom(a);
@@ -86,11 +89,8 @@ export async function doDeed(
     }
     case 'retention': {
       const { live } = await listEverySnapshot(repository, 'the rules remove nothing', signal);
-      const plan = planForgetting(
-        live.map((one) => ({ ...one, ...one.record, partial: lacksFiles(one.record) })),
-        { ...rules, keep_last: 1 + random.below(2) },
-        repository.clock.now(),
-      );
+      const plan = planOfRules(live, 1 + random.below(2), repository.clock.now());
+      requireNewestKept(live, new Set(plan.remove));
       watch.forgets(plan.remove);
       const countingOn = [...plan.kept.keys()];
       await forgetSnapshots(repository, plan.remove, 'removed by rules', signal, { countingOn });
@@ -107,11 +107,12 @@ export async function doDeed(
       await prune(repository, {}, SILENT_PRUNE, signal);
       return;
     case 'check': {
-      const options = { readData: random.next() < 0.3 ? ('all' as const) : false, workers: 0 } as const;
-      const { findings } = await check(repository, options, SILENT_CHECK, signal);
-      watch.checked(findings);
+      watch.checked(await checkAll(repository, random.next() < 0.3 && 'all', signal));
       return;
     }
+    case 'read':
+      await readSome(repository, random, signal);
+      return;
     case 'rotate':
       await rotateKeys(repository, signal);
       return;

@@ -5,10 +5,12 @@ import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts'
 import type { Manifest } from '../simulator/source-tree.ts';
 import { readFiles } from '../simulator/snapshot-files.ts';
 import { latestOf, storedBy } from './judged.ts';
+import { planOfRules, requireNewestKept, requireOwnParent } from './own-snapshots.ts';
 import { Broken } from './promises.ts';
 import { THIEF_KEY, WEB_KEY, type Host, type Run } from './scene.ts';
 
-const { signal } = new AbortController();
+/** What every host backs up. */
+const ROOT = '/data';
 
 type State =
   /** It has to be there, whole. */
@@ -25,6 +27,7 @@ interface KnownRun extends Run {
 
 export class Judge {
   readonly #runs = new Map<string, KnownRun>();
+  readonly #signal = new AbortController().signal;
 
   constructor(runs: readonly Run[]) {
     // What the stolen key stored nobody vouches for.
@@ -58,7 +61,7 @@ export class Judge {
   async excuse(repository: Repository): Promise<void> {
     const live = await this.#live(repository);
     const index =
-      live === undefined ? undefined : await loadIndex(repository, { without: new Set() }, signal);
+      live === undefined ? undefined : await loadIndex(repository, { without: new Set() }, this.#signal);
     for (const run of this.#runs.values()) {
       if (run.state === 'spoiled') continue;
       const snapshot = live?.get(run.tag);
@@ -75,8 +78,8 @@ export class Judge {
    * @throws {Broken}
    */
   async look(repository: Repository, spoiled: boolean): Promise<void> {
-    const { live } = await listSnapshots(repository, signal);
-    const index = await loadIndex(repository, { without: new Set() }, signal);
+    const { live } = await listSnapshots(repository, this.#signal);
+    const index = await loadIndex(repository, { without: new Set() }, this.#signal);
     const found = new Map<string, Snapshot>();
     for (const snapshot of live) {
       const run = this.#agreed(snapshot);
@@ -93,13 +96,17 @@ export class Judge {
     }
     for (const run of this.#runs.values())
       if (run.state === 'kept' && !found.has(run.tag)) throw new Broken('nothing-lost', `${run.tag} is gone`);
-    for (const host of ['admin', 'db1'] as const) this.#requireLatest(live, host);
+    for (const host of ['admin', 'db1'] as const) {
+      this.#requireLatest(live, host);
+      requireOwnParent(live, host, ROOT);
+    }
+    requireNewestKept(live, new Set(planOfRules(live, 1, repository.clock.now()).remove));
   }
 
   /** Ids of live snapshots of honest hosts that cannot be read whole. */
   async lacking(repository: Repository): Promise<readonly string[]> {
-    const { live } = await listSnapshots(repository, signal);
-    const index = await loadIndex(repository, { without: new Set() }, signal);
+    const { live } = await listSnapshots(repository, this.#signal);
+    const index = await loadIndex(repository, { without: new Set() }, this.#signal);
     const lacking: string[] = [];
     for (const snapshot of live) {
       const run = this.#runs.get(snapshot.record.tags[0] ?? '');
@@ -135,7 +142,7 @@ export class Judge {
   }
 
   async #live(repository: Repository): Promise<ReadonlyMap<string, Snapshot> | undefined> {
-    const { live } = await listSnapshots(repository, signal);
+    const { live } = await listSnapshots(repository, this.#signal);
     return new Map(
       live.filter((one) => storedBy(one) !== THIEF_KEY).map((one) => [one.record.tags[0] ?? '', one]),
     );

@@ -9,11 +9,18 @@ export interface AttackPlan {
   /** Of several who create one key exactly one succeeds; otherwise the last one's bytes stay. */
   readonly conditionalCreate: boolean;
   readonly steps: readonly Step[];
+  /** The repository is one of a version that signed configurations and tombstones for no number and no place. */
+  readonly isOld: boolean;
   /** Everything is restored before the administrator does anything, too. */
   readonly restoresFirst: boolean;
-  /** Keys are sealed anew at the end, and prune and check run after the grace period; it is half of all time. */
-  readonly endsWhole: boolean;
+  readonly ending: Ending;
 }
+
+/**
+ * `look`: everything is restored. `tidied`: the administrator does what docs/security.md says first. `whole`: keys are sealed
+ * anew as well, and prune and check run after the grace period, which costs as much as twenty deeds.
+ */
+export type Ending = 'look' | 'tidied' | 'whole';
 
 export const HONEST = ['admin', 'db1', 'web'] as const;
 export type Honest = (typeof HONEST)[number];
@@ -27,7 +34,8 @@ export type Deed =
   | 'rotate'
   | 'rekey'
   | 'recover'
-  | 'remove-key';
+  | 'remove-key'
+  | 'read';
 
 export type Step =
   | { readonly who: Honest; readonly do: Deed; readonly a: number }
@@ -48,6 +56,7 @@ const DEEDS: Readonly<Record<'admin' | 'db1', readonly [Deed, number][]>> = {
     ['forget', 2],
     ['prune', 4],
     ['check', 1],
+    ['read', 2],
     ['rotate', 1],
     ['rekey', 1],
     ['recover', 0.5],
@@ -58,6 +67,7 @@ const DEEDS: Readonly<Record<'admin' | 'db1', readonly [Deed, number][]>> = {
     ['retention', 1],
     ['prune', 2],
     ['check', 1],
+    ['read', 1],
   ],
 };
 
@@ -78,7 +88,7 @@ export function planOf(seed: number): AttackPlan {
     random,
   );
   const steps: Step[] = [];
-  for (let n = 2 + random.below(3); n > 0; n -= 1) {
+  for (let n = 1 + random.below(3); n > 0; n -= 1) {
     for (let more = 1 + random.below(3); more > 0; more -= 1) steps.push(attackOf(power, random));
     if (random.next() < 0.4) steps.push({ who: 'time', ms: timeOf(random) });
     steps.push(deedOf(random));
@@ -88,8 +98,16 @@ export function planOf(seed: number): AttackPlan {
     power,
     conditionalCreate: random.next() < 0.8,
     steps,
+    isOld: random.next() < 0.2,
     restoresFirst: random.next() < 0.5,
-    endsWhole: random.next() < 0.4,
+    ending: chosen<Ending>(
+      [
+        ['look', 10],
+        ['tidied', 6],
+        ['whole', 4],
+      ],
+      random,
+    ),
   };
 }
 

@@ -19,6 +19,7 @@ const WITH_KEY = [
   ['session-lease', 2],
   ['snapshot', 4],
   ['claimed-backup', 3],
+  ['endless-tree', 2],
   ['head', 4],
   ['pack', 2],
 ] as const;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { runSeeds, type WorkerReport } from '../simulator/runner.ts';
 
-const SEEDS = 8;
+const SEEDS = 20;
 /** Milliseconds: machines may have much else to do. */
 const PATIENCE = 600_000;
 
@@ -23,10 +23,18 @@ test(
     expect(violations.map(({ text }) => text)).toEqual([]);
     expect(seeds).toBe(SEEDS);
     // The attacker must get to what it is about, and the administrator to the end.
-    for (const what of ['garbage', 'head', 'snapshot', 'claimed-backup', 'tombstone-again', 'hide'])
+    for (const what of [
+      'garbage',
+      'head',
+      'snapshot',
+      'claimed-backup',
+      'tombstone-again',
+      'hide',
+      'endless-tree',
+    ])
       expect(counts.get(`attack ${what}`), what).toBeGreaterThan(0);
-    expect(counts.get('afterwards: recover')).toBe(SEEDS);
-    expect(counts.get('afterwards: check')).toBeGreaterThan(SEEDS / 5);
+    expect(counts.get('afterwards: recover')).toBeGreaterThan(SEEDS / 4);
+    expect(counts.get('afterwards: check')).toBeGreaterThan(SEEDS / 10);
   },
   PATIENCE,
 );

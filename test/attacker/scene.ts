@@ -17,6 +17,8 @@ import { World } from '../simulator/world.ts';
 import { requestOf } from './backup-request.ts';
 import { QuickMachine } from './quick-machine.ts';
 import { runAlone } from './run-alone.ts';
+import { forgetAsBefore, oldConfig } from './signed-before.ts';
+import { Sealing } from './sealing.ts';
 import { Lies, viewOf } from './storage-view.ts';
 
 export const HOSTS = ['admin', 'db1', 'web', 'server'] as const;
@@ -63,23 +65,35 @@ export interface Scene {
   readonly forgotten: string;
   readonly slotOfThief: string;
   readonly chunks: readonly KnownChunk[];
+  /** With the stolen key. */
+  readonly sealing: Sealing;
   readonly nowMs: number;
 }
 
 let present: World | undefined;
-let scene: Promise<Scene> | undefined;
+let isEntered = false;
+const scenes = new Map<Age, Promise<Scene>>();
+
+/** `old`: made by a version that signed configurations for no number, and tombstones for no place. */
+export type Age = 'new' | 'old';
 
 /** From now on programs run in this world. */
 export function enterWorld(world: World): void {
   present = world;
 }
 
-export async function sceneOfAll(): Promise<Scene> {
-  scene ??= makeScene();
+function enterOnce(): true {
+  enterSimulation(() => present?.current);
+  return true;
+}
+
+export async function sceneOf(age: Age): Promise<Scene> {
+  const scene = scenes.get(age) ?? makeScene(age);
+  scenes.set(age, scene);
   return await scene;
 }
 
-async function makeScene(): Promise<Scene> {
+async function makeScene(age: Age): Promise<Scene> {
   const world = new World({ traced: false });
   enterWorld(world);
   const machines = new Map(HOSTS.map((name, n) => [name, new QuickMachine(world, name, n + 1)]));
@@ -99,7 +113,7 @@ async function makeScene(): Promise<Scene> {
     return machine;
   };
   world.current = machineOf('admin');
-  enterSimulation(() => present?.current);
+  isEntered ||= enterOnce();
   const as = async <T>(name: Host, work: (machine: QuickMachine) => Promise<T>): Promise<T> => {
     world.nowMs += MINUTE;
     const machine = machineOf(name);
@@ -121,7 +135,10 @@ async function makeScene(): Promise<Scene> {
       return snapshot.id;
     });
 
-  const slotOfThief = await as('admin', async (machine) => {
+  // What it remembers of the number of the configuration is forgotten with it.
+  const maker = new QuickMachine(world, 'maker', 99);
+  await runAlone(world, maker, async () => {
+    const machine = maker;
     const options = {
       clock: machine.clock,
       stateDirectory: STATE_ROOT,
@@ -129,7 +146,15 @@ async function makeScene(): Promise<Scene> {
       segmentTarget: 65_536,
     };
     const secrets = [{ secret: full, label: 'full' }];
-    await createRepository(destinationOf(machine), { ...options, secrets, cost }, signal);
+    const made = await createRepository(destinationOf(machine), { ...options, secrets, cost }, signal);
+    const config = oldConfig(made);
+    if (age === 'old')
+      for (const key of ['config/1', 'copies/config/1']) {
+        storage.put(key, config);
+        watch.stored('', key);
+      }
+  });
+  const slotOfThief = await as('admin', async () => {
     const keyOf = (name: Host) => ({ secret: SECRETS[name], label: name, cost });
     const { repository, slot } = await addKey(await open('admin'), keyOf(THIEF), signal);
     await addKey(repository, keyOf('web'), signal);
@@ -146,8 +171,12 @@ async function makeScene(): Promise<Scene> {
     sources.write(`${sources.root}/one`, chance.bytes(1_200));
     await backup(name);
   }
-  await as('admin', async () => await forgetSnapshots(await open('admin'), [gone], 'by hand', signal));
-  await as('admin', async () => await prune(await open('admin'), {}, SILENT_PRUNE, signal));
+  if (age === 'old') {
+    await as('db1', async () => await forgetAsBefore(await open('db1'), [gone], signal));
+  } else {
+    await as('admin', async () => await forgetSnapshots(await open('admin'), [gone], 'by hand', signal));
+    await as('admin', async () => await prune(await open('admin'), {}, SILENT_PRUNE, signal));
+  }
   await as('admin', async () => await rotateKeys(await open('admin'), signal));
   world.nowMs += HOUR;
   for (const name of ['db1', 'web', THIEF] as const) await backup(name);
@@ -160,7 +189,9 @@ async function makeScene(): Promise<Scene> {
     )
     .sort((a, b) => a.storedMs - b.storedMs);
   const chunks = await as('admin', async () => await chunksOf(await open('admin')));
-  return { objects, kept, machines, runs, forgotten: gone, slotOfThief, chunks, nowMs: world.nowMs };
+  const sealing = await as(THIEF, async () => new Sealing(await open(THIEF)));
+  const { nowMs } = world;
+  return { objects, kept, machines, runs, forgotten: gone, slotOfThief, chunks, sealing, nowMs };
 }
 
 async function chunksOf(repository: Repository): Promise<KnownChunk[]> {

@@ -13,7 +13,15 @@ import {
   padme,
   type PackDirectory,
 } from '../../src/format/pack.ts';
-import { encodeHead, encodeSnapshot, type SnapshotRecord } from '../../src/format/records.ts';
+import {
+  configMap,
+  encodeHead,
+  encodeSigned,
+  encodeSnapshot,
+  tombstoneMap,
+  type SnapshotRecord,
+} from '../../src/format/records.ts';
+import { endlessTree, type EndlessTree, type Shape } from './endless-trees.ts';
 import { packKey } from '../../src/repository/objects/listing.ts';
 import { openObject, sealObject, sha256 } from '../../src/repository/objects/objects.ts';
 import type { Repository } from '../../src/repository/repository.ts';
@@ -54,6 +62,26 @@ export class Sealing {
     }
   }
 
+  /** A tombstone that is right in everything but the signature. */
+  forgedTombstone(place: ClaimedPlace, names: readonly string[], signature: Buffer): Buffer {
+    const record = { kind: 'snapshots', names, reason: 'forged', atMs: 1, fence: 0 } as const;
+    const context = contextOf(place);
+    // Its place is in the signed part as in the context.
+    const map = { ...tombstoneMap(record), chain: context };
+    const plaintext = encodeSigned(map, () => signature);
+    return this.#seal(OBJECT_TYPES.tombstone, context, plaintext);
+  }
+
+  /** The same of a configuration. */
+  forgedConfig(n: number, context: Buffer, signature: Buffer): Buffer {
+    const map = configMap({ ...this.#opened.config, graceSeconds: 0 }, n);
+    return this.#seal(
+      OBJECT_TYPES.config,
+      context,
+      encodeSigned(map, () => signature),
+    );
+  }
+
   record(type: ObjectType, context: Buffer, plaintext: Buffer): Buffer {
     return this.#seal(type, context, plaintext);
   }
@@ -70,6 +98,10 @@ export class Sealing {
 
   head(place: ClaimedPlace, record: string, live: number): Buffer {
     return this.#seal(OBJECT_TYPES.head, contextOf(place), encodeHead({ record, live }));
+  }
+
+  endless(shape: Shape): EndlessTree {
+    return endlessTree(this.#opened, this.#salt, shape);
   }
 
   /** A pack that says by its directory that it holds this chunk. */

@@ -13,7 +13,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { Attacker, type AttackStep } from './attacker.ts';
 import { requestOf } from './backup-request.ts';
 import { CallCounter } from './call-counter.ts';
-import { asProcess, doDeed, signal } from './deeds.ts';
+import { asProcess, doDeed } from './deeds.ts';
 import { endingOf } from './ending.ts';
 import { isExcused } from './excused.ts';
 import { Judge } from './judge.ts';
@@ -22,7 +22,7 @@ import { hasKey, ownsStorage } from './powers.ts';
 import { Broken } from './promises.ts';
 import { QuickMachine } from './quick-machine.ts';
 import { runAlone } from './run-alone.ts';
-import { enterWorld, HOSTS, sceneOfAll, SECRETS, THIEF, type Host, type Scene } from './scene.ts';
+import { enterWorld, HOSTS, sceneOf, SECRETS, THIEF, type Host, type Scene } from './scene.ts';
 import { Sealing } from './sealing.ts';
 import { Lies, viewOf } from './storage-view.ts';
 import { rememberedAndHidden } from './told.ts';
@@ -38,7 +38,7 @@ export async function simulate(
   plan: AttackPlan,
   options: { readonly traced?: boolean } = {},
 ): Promise<Outcome> {
-  const scene = await sceneOfAll();
+  const scene = await sceneOf(plan.isOld ? 'old' : 'new');
   const play = new Play(plan, scene, options.traced === true);
   return await play.run();
 }
@@ -56,6 +56,7 @@ class Play {
   readonly #attacker: Attacker;
   readonly #calls: CallCounter;
   readonly #counts = new Map<string, number>();
+  readonly #signal = new AbortController().signal;
   /** For the calls of the host that does something next. */
   #meanwhile: AttackStep[] = [];
   #spoiled = false;
@@ -101,6 +102,8 @@ class Play {
       kept: this.#kept,
     };
     this.#attacker = new Attacker({ plan, world, storage, lies, kept, chunks: scene.chunks });
+    if (hasKey(plan.power)) this.#attacker.sealing = scene.sealing;
+    this.#ringsSeen = this.#rings();
     this.#calls = new CallCounter(this.#storage, {
       fault: () => this.#faultNow(),
       meanwhile: (call) => this.#actMeanwhile(call),
@@ -114,7 +117,6 @@ class Play {
     };
     process.on('unhandledRejection', onRejection);
     try {
-      await this.#prepareAttacker();
       for (const step of this.#plan.steps) {
         await this.#play(step);
         if (this.#failure !== undefined) throw this.#failure;
@@ -131,7 +133,7 @@ class Play {
 
   /** With a key it opens the repository as its machine does, and sees new generations for as long as the key is in use. */
   async #prepareAttacker(): Promise<void> {
-    const rings = this.#storage.keys().filter((key) => key.startsWith('keys/ring-')).length;
+    const rings = this.#rings();
     if (!hasKey(this.#plan.power) || rings === this.#ringsSeen) return;
     this.#ringsSeen = rings;
     try {
@@ -140,6 +142,10 @@ class Play {
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error;
     }
+  }
+
+  #rings(): number {
+    return this.#storage.keys().filter((key) => key.startsWith('keys/ring-')).length;
   }
 
   async #play(step: Step): Promise<void> {
@@ -206,7 +212,7 @@ class Play {
         const isAhead = random.next() < 0.3;
         if (isAhead) machine.wallOffsetMs = 59 * 60_000;
         try {
-          return await archive(requestOf(repository, machine, tag, victim), SILENT, signal);
+          return await archive(requestOf(repository, machine, tag, victim), SILENT, this.#signal);
         } finally {
           machine.wallOffsetMs = 0;
         }
@@ -231,7 +237,7 @@ class Play {
     let findings: readonly Finding[] | undefined;
     let tags = new Map<string, string>();
     const remembered = ownsStorage(this.#plan.power) ? this.#hiddenThatIsRemembered(host, what) : [];
-    const sealedBefore = this.#lies.active;
+    const toldBefore = this.#lies.told;
     try {
       await this.#inBounds(
         what,
@@ -239,12 +245,12 @@ class Play {
           await this.#alone(
             machine,
             async () =>
-              await asProcess(machine, this.#view(machine), async (repository) => {
+              await asProcess(machine, this.#view(machine), async (repository, signal) => {
                 if (what === 'forget' || what === 'retention') tags = await this.#tagsOf(repository);
                 await doDeed(
                   repository,
                   machine,
-                  { what, a, tag, slotOfThief: this.#scene.slotOfThief },
+                  { what, a, tag, slotOfThief: this.#scene.slotOfThief, signal },
                   {
                     backedUp: (id, manifest) => {
                       backup = { id };
@@ -265,7 +271,9 @@ class Play {
       this.#judge.forgets(forgotten, 'forgotten');
       this.#count(what);
       this.#world.tell(host, `has ended ${what} (${tag}) ${backup?.id ?? ''}`);
-      if (remembered.length > 0 && sealedBefore) this.#requireTold(host, what, findings, remembered);
+      // What the storage told in the middle of it may have been enough.
+      const isSame = this.#lies.told === toldBefore;
+      if (remembered.length > 0 && isSame) this.#requireTold(host, what, findings, remembered);
     } catch (error) {
       if (error instanceof Broken) throw error;
       this.#world.tell(
@@ -278,7 +286,7 @@ class Play {
     } finally {
       this.#meanwhile = [];
     }
-    await this.#excuseSpoiled();
+    await this.#excuseSpoiled(what);
   }
 
   /** What of honest hosts is hidden from this one, which has seen it. */
@@ -323,15 +331,20 @@ class Play {
   }
 
   async #tagsOf(repository: Repository): Promise<Map<string, string>> {
-    const { live } = await listSnapshots(repository, signal);
+    const { live } = await listSnapshots(repository, this.#signal);
     return new Map(
       live.filter((one) => storedBy(one) !== 1).map(({ id, record }) => [id, record.tags[0] ?? '']),
     );
   }
 
-  /** Whatever the storage has taken away nobody else has lost. */
-  async #excuseSpoiled(): Promise<void> {
-    if (!this.#attacker.takeSpoiled()) return;
+  /**
+   * Whatever the storage has taken away nobody else has lost. Nor has a backup that relies on it, until a check has found
+   * out.
+   */
+  async #excuseSpoiled(after?: Deed): Promise<void> {
+    const isSpoiled = this.#attacker.takeSpoiled();
+    const relies = after === 'backup' && this.#spoiled && !this.#calm;
+    if (!isSpoiled && !relies) return;
     this.#spoiled = true;
     await this.#judging(async (repository) => await this.#judge.excuse(repository));
   }
@@ -340,12 +353,15 @@ class Play {
     this.#lies.end();
     this.#attacker.fault = undefined;
     this.#meanwhile = [];
-    if (this.#plan.restoresFirst) await this.#look();
+    // Whoever plants a tree without end does it for those who read it.
+    if (this.#attacker.planted.has('endless-tree')) await this.#honest('db1', 'read', this.#plan.seed);
+    if (this.#plan.restoresFirst && this.#plan.ending !== 'look') await this.#look();
     this.#calm = true;
     await endingOf({
       power: this.#plan.power,
       slotOfThief: this.#scene.slotOfThief,
-      endsWhole: this.#plan.endsWhole,
+      ending: this.#plan.ending,
+      isSpoiled: this.#spoiled,
       pass: (ms) => void (this.#world.nowMs += ms),
       as: async (host, name, work) => await this.#inCalm(host, name, work),
       deed: async (host, what) => await this.#honest(host, what, this.#plan.seed),
@@ -360,7 +376,7 @@ class Play {
   async #inCalm(
     host: Host,
     name: string,
-    work: (repository: Repository, machine: QuickMachine) => Promise<void>,
+    work: (repository: Repository, machine: QuickMachine, signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
     const machine = this.#machine(host);
     this.#world.tell(host, `begins ${name}, afterwards`);
@@ -374,7 +390,7 @@ class Play {
               await asProcess(
                 machine,
                 this.#view(machine),
-                async (repository) => await work(repository, machine),
+                async (repository, signal) => await work(repository, machine, signal),
               ),
           ),
       );
@@ -400,9 +416,12 @@ class Play {
         directDestination(this.#storage),
         SECRETS.admin,
         options,
-        signal,
+        this.#signal,
       );
       return await work(repository);
+    }).catch((error: unknown) => {
+      if (!(error instanceof HoldfastError)) throw error;
+      throw new Broken('nothing-lost', `nothing can be read: ${error.message}`, error);
     });
   }
 
@@ -417,7 +436,7 @@ class Play {
     };
     const { storage, lies } = { storage: this.#storage, lies: new Lies() };
     const view = viewOf({ machine, storage, lies, watch, conditionalCreate: true });
-    return await openRepository(view, SECRETS[host], options, signal);
+    return await openRepository(view, SECRETS[host], options, this.#signal);
   }
 
   #keep(key: string): void {

@@ -44,6 +44,7 @@ export class StorageTricks {
     const key = keys[random.below(Math.max(1, keys.length))] ?? '';
     const body = storage.get(key)?.body;
     const to = random.next() < 0.3 ? HOSTS[random.below(HOSTS.length)] : undefined;
+    lies.told += 1;
     switch (what) {
       case 'delete':
         if (!this.#maySpoil(key)) return 'leaves the last copy';

@@ -10,6 +10,8 @@ export type NetworkFault = 'cut' | 'lost-reply' | 'delay';
 /** What the storage says that is not so. Of one host alone when `to` is set. */
 export class Lies {
   to: string | undefined;
+  /** Rises with everything that the storage tells otherwise from then on. */
+  told = 0;
   /** Keys that no list shows and that are not there when they are asked for. */
   readonly hidden = new Set<string>();
   /** By how much its clock is off, in milliseconds. */

@@ -85,12 +85,16 @@ export class ObjectStorage implements Storage {
     return [...this.#objects.keys()];
   }
 
+  get size(): number {
+    return this.#objects.size;
+  }
+
   /** In the order of keys, as it was `agoMs` ago. */
   list(prefix: string, agoMs: number): { key: string; object: StoredObject }[] {
     const atMs = this.#world.nowMs - agoMs;
-    const shown = [...this.#objects]
-      .filter(([key, { listedMs }]) => key.startsWith(prefix) && listedMs <= atMs)
-      .map(([key, object]) => ({ key, object: object as StoredObject }));
+    const shown: { key: string; object: StoredObject }[] = [];
+    for (const [key, object] of this.#objects)
+      if (key.startsWith(prefix) && object.listedMs <= atMs) shown.push({ key, object });
     if (agoMs > 0)
       for (const [key, removed] of this.#removed) {
         if (!key.startsWith(prefix) || removed.listedMs > atMs || removed.removedMs <= atMs) continue;

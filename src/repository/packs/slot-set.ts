@@ -32,8 +32,8 @@ export class SlotSet {
   forEach(visit: (slot: number) => void): void {
     for (const [number, page] of this.#pages.entries()) {
       if (page === undefined) continue;
-      for (const [at, word] of page.entries()) {
-        for (let rest = word; rest !== 0; rest &= rest - 1) {
+      for (let at = 0; at < page.length; at += 1) {
+        for (let rest = page[at] ?? 0; rest !== 0; rest &= rest - 1) {
           visit(number * PAGE_SLOTS + at * 32 + (31 - Math.clz32(rest & -rest)));
         }
       }

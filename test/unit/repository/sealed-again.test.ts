@@ -169,6 +169,21 @@ describe('a configuration that was sealed again', () => {
     expect(await usableConfig(repository, signal)).toMatchObject({ number: 1, bound: true });
   });
 
+  it('keeps nobody from the second copy of the one that is gone', async () => {
+    await thief.configAgain('config/1', 50);
+    await destination.put('config/60', randomBytes(300), signal);
+    await configOfBefore(70);
+    await destination.delete('config/1', signal);
+    for (const name of ['admin', 'new']) {
+      const opened = await open(name);
+      expect(opened.config).toEqual(repository.config);
+      const { keyring, keys } = opened;
+      const found = await newestConfig(destination, { keyring, keys, early: undefined }, signal);
+      expect(found).toMatchObject({ number: 1, bound: true });
+    }
+    expect(await findings()).not.toEqual([]);
+  });
+
   it('is never remembered, so that nothing was rolled back when it is gone', async () => {
     const key = await thief.configAgain('config/1', 50);
     for (const name of ['admin', 'new']) expect((await open(name)).writer.memory.config).toBeLessThan(2);
