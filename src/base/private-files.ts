@@ -63,8 +63,9 @@ export function accessProblem(
   opened?: number,
 ): AccessProblem | undefined {
   if (process.platform !== 'win32') return undefined;
-  const { accessList, user } = windowsAccess();
-  return problemOf(path, kind, opennessOf(accessList(opened ?? path), user), user);
+  const access = windowsAccess();
+  const openness = opennessOf(access.accessList(opened ?? path), access.user);
+  return problemOf(path, kind, openness, access.user);
 }
 
 export function problemOf(

@@ -40,7 +40,8 @@ export function windowsAccess(): WindowsAccess {
   return opened;
 }
 
-function loadKoffi(): Koffi {
+/** @throws {StateError} UNSUPPORTED */
+export function loadKoffi(): Koffi {
   try {
     const load: (name: string) => Koffi = createRequire(import.meta.url);
     return load('koffi');
@@ -97,7 +98,7 @@ function throughKoffi(koffi: Koffi): WindowsAccess {
       if (getTokenInformation(token[0], TOKEN_USER, bytes, bytes.length, [0]) === 0)
         throw new BugError(`The user of this process cannot be asked (${getLastError()})`);
       // A pointer to the identifier, which lies behind it in the same bytes.
-      return sidAt(bytes, Number(bytes.readBigUInt64LE(0) - BigInt(koffi.address(bytes))));
+      return sidAt(bytes, Number(bytes.readBigUInt64LE(0) - koffi.address(bytes)));
     } finally {
       closeHandle(token[0]);
     }

@@ -87,7 +87,10 @@ class OneConnection extends Agent {
     this.#connection = connection;
   }
 
-  override createConnection(_options: unknown, done?: (error: Error | null, stream: Duplex) => void): Duplex | null {
+  override createConnection(
+    _options: unknown,
+    done?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null {
     const connection = this.#connection;
     this.#connection = undefined;
     if (connection !== undefined) return connection;

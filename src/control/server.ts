@@ -103,7 +103,8 @@ function provenOn(pipe: Pipe): Proofs {
     asks: ({ url }) => url === `/${PROVE}`,
     async prove(request) {
       const said = await readJson(request).catch(() => undefined);
-      const command: unknown = typeof said === 'object' && said !== null ? Reflect.get(said, 'challenge') : '';
+      const command: unknown =
+        typeof said === 'object' && said !== null ? Reflect.get(said, 'challenge') : '';
       const agent = newChallenge();
       if (!isChallenge(command)) return { challenge: agent, proof: '' };
       const challenges = { command, agent };

@@ -1,5 +1,4 @@
 /** `holdfast doctor --bundle FILE`: the diagnostics for support that the agent's page also offers, available without an agent. */
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import { openNewPrivate } from '../../base/private-files.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';

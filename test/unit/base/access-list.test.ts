@@ -75,12 +75,7 @@ test('the state of the service is private for whoever administers it', () => {
 });
 
 test('a new folder on a second drive is open to all who sign in', () => {
-  const usual = [
-    allow(ADMINS, FULL),
-    allow(SYSTEM, FULL),
-    allow(SIGNED_IN, MODIFY),
-    allow(USERS, READ),
-  ];
+  const usual = [allow(ADMINS, FULL), allow(SYSTEM, FULL), allow(SIGNED_IN, MODIFY), allow(USERS, READ)];
   expect(judged(ANN, usual)).toEqual({
     foreignOwner: undefined,
     readers: [SIGNED_IN, USERS],
@@ -140,7 +135,5 @@ test('what is told names whom, and the command that closes it', () => {
 
 test('what is made is for its user, the system and the administrators', () => {
   expect(privateDescriptor(ANN, 'file')).toBe(`D:P(A;;FA;;;SY)(A;;FA;;;BA)(A;;FA;;;${ANN})`);
-  expect(privateDescriptor(ANN, 'directory')).toBe(
-    `D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;${ANN})`,
-  );
+  expect(privateDescriptor(ANN, 'directory')).toBe(`D:P(A;OICI;FA;;;SY)(A;OICI;FA;;;BA)(A;OICI;FA;;;${ANN})`);
 });

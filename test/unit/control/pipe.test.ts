@@ -73,7 +73,10 @@ test('of another program at the same name learns nothing', async () => {
   const heard: string[] = [];
   // What it could do best: repeat a proof that it saw, or answer with the challenge itself.
   const answers = [
-    { challenge: newChallenge(), proof: proofOf('agent', pipe, { command: newChallenge(), agent: newChallenge() }) },
+    {
+      challenge: newChallenge(),
+      proof: proofOf('agent', pipe, { command: newChallenge(), agent: newChallenge() }),
+    },
     { challenge: newChallenge(), proof: '' },
     { ok: true, value: PAGE },
     'nonsense',
