@@ -287,7 +287,7 @@ describe('folders', () => {
 
 /** A native package, or one whose judgement counts, is replaced in one place, or in two that have nothing to do with each other. */
 const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
-  koffi: 'system/libc.ts',
+  koffi: ['base/windows-access.ts', 'system/libc.ts'],
   'zstd-napi/binding.js': ['codec/zstd-choice.ts', 'codec/zstd-native.ts'],
   '@napi-rs/blake-hash': 'codec/hash.ts',
   '@node-rs/argon2': ['codec/kdf.ts', 'partner/secrets/passwords.ts'],

@@ -8,6 +8,9 @@ import { changesSince } from './before/change-set.ts';
 import { cleanTest, type TreeNotes } from './before/known-tree.ts';
 import type { ContentOf, NotedFiles } from './before/noted-files.ts';
 import type { Parent } from './before/parent.ts';
+import type { ExcludeOptions } from '../exclude/excluder.ts';
+import { leftOutMounts } from '../system/mac-mounts.ts';
+import { mountTable, parseMounts } from '../system/mount-table.ts';
 import { FileSaver } from './read/file-saver.ts';
 import { Batcher, type Batch } from './read/read-job.ts';
 import type { Readers } from './read/readers.ts';
@@ -72,7 +75,7 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
     later: [],
     storeChunk: trees.put,
     outcomes,
-    excluderFor: excluderMaker(request.exclude, observer, outcomes),
+    excluderFor: excluderMaker(withMounts(request), observer, outcomes),
     pace: async (path: ByteString) => {
       signal.throwIfAborted();
       if (session.lost !== undefined) throw session.lost;
@@ -98,4 +101,10 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
   await readers.finish(signal);
   if (root === undefined) throw new RepositoryError('REFUSED', 'The walk ended without a complete tree');
   return root;
+}
+
+/** What is left out, with the mounts of macOS that lie in the sources but do not belong to them. */
+function withMounts({ exclude, sources }: ArchiveRequest): ExcludeOptions {
+  if (process.platform !== 'darwin') return exclude;
+  return { ...exclude, never: [...exclude.never, ...leftOutMounts(parseMounts(mountTable()), sources)] };
 }

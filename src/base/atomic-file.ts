@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { openNewPrivate } from './private-files.ts';
 import { makeDirectories } from './make-directories.ts';
 import { StateError, errnoOf } from './errors.ts';
 
 /**
- * Replaces a file as a whole, durably: temporary file, fsync, rename, fsync of the directory. Mode 0600, directory 0700.
+ * Replaces a file as a whole, durably: temporary file, fsync, rename, fsync of the directory. Private: mode 0600, directory 0700.
  * @throws {StateError}
  */
 export async function writeFileAtomically(path: string, content: string | Uint8Array): Promise<void> {
@@ -13,7 +14,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   const temporary = join(directory, `.tmp-${randomBytes(8).toString('hex')}`);
   try {
     await makeDirectories(directory);
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await openNewPrivate(temporary);
     try {
       await file.writeFile(content);
       await file.sync();

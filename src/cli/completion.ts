@@ -24,18 +24,20 @@ const WRITERS: Readonly<Record<string, (commands: readonly Completed[]) => strin
   bash: bashText,
   zsh: zshText,
   fish: fishText,
+  powershell: powershellText,
 };
 
 export function define(command: Command, context: Context): void {
-  command.argument('<shell>', 'bash, zsh or fish').action(async (shell: string) => {
+  command.argument('<shell>', 'bash, zsh, fish or powershell').action(async (shell: string) => {
     const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell] : undefined;
-    if (write === undefined) throw usage('This shell is not known', 'Name bash, zsh or fish.');
+    if (write === undefined) throw usage('This shell is not known', 'Name bash, zsh, fish or powershell.');
     await context.out.write(write(await completedCommands(context)));
   });
   addExamples(command, [
     [`source <(${holdfast`completion bash`})`, 'in ~/.bashrc'],
     [`source <(${holdfast`completion zsh`})`, 'in ~/.zshrc, after compinit'],
     [holdfast`completion fish > ~/.config/fish/completions/holdfast.fish`, 'once'],
+    [`${holdfast`completion powershell`} | Out-String | Invoke-Expression`, 'in $PROFILE, for PowerShell'],
   ]);
 }
 
@@ -174,4 +176,60 @@ function fishOption(option: CompletedOption, under: string, quote: (text: string
     name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`,
   );
   return `complete -c holdfast ${under} ${names.join(' ')}${option.takesValue ? ' -r' : ''} -d ${quote(option.purpose)}`;
+}
+
+/** Also quotes of typography end a text in PowerShell, unless they are doubled. */
+const POWERSHELL_QUOTES = /['\u2018-\u201b]/g;
+
+function powershellText(commands: readonly Completed[]): string {
+  const quote = (text: string): string => `'${text.replaceAll(POWERSHELL_QUOTES, '$&$&')}'`;
+  const list = (words: readonly string[]): string => `@(${words.map(quote).join(', ')})`;
+  // The purpose is shown beside a word, and must not be empty.
+  const offered = (name: string, purpose: string): string =>
+    `${name}|${purpose.replaceAll('\n', ' ') || name}`;
+  const offers = (below: readonly Completed[], options: readonly CompletedOption[]): string =>
+    list([
+      ...below.map(({ name, purpose }) => offered(name, purpose)),
+      ...options.flatMap(({ names, purpose }) => names.map((name) => offered(name, purpose))),
+    ]);
+  const all = flat(commands);
+  const words = all.map(
+    ([name, { options, commands: below }]) => `    ${quote(name)} = ${offers(below, options)}`,
+  );
+  const values = all.map(
+    ([name, { options }]) =>
+      `    ${quote(name)} = ${list(namesOf(options.filter(({ takesValue }) => takesValue)))}`,
+  );
+  const groups = commands.filter(({ commands: below }) => below.length > 0).map(({ name }) => name);
+  return `# Completion of holdfast for PowerShell 5 and newer.
+Register-ArgumentCompleter -Native -CommandName @('holdfast', 'holdfast.cmd', 'holdfast.ps1') -ScriptBlock {
+  param($word, $tree, $cursor)
+  $offers = @{
+    '' = ${offers(commands, [])}
+    'help' = ${offers(commands, [])}
+${words.filter((line) => !line.startsWith("    'help' =")).join('\n')}
+  }
+  $values = @{
+${values.join('\n')}
+  }
+  $groups = ${list(groups)}
+  $command = ''
+  $previous = ''
+  $isComplete = $false
+  foreach ($element in @($tree.CommandElements | Select-Object -Skip 1)) {
+    if ($element.Extent.EndOffset -ge $cursor) { break }
+    $previous = "$element"
+    if ($isComplete -or $previous.StartsWith('-')) { continue }
+    $command = "$command $previous".Trim()
+    $isComplete = $command -notin $groups
+  }
+  if (-not $word.StartsWith('-') -and $previous -in $values[$command]) { return }
+  foreach ($offer in $offers[$command]) {
+    $name, $purpose = $offer -split '\\|', 2
+    if ($name.StartsWith($word, [StringComparison]::OrdinalIgnoreCase)) {
+      [System.Management.Automation.CompletionResult]::new($name, $name, 'ParameterValue', $purpose)
+    }
+  }
+}
+`;
 }

@@ -2,6 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { accessProblem, type AccessProblem } from '../base/private-files.ts';
 import { errnoOf } from '../base/errors.ts';
 import { ConfigError } from './config-error.ts';
 import { LARGEST_CONFIG } from './config-text.ts';
@@ -28,7 +29,7 @@ export async function readConfigBytes(
     const stats = await file.stat();
     requireRegular(path, stats);
     if (use === 'in-force') {
-      requirePrivate(path, stats);
+      requirePrivate(path, stats, file.fd);
       await requireOwnDirectory(dirname(path));
     }
     if (stats.size > LARGEST_CONFIG) throw tooLarge(path);
@@ -76,8 +77,12 @@ function requireRegular(path: string, stats: Stats): void {
 }
 
 /** The file contains commands that the agent runs, and addresses that only its owner should know. */
-function requirePrivate(path: string, stats: Stats): void {
-  if (process.platform === 'win32') return;
+function requirePrivate(path: string, stats: Stats, opened: number): void {
+  if (process.platform === 'win32') {
+    const open = accessProblem(path, 'file', opened);
+    if (open !== undefined) throw unsafeOnWindows('The configuration', path, open);
+    return;
+  }
   if (!isTrusted(stats)) throw foreign('The configuration', path, stats);
   if ((stats.mode & 0o077) !== 0) {
     const what = (stats.mode & 0o022) === 0 ? 'read' : 'changed';
@@ -90,7 +95,13 @@ function requirePrivate(path: string, stats: Stats): void {
 }
 
 async function requireOwnDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return;
+  if (process.platform === 'win32') {
+    const open = accessProblem(directory, 'directory');
+    // As elsewhere, others may see which files there are.
+    if (open !== undefined && open.kind !== 'read')
+      throw unsafeOnWindows('The directory of the configuration,', directory, open);
+    return;
+  }
   const stats = await stat(directory);
   if (!isTrusted(stats)) throw foreign('The directory of the configuration', directory, stats);
   if ((stats.mode & 0o022) !== 0) {
@@ -119,7 +130,7 @@ export async function readSecretFile(
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw noSecret(path, 'is not a regular file');
-    if (options.checkMode) requirePrivateSecret(path, stats);
+    if (options.checkMode) requirePrivateSecret(path, stats, file.fd);
     if (stats.size > LARGEST_SECRET) throw noSecret(path, 'is larger than 64 KiB');
     return await file.readFile();
   } catch (cause) {
@@ -130,8 +141,15 @@ export async function readSecretFile(
   }
 }
 
-function requirePrivateSecret(path: string, stats: Stats): void {
-  if (process.platform === 'win32') return;
+function requirePrivateSecret(path: string, stats: Stats, opened: number): void {
+  if (process.platform === 'win32') {
+    const open = accessProblem(path, 'file', opened);
+    if (open === undefined) return;
+    throw new ConfigError('SECRET_UNSAFE', `The secret file ${path} ${open.text}`, {
+      hint: `Run: ${open.command}`,
+      details: { file: path },
+    });
+  }
   if (!isTrusted(stats)) {
     throw new ConfigError(
       'SECRET_UNSAFE',
@@ -177,6 +195,10 @@ function foreign(what: string, path: string, { uid }: Stats): ConfigError {
     `chown ${ownId()} ${path}`,
     path,
   );
+}
+
+function unsafeOnWindows(what: string, path: string, { text, command }: AccessProblem): ConfigError {
+  return unsafe(`${what} ${path} ${text}`, command, path);
 }
 
 function unsafe(message: string, command: string, path: string): ConfigError {

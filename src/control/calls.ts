@@ -152,10 +152,3 @@ export type ControlReply =
       readonly hint: string;
       readonly details: Readonly<Record<string, string | number | boolean>>;
     };
-
-/** The path of the agent's socket for a run directory. */
-export function controlSocketPath(runDirectory: string): string {
-  return process.platform === 'win32'
-    ? `\\\\.\\pipe\\holdfast-${Buffer.from(runDirectory).toString('hex').slice(-40)}`
-    : `${runDirectory}/control.sock`;
-}

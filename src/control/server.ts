@@ -3,9 +3,23 @@
  */
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { BugError, HoldfastError, StateError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
-import { controlSocketPath, type ControlHandlers, type ControlReply } from './calls.ts';
+import type { ControlHandlers, ControlReply } from './calls.ts';
+import {
+  announcePipe,
+  isChallenge,
+  isSameProof,
+  newChallenge,
+  newEndpoint,
+  proofOf,
+  withdrawPipe,
+  PROOF_HEADER,
+  PROVE,
+  type Endpoint,
+  type Pipe,
+} from './endpoint.ts';
 
 /** In bytes. Calls contain names and options, but never content. */
 const LARGEST_CALL = 1_048_576;
@@ -24,14 +38,22 @@ export async function serveControl(
   runDirectory: string,
   handlers: ControlHandlers,
   onFault: (error: unknown) => void,
+  endpoint: Endpoint = newEndpoint(runDirectory),
 ): Promise<ControlServer> {
-  const path = controlSocketPath(runDirectory);
-  if (process.platform !== 'win32') await rm(path, { force: true });
+  const { path } = endpoint;
+  if (endpoint.kind === 'socket') await rm(path, { force: true });
+  const proofs = endpoint.kind === 'pipe' ? provenOn(endpoint) : undefined;
   const server = createServer((request, response) => {
     const asked = new AbortController();
     // The response and not the socket, which may carry many calls.
     response.once('close', () => asked.abort());
-    void answer(request, handlers, { signal: asked.signal, onFault }).then((reply) => send(response, reply));
+    const answered =
+      proofs?.asks(request) === true
+        ? proofs.prove(request)
+        : proofs?.has(request) === false
+          ? Promise.resolve(UNPROVEN)
+          : answer(request, handlers, { signal: asked.signal, onFault });
+    void answered.then((reply) => send(response, reply));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
@@ -48,8 +70,10 @@ export async function serveControl(
     });
     server.listen(path, resolve);
   });
-  if (process.platform !== 'win32') await chmod(path, 0o660);
+  if (endpoint.kind === 'socket') await chmod(path, 0o660);
+  else await announcePipe(runDirectory, endpoint);
   const close = async (): Promise<void> => {
+    if (endpoint.kind === 'pipe') await withdrawPipe(runDirectory);
     const closed = new Promise<void>((resolve) => {
       server.close(() => resolve());
     });
@@ -58,6 +82,50 @@ export async function serveControl(
   };
   return { close, [Symbol.asyncDispose]: close };
 }
+
+interface Proofs {
+  /** Whether a request asks the agent for its proof. */
+  asks(request: IncomingMessage): boolean;
+  /** Gives it; what it answers expects the command's own proof on the same connection. */
+  prove(request: IncomingMessage): Promise<ProofReply>;
+  /** Whether a request has the proof that its connection owes. It counts once. */
+  has(request: IncomingMessage): boolean;
+}
+
+interface ProofReply {
+  readonly challenge: string;
+  readonly proof: string;
+}
+
+function provenOn(pipe: Pipe): Proofs {
+  const owed = new WeakMap<Socket, string>();
+  return {
+    asks: ({ url }) => url === `/${PROVE}`,
+    async prove(request) {
+      const said = await readJson(request).catch(() => undefined);
+      const command: unknown =
+        typeof said === 'object' && said !== null ? Reflect.get(said, 'challenge') : '';
+      const agent = newChallenge();
+      if (!isChallenge(command)) return { challenge: agent, proof: '' };
+      const challenges = { command, agent };
+      owed.set(request.socket, proofOf('command', pipe, challenges));
+      return { challenge: agent, proof: proofOf('agent', pipe, challenges) };
+    },
+    has({ socket, headers }) {
+      const wanted = owed.get(socket);
+      owed.delete(socket);
+      return wanted !== undefined && isSameProof(headers[PROOF_HEADER], wanted);
+    },
+  };
+}
+
+const UNPROVEN: ControlReply = {
+  ok: false,
+  code: 'FORBIDDEN',
+  message: 'The command could not prove that it may read the state directory of the agent',
+  hint: 'Run the command again, as the user of the agent or as administrator.',
+  details: {},
+};
 
 async function answer(
   request: IncomingMessage,
@@ -90,7 +158,7 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(Buffer.concat(parts).toString('utf8'));
 }
 
-function send(response: ServerResponse, reply: ControlReply): void {
+function send(response: ServerResponse, reply: ControlReply | ProofReply): void {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify(reply));
 }

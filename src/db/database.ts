@@ -5,7 +5,6 @@ import {
   constants,
   fstatSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { accessProblem, makePrivateDirectory, type AccessProblem } from '../base/private-files.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 
 export type Database = Sqlite.Database;
@@ -127,10 +127,12 @@ export function isFailedQuery(error: unknown): boolean {
 /** SQLite creates its log and the log's index with the mode of the database, so that has to be right before it opens. */
 function makePrivate(path: string): void {
   const directory = dirname(path);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makePrivateDirectory(directory);
   const { uid, mode } = statSync(directory);
   if (!isOurs(uid)) throw notOurs(directory, uid);
   if (process.platform !== 'win32' && (mode & 0o022) !== 0) throw loose(directory, mode, 700);
+  const above = accessProblem(directory, 'directory');
+  if (above !== undefined && above.kind !== 'read') throw looseOnWindows(directory, above);
   let file: number;
   try {
     file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
@@ -151,6 +153,8 @@ function makePrivate(path: string): void {
     const stats = fstatSync(file);
     if (!isOurs(stats.uid)) throw notOurs(path, stats.uid);
     if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) throw loose(path, stats.mode, 600);
+    const open = accessProblem(path, 'file', file);
+    if (open !== undefined) throw looseOnWindows(path, open);
   } finally {
     closeSync(file);
   }
@@ -170,6 +174,12 @@ function loose(path: string, mode: number, wanted: number): StateError {
   const shown = (mode & 0o7777).toString(8);
   return new StateError('STATE_NOT_PRIVATE', `${path} is open to other users (mode ${shown})`, {
     hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted} ${path}`,
+  });
+}
+
+function looseOnWindows(path: string, { text, command }: AccessProblem): StateError {
+  return new StateError('STATE_NOT_PRIVATE', `${path} ${text}`, {
+    hint: `If that was not meant, consider what it holds as known to others. Then run: ${command}`,
   });
 }
 

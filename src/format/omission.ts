@@ -11,6 +11,10 @@ export type OmittedKind =
   | { readonly code: 'trusted_xattrs' }
   /** Entries that are no files, directories, links, devices, pipes or sockets. */
   | { readonly code: 'entries' }
+  /** What this version does not capture of any entry on macOS: flags, access lists and creation times. */
+  | { readonly code: 'mac_metadata' }
+  /** Files and directories whose content is in iCloud alone. They are not in the snapshot. */
+  | { readonly code: 'dataless' }
   /** Kinds beyond the number that is listed. */
   | { readonly code: 'more' }
   /** An omission by another version that gives words alone, or a code that this version does not know. */
@@ -40,6 +44,10 @@ function kindText(kind: OmittedKind): string {
       return TRUSTED;
     case 'entries':
       return ENTRIES;
+    case 'mac_metadata':
+      return MAC_METADATA;
+    case 'dataless':
+      return DATALESS;
     case 'more':
       return MORE;
     case 'words':
@@ -49,6 +57,8 @@ function kindText(kind: OmittedKind): string {
 
 const TRUSTED = 'extended attributes trusted.*: CAP_SYS_ADMIN is missing';
 const ENTRIES = 'entries of a kind that cannot be stored';
+const MAC_METADATA = 'flags, access lists and creation times of macOS';
+const DATALESS = 'files and folders whose content is in iCloud alone';
 const MORE = 'more of other kinds';
 /** UTF-16 units. */
 const LONGEST_REASON = 65_536;
@@ -81,6 +91,10 @@ export function omissionOf(map: RecordReader, text: string): Omission {
       return { code: 'trusted_xattrs', count };
     case 'entries':
       return { code: 'entries', count };
+    case 'mac_metadata':
+      return { code: 'mac_metadata', count };
+    case 'dataless':
+      return { code: 'dataless', count };
     case 'more':
       return { code: 'more', count };
     default:

@@ -10,6 +10,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
+import { accessProblem, openNewPrivateSync } from '../base/private-files.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { DurableRecord } from '../db/durable.ts';
 
@@ -42,9 +43,10 @@ function readKey(path: string): string | undefined {
   try {
     const { uid, mode, size } = fstatSync(file);
     const ours = process.geteuid === undefined || uid === process.geteuid();
-    if (process.platform !== 'win32' && (!ours || (mode & 0o077) !== 0)) {
+    const onWindows = accessProblem(path, 'file', file);
+    if (onWindows !== undefined || (process.platform !== 'win32' && (!ours || (mode & 0o077) !== 0))) {
       throw new StateError('STATE_NOT_PRIVATE', `The key of the journal ${path} is open to other users`, {
-        hint: `If that was not meant, remove the file: a new key is made. Otherwise run: chmod 600 ${path}`,
+        hint: `If that was not meant, remove the file: a new key is made. Otherwise run: ${onWindows?.command ?? `chmod 600 ${path}`}`,
       });
     }
     return size < 100 ? readFileSync(file, 'latin1') : '';
@@ -57,7 +59,7 @@ function createKey(path: string): Buffer {
   const key = randomBytes(32);
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
   try {
-    const file = openSync(temporary, 'wx', 0o600);
+    const file = openNewPrivateSync(temporary);
     try {
       writeSync(file, `${key.toString('hex')}\n`);
       fsyncSync(file);

@@ -24,6 +24,8 @@ export interface EntryStat {
   /** Of a device file; both are 0 for anything else. */
   readonly rdevMajor: number;
   readonly rdevMinor: number;
+  /** On macOS: `st_flags`. */
+  readonly flags?: number;
 }
 
 export interface StatCalls {
@@ -128,6 +130,7 @@ function bindFstatat(libc: Libc): StatCalls {
       ctimeNs: (i64[8] ?? 0n) * nsPerSecond + (i64[9] ?? 0n),
       rdevMajor: rdev.major,
       rdevMinor: rdev.minor,
+      flags: u32[29] ?? 0,
     };
   }
 

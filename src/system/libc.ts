@@ -1,5 +1,5 @@
 /**
- * Access to the C library through koffi; the only file that imports koffi. Each thread that imports this file has its
+ * Access to the C library through koffi. Each thread that imports this file has its
  * own bindings, `errno` and memory, so nothing is shared between threads.
  */
 

@@ -1,7 +1,8 @@
-/** Reads the kernel's table of mounts. */
+/** Reads the system's table of mounts. */
 import { readFileSync } from 'node:fs';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
+import { macMount } from './mac-mount-lines.ts';
 
 export interface Mount {
   readonly path: ByteString;
@@ -26,6 +27,11 @@ const ELSEWHERE = new Set([
   'smb3',
   'vboxsf',
   'virtiofs',
+  // Of macOS.
+  'afpfs',
+  'ftp',
+  'smbfs',
+  'webdav',
 ]);
 
 /** File systems whose content the kernel generates when it is read; reading some of it has side effects. */
@@ -36,6 +42,7 @@ const MADE_UP = new Set([
   'cgroup2',
   'configfs',
   'debugfs',
+  'devfs',
   'efivarfs',
   'fusectl',
   'nsfs',
@@ -48,8 +55,12 @@ const MADE_UP = new Set([
   'tracefs',
 ]);
 
+/** Loaded where it is needed alone, as it takes koffi. */
+const ofMac = process.platform === 'darwin' ? (await import('./mac-mounts.ts')).macMountTable : undefined;
+
 /** The text of the table; empty where the system has none. */
 export function mountTable(): string {
+  if (ofMac !== undefined) return ofMac();
   try {
     return readFileSync('/proc/self/mountinfo', 'latin1');
   } catch (error) {
@@ -71,13 +82,16 @@ export function layersOf(path: ByteString, table = mountTable()): readonly ByteS
     .filter((one) => one.startsWith('/'));
 }
 
-/** Parses `/proc/self/mountinfo`, in the order of mounting. */
+/** Parses `/proc/self/mountinfo`, in the order of mounting, and the table of macOS. */
 export function parseMounts(table: string): readonly Mount[] {
   return table.split('\n').flatMap((line) => {
     const [before = '', after = ''] = line.split(' - ');
     const path = before.split(' ')[4];
     const type = after.split(' ')[0];
-    if (path === undefined || type === undefined || type === '') return [];
+    if (path === undefined || type === undefined || type === '') {
+      const mount = macMount(line);
+      return mount === undefined ? [] : [mount];
+    }
     return [{ path: asByteString(unescaped(path)), type }];
   });
 }

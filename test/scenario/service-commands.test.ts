@@ -371,7 +371,7 @@ describe('holdfast completion', () => {
     expect(complete('doctor', '--config', '')).toEqual([]);
   });
 
-  test.each(['zsh', 'fish'])('speaks of every command in %s', async (shell) => {
+  test.each(['zsh', 'fish', 'powershell'])('speaks of every command in %s', async (shell) => {
     await using place = await openPlace();
     const { stdout } = await place.expectRun(['completion', shell]);
     const help = await place.expectRun(['--help']);
@@ -381,9 +381,21 @@ describe('holdfast completion', () => {
     expect(stdout).toContain('--purge'.slice(2));
   });
 
-  test('knows three shells', async () => {
+  test('ends no text too early in PowerShell', async () => {
+    await using place = await openPlace();
+    const { stdout } = await place.expectRun(['completion', 'powershell']);
+    // Every quote of a text, straight or not, is doubled; what is left is code, which has no words of people.
+    const code = stdout.replaceAll(/'(?:[^'\u2018-\u201b]|['\u2018-\u201b]{2})*'/g, '');
+    expect(code).not.toMatch(/['\u2018-\u201b]/);
+    expect(code).not.toMatch(/--\w/);
+    expect(stdout).toMatch(/^ {4}'service uninstall' = @\(.*'--purge\|/m);
+    for (const [open, close] of ['()', '{}', '[]'])
+      expect(code.split(open ?? '').length).toBe(code.split(close ?? '').length);
+  });
+
+  test('knows four shells', async () => {
     await using place = await openPlace();
     const { stderr } = await place.expectRun(['completion', 'tcsh'], 2);
-    expect(stderr).toContain('bash, zsh or fish');
+    expect(stderr).toContain('bash, zsh, fish or powershell');
   });
 });

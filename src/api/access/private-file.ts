@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { link, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { accessProblem, openNewPrivate } from '../../base/private-files.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 /**
@@ -46,7 +47,7 @@ export async function readPrivate(
   }
   try {
     const stats = await file.stat();
-    requirePrivate(path, stats, 600);
+    requirePrivate(path, stats, 600, file.fd);
     const content = stats.isFile() && fits(stats) ? await file.readFile() : undefined;
     if (content?.length !== stats.size) {
       throw new StateError('STATE_DAMAGED', `${path} is damaged: it is not ${words.wanted}`, {
@@ -65,9 +66,9 @@ export async function readPrivate(
  */
 export async function createPrivateFile(path: string, content: Uint8Array): Promise<boolean> {
   const temporary = `${path}.${randomBytes(8).toString('hex')}`;
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   try {
-    const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+    // Exclusive, so that it follows no link.
+    const file = await openNewPrivate(temporary);
     try {
       await file.writeFile(content);
       await file.sync();
@@ -111,7 +112,17 @@ export async function requirePrivateDirectory(path: string): Promise<void> {
 }
 
 /** @param wanted the mode to recommend, written in octal digits */
-function requirePrivate(path: string, { uid, mode }: Pick<Stats, 'uid' | 'mode'>, wanted: number): void {
+function requirePrivate(
+  path: string,
+  { uid, mode }: Pick<Stats, 'uid' | 'mode'>,
+  wanted: 600 | 700,
+  opened?: number,
+): void {
+  const open = accessProblem(path, wanted === 600 ? 'file' : 'directory', opened);
+  if (open !== undefined)
+    throw new StateError('STATE_NOT_PRIVATE', `${path} ${open.text}`, {
+      hint: `If that was not meant, consider what it holds as known to others. Then run: ${open.command}`,
+    });
   if (process.platform === 'win32') return;
   if (process.geteuid !== undefined && uid !== process.geteuid()) {
     throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {

@@ -6,6 +6,7 @@ import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
 import { filePath, realPath, resolveTyped } from '../../base/typed-path.ts';
 import type { SourceName } from '../../base/source-names.ts';
+import { accessHint } from '../../system/mac-mounts.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
 import { placeAround } from '../../system/same-place.ts';
 import { findHungMounts, isHung } from './hung-mounts.ts';
@@ -77,7 +78,12 @@ function refuseAll(found: readonly FoundSource[]): void {
   const [first] = found;
   const barred = found.find(({ failure }) => failure !== undefined);
   if (barred?.failure !== undefined)
-    throw invalid(barred.path, reasonOf(barred.failure), `${barred.path} cannot be read (${barred.failure})`);
+    throw invalid(
+      barred.path,
+      reasonOf(barred.failure),
+      `${barred.path} cannot be read (${barred.failure})`,
+      accessHint(barred.path, barred.failure),
+    );
   if (first === undefined) return;
   throw invalid(
     first.path,
@@ -166,7 +172,8 @@ function requireReadable(path: string, stats: Stats): void {
     // A directory that may be read but not entered gives names and nothing else. `join` would drop the dot.
     if (stats.isDirectory()) statSync(filePath(`${path}/.`));
   } catch (error) {
-    throw invalid(path, 'not_readable', `${path} cannot be read (${errnoOf(error) ?? 'error'})`);
+    const failure = errnoOf(error) ?? 'error';
+    throw invalid(path, 'not_readable', `${path} cannot be read (${failure})`, accessHint(path, failure));
   }
 }
 
@@ -178,10 +185,15 @@ const HINTS = {
   not_readable: 'Run the backup as a user who may read it.',
 };
 
-function invalid(path: string, reason: keyof typeof HINTS, message: string): SourceError {
+function invalid(
+  path: string,
+  reason: keyof typeof HINTS,
+  message: string,
+  hint: string = HINTS[reason],
+): SourceError {
   return new SourceError('INVALID_SOURCE', message, {
     op: 'find source',
-    hint: HINTS[reason],
+    hint,
     details: { path, reason },
   });
 }

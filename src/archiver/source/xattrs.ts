@@ -22,14 +22,19 @@ function sourceXattrs(target: XattrTarget, omit: Omit): Xattr[] | undefined {
   return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
 }
 
+/** What runs on this system cannot capture of any entry; undefined when there is no such thing. */
+export function uncaptured(platform: NodeJS.Platform = process.platform): OmittedKind | undefined {
+  return platform === 'darwin' ? { code: 'mac_metadata' } : unlistedXattrs();
+}
+
 /** The omission to record when this process cannot list all extended attributes; undefined when it can. */
-export function unlistedXattrs(): OmittedKind | undefined {
+function unlistedXattrs(): OmittedKind | undefined {
   return seesTrusted() ? undefined : { code: 'trusted_xattrs' };
 }
 
 /** False for an omission that every run on this machine has, and that says nothing about any one file. */
 export function isNews({ code }: OmittedKind): boolean {
-  return code !== 'trusted_xattrs';
+  return code !== 'trusted_xattrs' && code !== 'mac_metadata';
 }
 
 /** Whether files may have extended attributes that this run can read, but that a snapshot with these omissions lacks. */

@@ -28,6 +28,7 @@ import {
 import { sourcesBelow } from '../source/source-tree.ts';
 import type { Descent, MetName, Visit, WalkParts } from './walk-parts.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
+import { isDataless } from '../../system/mac-mounts.ts';
 import type { Replacement } from '../read/file-saver.ts';
 
 /**
@@ -115,11 +116,26 @@ export class EntryTaking {
       to.nothing(old !== undefined);
       return;
     }
+    // A source that was named is tried, and says itself that it is not here.
+    if (node === undefined && isDataless(stat.flags ?? 0)) {
+      this.#takeElsewhere(met, stat, kind, to);
+      return;
+    }
     tally.owner(stat.uid, stat.gid);
     if (kind !== 'directory' && stat.nlink > 1) this.#parts.notes?.linked.add(this.#visit.path);
     if (kind === 'file') this.#file(met, stat, to);
     else if (kind === 'directory') this.#directory(met, stat, taken, to);
     else this.#other(met, stat, kind, to);
+  }
+
+  /** Its content is in iCloud alone: reading it would download it. What an earlier run has stored of it is kept. */
+  #takeElsewhere({ old }: MetName, stat: EntryStat, kind: SourceKind, to: EntryPlace): void {
+    if (kind === 'file' && old?.type === 'file' && old.size === stat.size && old.mtimeNs === stat.mtimeNs) {
+      this.keep(old, to, storedNumber(stat.dev), old.xattrs);
+      return;
+    }
+    this.#parts.tally.omit({ code: 'dataless' });
+    to.nothing(old !== undefined);
   }
 
   #file(met: MetName, stat: EntryStat, to: EntryPlace): void {

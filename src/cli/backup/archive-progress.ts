@@ -3,6 +3,7 @@ import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../../archi
 import type { ExpectedTotals } from '../../archiver/walk/size-scan.ts';
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import type { EntryProblem } from '../../format/records.ts';
+import { isKeptByMac } from '../../system/mac-mounts.ts';
 import type { Progress } from '../terminal/progress.ts';
 import { printable, printableBytes } from '../terminal/terminal.ts';
 
@@ -97,5 +98,8 @@ function problemText({ path, code, message }: EntryProblem, sources: readonly By
   const shown = printableBytes(path);
   const isMissing = sources.some((source) => source === path || source.startsWith(`${path}/`));
   if (code === 'ENOENT' && isMissing) return `Not saved: ${shown} does not exist`;
-  return `Not saved as it should be: ${shown}: ${message.includes(code) ? message : `${message} (${code})`}`;
+  const kept = isKeptByMac(textOfBytes(path), code)
+    ? '; macOS keeps it from programs without Full Disk Access'
+    : '';
+  return `Not saved as it should be: ${shown}: ${message.includes(code) ? message : `${message} (${code})`}${kept}`;
 }

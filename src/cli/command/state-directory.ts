@@ -3,7 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { access, chmod, open, readdir, stat, type FileHandle } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import {
+  accessProblem,
+  closeDirectory,
+  makePrivateDirectory,
+  type AccessProblem,
+} from '../../base/private-files.ts';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import { makeDirectories } from '../../base/make-directories.ts';
@@ -77,7 +83,8 @@ export async function knownRepositoryId({ repositoryId }: StatePaths): Promise<s
  */
 export async function ensureStateDirectory(directory: string): Promise<void> {
   try {
-    await makeDirectories(directory);
+    await makeDirectories(dirname(directory));
+    makePrivateDirectory(directory);
     if ((await readdir(directory)).length === 0) await makePrivate(directory);
   } catch (cause) {
     throw unusableState(directory, cause);
@@ -103,11 +110,18 @@ export function unusableState(directory: string, cause: unknown): StateError {
 }
 
 async function makePrivate(directory: string): Promise<void> {
+  const open = accessProblem(directory, 'directory');
+  // What belongs to another user stays as it is, and is refused.
+  if (open !== undefined && open.kind !== 'foreign') closeDirectory(directory);
+  if (process.platform === 'win32') return;
   const { uid, mode } = await stat(directory);
   if (isOurs(uid) && (mode & 0o077) !== 0) await chmod(directory, 0o700);
 }
 
 async function requireOwnDirectory(directory: string): Promise<void> {
+  const open = accessProblem(directory, 'directory');
+  // A new file may be used by whoever may use its directory, so nobody else may even read here.
+  if (open !== undefined) throw looseOnWindows(directory, open);
   const { uid, mode } = await stat(directory);
   if (!isOurs(uid)) throw notOurs(directory, uid);
   if (process.platform !== 'win32' && (mode & 0o022) !== 0) {
@@ -136,6 +150,8 @@ export async function readMachineKey({ directory, machineKey }: StatePaths): Pro
     if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
       throw loose(machineKey, stats.mode, 'be read or changed by other users', 600);
     }
+    const open = accessProblem(machineKey, 'file', file.fd);
+    if (open !== undefined) throw looseOnWindows(machineKey, open);
     await requireOwnDirectory(directory);
     const text = stats.isFile() && stats.size < 100 ? await file.readFile('latin1') : '';
     const hex = /^([0-9a-f]{64})\s*$/.exec(text)?.[1];
@@ -189,5 +205,11 @@ function loose(path: string, mode: number, what: string, wanted: number): StateE
   const shown = (mode & 0o7777).toString(8);
   return new StateError('STATE_NOT_PRIVATE', `${path} can ${what} (mode ${shown})`, {
     hint: `If that was not meant, consider what it protects as known to others. Then run: chmod ${wanted} ${path}`,
+  });
+}
+
+function looseOnWindows(path: string, { text, command }: AccessProblem): StateError {
+  return new StateError('STATE_NOT_PRIVATE', `${path} ${text}`, {
+    hint: `If that was not meant, consider what it protects as known to others. Then run: ${command}`,
   });
 }

@@ -1,7 +1,7 @@
 /** `holdfast doctor --bundle FILE`: the diagnostics for support that the agent's page also offers, available without an agent. */
-import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { StateError, errnoOf } from '../../base/errors.ts';
+import { openNewPrivate } from '../../base/private-files.ts';
 import { programVersion } from '../../base/program-version.ts';
 import { redactText } from '../../base/redact.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -68,7 +68,8 @@ async function settingsOf(config: string | undefined, context: Context): Promise
 
 async function writeNew(file: string, text: string): Promise<void> {
   try {
-    await writeFile(file, text, { flag: 'wx', mode: 0o600 });
+    await using handle = await openNewPrivate(file);
+    await handle.writeFile(text);
   } catch (cause) {
     if (errnoOf(cause) === 'EEXIST') throw usage(`${file} exists already`, 'Name another file.');
     throw new StateError('WRITE_ERROR', `${file} cannot be written`, {

@@ -1,6 +1,7 @@
 /** Checks the state directory, the settings, and the repository. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { accessProblem } from '../../base/private-files.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { ConfigError } from '../../config/config-error.ts';
@@ -33,6 +34,11 @@ export async function checkState(env: Environment): Promise<Finding> {
     );
   await requireWritable(paths.directory);
   await readMachineKey(paths);
+  const onWindows = accessProblem(paths.directory, 'directory');
+  if (onWindows !== undefined) {
+    const judge = onWindows.kind === 'read' ? warning : problem;
+    return judge('state directory', `${paths.directory} ${onWindows.text}`, `Run: ${onWindows.command}`);
+  }
   const isOpen = process.platform !== 'win32' && (mode & 0o077) !== 0;
   if (isOpen) {
     const judge = (mode & 0o022) === 0 ? warning : problem;

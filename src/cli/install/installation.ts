@@ -26,6 +26,7 @@ import {
   type Layout,
   type Scope,
 } from './plan.ts';
+import { windowsAllowWrite, windowsPlaces, windowsServiceState } from './windows-steps.ts';
 import { mountPoints, resolved, writablePlace } from './writable-place.ts';
 import { runningAgent, waitForAgent, type RunningAgent } from './readiness.ts';
 import { doStep, isNeeded, outputOf, shownStep, type Step } from './step.ts';
@@ -75,7 +76,12 @@ export function define(command: Command, context: Context): void {
   sub('status', 'Say whether the service is there and answers').action(
     async (options: ServiceOptions) => await status(options, context),
   );
-  dry(sub('allow-write', 'Let a service of Linux write to a directory: a destination or a restore target'))
+  dry(
+    sub(
+      'allow-write',
+      'Let a service of Linux or Windows write to a directory: a destination or a restore target',
+    ),
+  )
     .argument('<dir>', 'a directory that exists')
     .action(
       async (directory: string, options: ServiceOptions) => await allowWrite(directory, options, context),
@@ -129,7 +135,12 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   if (options.print !== true) await requireNoPackage(layout);
   if (layout.person !== undefined) await requireHome(layout.person);
   const start = options.start !== false;
-  const steps = await installSteps(layout, { start, runtime: process.execPath });
+  const steps = await installSteps(layout, {
+    start,
+    runtime: process.execPath,
+    known: await isKnownToWindows(layout, context),
+    stamp: new Date(context.clock.now()).toISOString().replaceAll(/\D/g, '').slice(0, 14),
+  });
   if (options.print === true) {
     for (const step of steps)
       if (step.kind === 'write') await context.out.write(`# ${step.path}\n${step.content}\n`);
@@ -146,6 +157,10 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
   await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
   if (layout.person !== undefined)
     await out.line(`Ask it as ${printable(layout.person.name)}, with: ${holdfast`status`}`);
+  else if (layout.platform === 'win32')
+    await out.line(
+      `Ask it as administrator, with HOLDFAST_STATE_DIR=${printable(layout.state)}: ${holdfast`status`}`,
+    );
   else if (layout.scope === 'system') await out.line(`Ask it with: ${sudoHoldfast`status`}`);
 }
 
@@ -153,6 +168,10 @@ function patienceOf({ timeout }: ServiceOptions): number {
   const seconds = Number(timeout ?? PATIENCE_SECONDS);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
   throw usage(`"${timeout}" is not a number of seconds`, 'Write --timeout 60, for example.');
+}
+
+async function isKnownToWindows({ platform }: Layout, { env, signal }: Context): Promise<boolean> {
+  return platform === 'win32' && (await windowsServiceState(windowsPlaces(), env, signal)) !== undefined;
 }
 
 async function uninstall(options: ServiceOptions, context: Context): Promise<void> {
@@ -167,7 +186,8 @@ async function uninstall(options: ServiceOptions, context: Context): Promise<voi
       'Look at it with --dry-run. If that is what you want, add --yes.',
     );
   }
-  await work(uninstallSteps(layout, purge), options, context);
+  const known = await isKnownToWindows(layout, context);
+  await work(uninstallSteps(layout, { purge, known }), options, context);
   if (options.dryRun === true) return;
   if (options.json === true)
     await context.out.json({ type: 'service', scope: layout.scope, installed: false });
@@ -202,7 +222,10 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   const isLinux = layout.platform === 'linux';
   const asked = async (verb: string): Promise<string | null> =>
     isLinux ? ((await outputOf(['systemctl', verb, unitName(layout)], env, signal)) ?? null) : null;
-  const [enabled, active] = [await asked('is-enabled'), await asked('is-active')];
+  const [enabled, active] =
+    layout.platform === 'win32'
+      ? [null, (await windowsServiceState(windowsPlaces(), env, signal))?.toLowerCase() ?? null]
+      : [await asked('is-enabled'), await asked('is-active')];
   const seen = await visibleAgent(layout, signal);
   const agent = seen === 'hidden' ? undefined : seen;
   if (agent === undefined || !installed) context.exitCode = 1;
@@ -224,7 +247,9 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   if (active !== null) await out.line(`Service    ${printable(active)}`);
   await out.line(
     seen === 'hidden'
-      ? 'Agent      cannot be asked by this user: run the command with sudo, or as the user of the agent'
+      ? layout.platform === 'win32'
+        ? 'Agent      cannot be asked by this user: run the command as administrator'
+        : 'Agent      cannot be asked by this user: run the command with sudo, or as the user of the agent'
       : agent === undefined
         ? 'Agent      does not answer'
         : `Agent      answers${agent.pid === null ? '' : ` (process ${agent.pid})`}: ${agent.addresses.map(printable).join(', ')}`,
@@ -247,8 +272,14 @@ async function visibleAgent(
 async function allowWrite(named: string, options: ServiceOptions, context: Context): Promise<void> {
   const layout = await chosenLayout(options, context);
   const { person } = layout;
+  if (layout.platform === 'win32') {
+    await allowWriteOnWindows(resolve(named), options, context);
+    return;
+  }
   if (layout.platform !== 'linux') {
-    await context.out.line('Only the services of Linux are kept from writing: there is nothing to do.');
+    await context.out.line(
+      'Only the services of Linux and Windows are kept from writing: there is nothing to do.',
+    );
     return;
   }
   if (person !== undefined && !(await exists(layout.unit))) throw notInstalled(person.name);
@@ -280,6 +311,19 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
         `What is allowed is ${printable(place)}, where the disk is mounted: so it can be unmounted while the agent runs.`,
       );
   }
+}
+
+async function allowWriteOnWindows(
+  directory: string,
+  options: ServiceOptions,
+  context: Context,
+): Promise<void> {
+  await requireDirectory(directory);
+  await work([windowsAllowWrite(windowsPlaces(), directory)], options, context);
+  if (options.dryRun === true) return;
+  if (options.json === true)
+    await context.out.json({ type: 'allow_write', directory, allowed: directory, file: null });
+  else await context.out.line(`The service may write to ${printable(directory)}, and to what is in it.`);
 }
 
 function notInstalled(name: string): RequestError {

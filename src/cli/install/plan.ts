@@ -8,6 +8,7 @@ import type { Environment } from '../terminal/terminal.ts';
 import { callingPerson, stateOf, unitOf, type Person } from './person.ts';
 import type { Step } from './step.ts';
 import { ROOT, fillTemplate, unitLine, unitValue, unitWord, urlPath, xmlText } from './template.ts';
+import { windowsPlaces, windowsSteps, windowsUninstallSteps } from './windows-steps.ts';
 
 /** `system`: one service for everybody, with a user of its own; `user`: a service for one person. */
 export type Scope = 'system' | 'user';
@@ -55,8 +56,8 @@ export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platfo
     return { ...base, state, unit: join(folder, `${LABEL}.plist`) };
   }
   if (platform === 'win32' && scope === 'system') {
-    const directory = windowsDirectory(env);
-    return { ...base, state: join(directory, 'state'), unit: join(directory, 'holdfast.xml') };
+    const { state, unit } = windowsPlaces();
+    return { ...base, state, unit };
   }
   throw new RequestError('UNSUPPORTED', `There is no such service for ${platform}`, {
     hint: `Run "${holdfast`start`}" when the machine starts, by the means of the system. On Windows use --system.`,
@@ -68,17 +69,19 @@ export function unitName({ unit }: Layout): string {
   return basename(unit);
 }
 
-function windowsDirectory(env: Environment): string {
-  return join(env['ProgramData'] ?? String.raw`C:\ProgramData`, 'Holdfast');
+export interface InstallOptions {
+  readonly start: boolean;
+  readonly runtime: string;
+  /** On Windows: whether the service manager knows the service already. */
+  readonly known: boolean;
+  /** The time, as part of a name for what is set aside. */
+  readonly stamp: string;
 }
 
 /** The steps of an installation. Doing them again changes nothing. */
-export async function installSteps(
-  layout: Layout,
-  options: { readonly start: boolean; readonly runtime: string },
-): Promise<readonly Step[]> {
+export async function installSteps(layout: Layout, options: InstallOptions): Promise<readonly Step[]> {
   if (layout.platform === 'darwin') return await launchdSteps(layout, options);
-  if (layout.platform === 'win32') return await windowsSteps(layout, options);
+  if (layout.platform === 'win32') return windowsSteps(windowsPlaces(), options);
   const unit: Step = {
     kind: 'write',
     path: layout.unit,
@@ -186,45 +189,15 @@ function launchdDomain(scope: Scope): string {
   return scope === 'user' ? `gui/${process.getuid?.() ?? 0}` : 'system';
 }
 
-async function windowsSteps(
-  layout: Layout,
-  { start, runtime }: { readonly start: boolean; readonly runtime: string },
-): Promise<readonly Step[]> {
-  const values = {
-    RUNTIME: runtime,
-    PROGRAM: join(ROOT, 'service', 'bin', 'holdfast.js'),
-    STATE: layout.state,
-    LOG: join(layout.state, '..', 'logs'),
-  };
-  const content = await fillTemplate('windows/holdfast.xml', values, xmlText);
-  const steps: Step[] = [
-    // Secures the directory first: otherwise whoever made it before could choose what the service runs.
-    { kind: 'run', words: windowsScript(layout, '-Prepare') },
-    { kind: 'write', path: layout.unit, content, mode: 0o644 },
-  ];
-  if (start) steps.push({ kind: 'run', words: windowsScript(layout) });
-  return steps;
-}
-
-function windowsScript(layout: Layout, ...more: readonly string[]): readonly string[] {
-  const script = join(ROOT, 'service', 'windows', 'install.ps1');
-  const directory = join(layout.unit, '..');
-  return ['powershell', '-ExecutionPolicy', 'Bypass', '-File', script, '-Directory', directory, ...more];
-}
-
 /** The steps of taking the service away. Backups and settings stay unless `purge` says otherwise. */
-export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] {
+export function uninstallSteps(
+  layout: Layout,
+  { purge, known }: { readonly purge: boolean } & Pick<InstallOptions, 'known'>,
+): readonly Step[] {
   const { scope, platform, unit, state, config, person } = layout;
+  if (platform === 'win32') return windowsUninstallSteps(windowsPlaces(), { purge, known });
   if (person !== undefined) return personalUninstallSteps(layout, person, purge);
-  const data = purge
-    ? [state, ...(config === undefined ? [] : [join(config, '..')])].map(wholeTree(platform))
-    : [];
-  if (platform === 'win32')
-    return [
-      { kind: 'run', words: windowsScript(layout, '-Uninstall') },
-      { kind: 'remove', path: unit },
-      ...data,
-    ];
+  const data = purge ? [state, ...(config === undefined ? [] : [join(config, '..')])].map(wholeTree) : [];
   if (platform === 'darwin')
     return [
       { kind: 'run', words: ['launchctl', 'bootout', `${launchdDomain(scope)}/${LABEL}`], mayFail: true },
@@ -245,11 +218,8 @@ export function uninstallSteps(layout: Layout, purge: boolean): readonly Step[] 
  * Removes a tree. Its owner may change it meanwhile: rm follows no link on the way down, while Node.js works with paths
  * and would.
  */
-function wholeTree(platform: NodeJS.Platform): (path: string) => Step {
-  return (path) =>
-    platform === 'win32'
-      ? { kind: 'remove', path, tree: true }
-      : { kind: 'run', words: ['rm', '-rf', '--', path] };
+function wholeTree(path: string): Step {
+  return { kind: 'run', words: ['rm', '-rf', '--', path] };
 }
 
 function personalUninstallSteps(layout: Layout, person: Person, purge: boolean): readonly Step[] {

@@ -20,6 +20,12 @@ export type Step =
       readonly words: readonly string[];
       /** Whether the installation goes on if the command fails. */
       readonly mayFail?: boolean;
+    }
+  | {
+      /** Something that no program does. */
+      readonly kind: 'act';
+      readonly shown: string;
+      readonly act: (env: Environment, signal: AbortSignal) => Promise<void>;
     };
 
 export interface StepOutcome {
@@ -31,6 +37,7 @@ export interface StepOutcome {
 }
 
 export function shownStep(step: Step): string {
+  if (step.kind === 'act') return step.shown;
   if (step.kind === 'write') return `write ${step.path}`;
   if (step.kind === 'remove')
     return `remove ${step.path}${step.tree === true ? ' and all that is in it' : ''}`;
@@ -43,7 +50,7 @@ function shownWord(word: string): string {
 
 /** Whether a step would change anything. Commands are assumed to. */
 export async function isNeeded(step: Step): Promise<boolean> {
-  if (step.kind === 'run') return true;
+  if (step.kind === 'run' || step.kind === 'act') return true;
   if (step.kind === 'remove' && step.tree === true) return true;
   const there = await readFileIfPresent(step.path);
   if (step.kind === 'remove') return there !== undefined;
@@ -58,13 +65,20 @@ export async function doStep(step: Step, env: Environment, signal: AbortSignal):
     if (failure !== '' && step.mayFail !== true) throw commandFailed(step.words, failure);
     return { step, changed: true, failure };
   }
+  if (step.kind === 'act') {
+    await step.act(env, signal);
+    return { step, changed: true, failure: '' };
+  }
   if (!(await isNeeded(step))) return { step, changed: false, failure: '' };
   try {
     if (step.kind === 'remove') await rm(step.path, { force: true, recursive: step.tree === true });
     else await writeWhole(step.path, step.content, step.mode);
   } catch (cause) {
     throw new StateError('WRITE_ERROR', `${step.path} cannot be changed (${errnoOf(cause) ?? 'unknown'})`, {
-      hint: 'Services of the machine belong to root: run the command with sudo.',
+      hint:
+        process.platform === 'win32'
+          ? 'Run the command in a terminal that was opened with "Run as administrator".'
+          : 'Services of the machine belong to root: run the command with sudo.',
       cause,
     });
   }

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
+import { openNewPrivate } from '../../base/private-files.ts';
 import { holdfast, holdfastElsewhere, holdfastThere } from '../../base/holdfast-command.ts';
 import { passphraseCost } from '../../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
@@ -205,7 +206,7 @@ async function addWriteOnly(
 /** @throws {StateError} also when there is such a file */
 async function writeKeyFile(file: string, text: string): Promise<void> {
   try {
-    await using handle = await open(file, 'wx', 0o600);
+    await using handle = await openNewPrivate(file);
     await handle.writeFile(text);
     await handle.sync();
   } catch (cause) {

@@ -33,6 +33,8 @@ import { programOfAgent } from './program-of-agent.ts';
 import { stateWords } from '../agent/listing-jobs.ts';
 import { startLoggingWaits } from '../terminal/told-waits.ts';
 import { usage } from '../command/options.ts';
+import { EXIT, exitCodeOf } from '../command/exit-codes.ts';
+import { windowsService, type ServiceHost } from './windows-start.ts';
 import { changesToBegin, startPlace, type StartPlace } from '../settings/start-place.ts';
 import { configFile, ensureStateDirectory, readMachineKey, statePaths } from '../command/state-directory.ts';
 import { createStyles, jsonLine, printable, wantsColor } from '../terminal/terminal.ts';
@@ -55,14 +57,21 @@ const STEP_MS = 500;
 
 /** Runs until the context's signal aborts. @throws {StateError} {ConfigError} when the agent cannot begin */
 export async function runAgent(options: RunAgentOptions, context: Context): Promise<void> {
+  const service = await windowsService(context);
   try {
-    await beginAndRun(options, context);
+    await beginAndRun(options, context, service);
+    service?.stopped(EXIT.ok);
   } catch (error) {
+    service?.stopped(exitCodeOf(error));
     throw (await cannotRun(error, statePaths(context.env).directory)) ?? error;
   }
 }
 
-async function beginAndRun(options: RunAgentOptions, context: Context): Promise<void> {
+async function beginAndRun(
+  options: RunAgentOptions,
+  context: Context,
+  service: ServiceHost | undefined,
+): Promise<void> {
   const { env, clock, signal, stderr } = context;
   // The agent goes on if its greeting cannot be written: a full disk must not stop backups.
   context.out.goOnWithout();
@@ -112,11 +121,13 @@ async function beginAndRun(options: RunAgentOptions, context: Context): Promise<
   });
   try {
     void notifier.ready(`Listening on port ${daemon.listening.port}`);
+    service?.running();
     await greet(daemon, { created, file }, options, context);
     for (const job of daemon.firstJobs) await showJob(daemon, job, options, context);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
     void notifier.stopping();
+    service?.stopping();
     await daemon[Symbol.asyncDispose]();
     waits.end();
   }
@@ -125,7 +136,9 @@ async function beginAndRun(options: RunAgentOptions, context: Context): Promise<
 /** The environment without the variables by which children could notify the service manager: engines and hooks must not. */
 function withoutServiceManager(env: Context['env']): Readonly<Record<string, string | undefined>> {
   return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !/^(?:NOTIFY_SOCKET|WATCHDOG_)/.test(name)),
+    Object.entries(env).filter(
+      ([name]) => !/^(?:NOTIFY_SOCKET|WATCHDOG_|HOLDFAST_WINDOWS_SERVICE$)/.test(name),
+    ),
   );
 }
 

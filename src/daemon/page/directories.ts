@@ -9,6 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../base/clock.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { answersFrom } from '../../system/far-answer.ts';
+import { accessHint } from '../../system/mac-mounts.ts';
 
 export interface ListedDirectories {
   readonly path: string;
@@ -111,7 +112,7 @@ function refused(path: string, errno: string): RequestError {
   const [reason, what, hint] = REFUSALS[errno] ?? [
     'not_readable',
     `cannot be read (${errno})`,
-    'Check the disk.',
+    accessHint(path, errno) ?? 'Check the disk.',
   ];
   return new RequestError('INVALID_SOURCE', `${path} ${what}`, { hint, details: { path, reason } });
 }

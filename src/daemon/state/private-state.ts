@@ -2,6 +2,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { accessProblem } from '../../base/private-files.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 /** Checked together with everything directly in them. '' is the state directory itself, in which only `FILES` are checked. */
@@ -29,7 +30,6 @@ const FILES = [
  * @throws {StateError} STATE_NOT_PRIVATE, READ_ERROR
  */
 export async function requirePrivateState(stateDirectory: string): Promise<void> {
-  if (process.platform === 'win32') return;
   for (const name of DIRECTORIES) {
     const path = name === '' ? stateDirectory : join(stateDirectory, name);
     const stats = await lookAt(path);
@@ -70,7 +70,13 @@ function wrongKind(path: string, stats: Stats, wanted: 'file' | 'directory'): St
   });
 }
 
-function requireOurs(path: string, { uid, mode }: Stats, wanted: number): void {
+function requireOurs(path: string, { uid, mode }: Stats, wanted: 0o600 | 0o700): void {
+  const open = accessProblem(path, wanted === 0o600 ? 'file' : 'directory');
+  if (open !== undefined)
+    throw new StateError('STATE_NOT_PRIVATE', `${path} ${open.text}`, {
+      hint: `If that was not meant, consider what it holds as known to others. Then run: ${open.command}`,
+    });
+  if (process.platform === 'win32') return;
   if (uid !== process.geteuid?.()) {
     throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
       hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',

@@ -8,6 +8,7 @@ import type {
   SignCallback,
   SigningRequestOptions,
 } from 'ssh2';
+import { accessProblem } from '../../base/private-files.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { hasMark, looseText } from '../../base/people-text.ts';
 import { sshFile } from './place.ts';
@@ -168,6 +169,8 @@ async function readKey(
     text = withoutMark(await readFile(file));
     if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
       return `${file} may be read or changed by others`;
+    const open = accessProblem(file, 'file');
+    if (open !== undefined) return `${file} ${open.text}. Run: ${open.command}`;
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;

@@ -15,7 +15,12 @@ const anna = { name: 'anna', uid: 4242, home: '/home/anna' };
 
 async function unitWith(state: string): Promise<string> {
   const layout = layoutOf('user', { HOLDFAST_STATE_DIR: state }, 'linux', anna);
-  const steps = await installSteps(layout, { start: false, runtime: '/opt/node' });
+  const steps = await installSteps(layout, {
+    start: false,
+    runtime: '/opt/node',
+    known: false,
+    stamp: '',
+  });
   const unit = steps.find((step) => step.kind === 'write');
   return unit?.kind === 'write' ? unit.content : '';
 }

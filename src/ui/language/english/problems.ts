@@ -52,7 +52,8 @@ export const problems = {
 
   // Why one file of a job was left out, or has a warning.
   EACCES: 'The agent may not read or write it. Give its user the permission, or leave it out by a rule.',
-  EPERM: 'The system does not allow it. Run the agent with more rights, or leave it out by a rule.',
+  EPERM:
+    'The system does not allow it. On a Mac, give the agent Full Disk Access (System Settings, Privacy & Security). Elsewhere, run it with more rights, or leave this out by a rule.',
   ENOENT: 'It went away while the job ran. That is usual for temporary files; the next job looks again.',
   ENOTDIR: 'What should be a directory is none. Look at what stands at this place.',
   EISDIR: 'What should be a file is a directory. Look at what stands at this place.',

@@ -60,7 +60,7 @@ export const problems: Texts['problems'] = {
   EACCES:
     'Der Agent darf es nicht lesen oder schreiben. Geben Sie seinem Benutzer das Recht, oder nehmen Sie es durch eine Regel aus.',
   EPERM:
-    'Das System erlaubt es nicht. Geben Sie dem Agenten mehr Rechte, oder nehmen Sie es durch eine Regel aus.',
+    'Das System erlaubt es nicht. Geben Sie dem Agenten auf einem Mac den Festplattenvollzugriff (Systemeinstellungen, Datenschutz & Sicherheit), sonst mehr Rechte, oder nehmen Sie es durch eine Regel aus.',
   ENOENT:
     'Es verschwand, während der Auftrag lief. Bei vorübergehenden Dateien ist das üblich; der nächste Auftrag sieht wieder nach.',
   ENOTDIR: 'Was ein Verzeichnis sein sollte, ist keines. Sehen Sie nach, was dort steht.',
