@@ -269,7 +269,7 @@ describe('migrations', () => {
   it('of a newer program are refused', () => {
     site.reopen(more);
     expect(() => site.reopen()).toThrow(
-      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining('Install a newer') }),
+      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining('Install the newer') }),
     );
     expect(site.reopen(more).setAside).toBeNull();
   });
