@@ -1,0 +1,41 @@
+/**
+ * Makes the installer for Windows, with wixl of Debian's package `wixl`:
+ *   node service/msi/build.ts [--output DIR] [--version V]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { readFileSync } from 'node:fs';
+import { documents, licenseText } from '../package/documents.ts';
+import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
+import { stageProgram } from '../package/program.ts';
+import { Stage } from '../package/stage.ts';
+import { installerText } from './installer-text.ts';
+
+const { values } = parseArgs({
+  options: {
+    output: { type: 'string', default: OUTPUT },
+    version: { type: 'string', default: ownVersion() },
+  },
+});
+const { version } = values;
+
+using stage = new Stage();
+stageProgram(stage, 'Holdfast', 'windows-x64', version);
+for (const [name, content] of documents()) stage.put(`Holdfast/${name}`, content);
+stage.put('Holdfast/LICENSE.txt', licenseText());
+stage.put('Holdfast/holdfast.cmd', readFileSync(path.join(ROOT, 'service', 'archive', 'holdfast.cmd')));
+const files = stage.names().filter((name) => name.startsWith('Holdfast/'));
+stage.settle();
+writeFileSync(stage.at('holdfast.wxs'), installerText(stage, files, version));
+mkdirSync(values.output, { recursive: true });
+const file = path.resolve(values.output, `holdfast-${version}-windows-x64.msi`);
+const time = new Date(releaseTime() * 1000).toISOString().slice(0, 19).replace('T', ' ');
+// wixl writes down when it ran, and has no other way to be told.
+execFileSync('faketime', ['-f', time, 'wixl', '--arch', 'x64', '-o', file, 'holdfast.wxs'], {
+  cwd: stage.directory,
+  stdio: ['ignore', 2, 2],
+  env: { ...process.env, TZ: 'UTC' },
+});
+process.stdout.write(`${file}\n`);
