@@ -3,10 +3,9 @@
  *   node service/msi/build.ts [--output DIR] [--version V]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { readFileSync } from 'node:fs';
 import { documents, licenseText } from '../package/documents.ts';
 import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
 import { stageProgram } from '../package/program.ts';
