@@ -1,7 +1,7 @@
 /** holdfast(1), and a page for each command, from the definitions that `--help` shows. */
 import type { Command } from 'commander';
 import type { CommandEntry, Topic } from '../../src/cli/commands.ts';
-import { builtCommands } from './built.ts';
+import { builtCommands, programOfBuilder } from './built.ts';
 import { commandTree } from './command-tree.ts';
 import { bold, heading, italic, item, literal, page, paragraph, plain, subheading, title } from './roff.ts';
 
@@ -24,7 +24,10 @@ export async function commandPages(edition: Edition): Promise<Pages> {
     for (const name of [entry.name, ...(entry.aliases ?? [])])
       pages[`holdfast-${name}.1`] = commandPage(entry, command, edition);
   }
-  return pages;
+  const here = plain(await programOfBuilder());
+  return Object.fromEntries(
+    Object.entries(pages).map(([name, text]) => [name, text.replaceAll(here, 'holdfast')]),
+  );
 }
 
 function overview(topics: readonly Topic[], { version, date }: Edition): string {

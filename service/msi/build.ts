@@ -10,7 +10,7 @@ import { documents, licenseText } from '../package/documents.ts';
 import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
 import { stageProgram } from '../package/program.ts';
 import { Stage } from '../package/stage.ts';
-import { installerText } from './installer-text.ts';
+import { TOP_COMPONENT, installerText } from './installer-text.ts';
 
 const { values } = parseArgs({
   options: {
@@ -37,4 +37,17 @@ execFileSync('faketime', ['-f', time, 'wixl', '--arch', 'x64', '-o', file, 'hold
   stdio: ['ignore', 2, 2],
   env: { ...process.env, TZ: 'UTC' },
 });
+putOnPath();
 process.stdout.write(`${file}\n`);
+
+/** wixl knows no variables of the environment: their table is put in afterwards. */
+function putOnPath(): void {
+  const queries = [
+    'CREATE TABLE `Environment` (`Environment` CHAR(72) NOT NULL, `Name` CHAR(255) NOT NULL LOCALIZABLE, `Value` CHAR(255) LOCALIZABLE, `Component_` CHAR(72) NOT NULL PRIMARY KEY `Environment`)',
+    // Set when it is installed, taken out when it is removed, for the machine; behind what the path has.
+    `INSERT INTO \`Environment\` (\`Environment\`, \`Name\`, \`Value\`, \`Component_\`) VALUES ('OnPath', '=-*PATH', '[~];[INSTALLDIR]', '${TOP_COMPONENT}')`,
+    "INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('RemoveEnvironmentStrings', 3300)",
+    "INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('WriteEnvironmentStrings', 5200)",
+  ];
+  execFileSync('msibuild', [file, ...queries.flatMap((query) => ['-q', query])], { stdio: ['ignore', 2, 2] });
+}

@@ -7,14 +7,17 @@ import type { Stage } from '../package/stage.ts';
 /** Stays the same for all versions: by it Windows knows that one takes the place of another. */
 const UPGRADE_CODE = '7C1B0E0A-3F6E-5C55-9A0F-6B2D0D1E9E4B';
 
+/** The component of the files in the folder of the program itself. */
+export const TOP_COMPONENT = `C${mark('Holdfast')}`;
+
 export function installerText(stage: Stage, names: readonly string[], version: string): string {
   const components: string[] = [];
   const directories = directoryText(stage, names, 'Holdfast', components);
   return `<?xml version="1.0" encoding="utf-8"?>
 <Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">
   <Product Id="${guid(`product ${version}`)}" Name="Holdfast" Language="1033" Version="${version}" Manufacturer="The Holdfast authors" UpgradeCode="${UPGRADE_CODE}">
-    <Package Id="${guid(`package ${version} ${names.length}`)}" InstallerVersion="500" Compressed="yes" InstallScope="perMachine" Platform="x64" Description="Holdfast ${version}" Manufacturer="The Holdfast authors" />
-    <MajorUpgrade AllowSameVersionUpgrades="no" DowngradeErrorMessage="A newer Holdfast is installed. Settings and state that it has written cannot be read by an older one: remove it first, and read docs/install.md." />
+    <Package Id="${guid(`package ${version} ${names.length}`)}" InstallerVersion="500" Compressed="yes" InstallScope="perMachine" Description="Holdfast ${version}" Manufacturer="The Holdfast authors" />
+    <MajorUpgrade DowngradeErrorMessage="A newer Holdfast is installed. Settings and state that it has written cannot be read by an older one: remove it first, and read docs/install.md." />
     <Media Id="1" Cabinet="holdfast.cab" EmbedCab="yes" />
     <Directory Id="TARGETDIR" Name="SourceDir">
       <Directory Id="ProgramFiles64Folder">
@@ -53,10 +56,6 @@ function directoryText(stage: Stage, names: readonly string[], at: string, compo
         `<File Id="F${mark(name)}" Name="${escaped(path.posix.basename(name))}" Source="${escaped(name)}"${key} />`,
       );
     }
-    if (at === 'Holdfast')
-      lines.push(
-        '<Environment Id="OnPath" Name="PATH" Value="[INSTALLDIR]" Permanent="no" Part="last" Action="set" System="yes" />',
-      );
     lines.push('</Component>');
   }
   for (const folder of folders ?? []) lines.push(directoryText(stage, names, folder, components));

@@ -68,6 +68,8 @@ describe('manual pages', () => {
     expect(pages['holdfast.1']).toContain('holdfast\\-restore');
     expect(pages['holdfast-backup.1']).toContain(String.raw`\-\-exclude <pattern>`);
     expect(pages['holdfast-backup.1']).toContain('.SH EXAMPLES');
+    expect(pages['holdfast-service.1']).toContain('sudo holdfast service install');
+    expect(Object.values(pages).join('')).not.toContain(plain(root));
     expect(pages['holdfast-sources.1']).toContain('.SH HOLDFAST SOURCES ADD');
   });
 
