@@ -3,14 +3,15 @@
  *   node service/msi/build.ts [--output DIR] [--version V]
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { documents, licenseText } from '../package/documents.ts';
 import { OUTPUT, ROOT, ownVersion, releaseTime } from '../package/facts.ts';
 import { stageProgram } from '../package/program.ts';
 import { Stage } from '../package/stage.ts';
-import { TOP_COMPONENT, installerText } from './installer-text.ts';
+import { TOP_COMPONENT, guid, installerText } from './installer-text.ts';
 
 const { values } = parseArgs({
   options: {
@@ -38,6 +39,7 @@ execFileSync('faketime', ['-f', time, 'wixl', '--arch', 'x64', '-o', file, 'hold
   env: { ...process.env, TZ: 'UTC' },
 });
 putOnPath();
+nameContent();
 process.stdout.write(`${file}\n`);
 
 /** wixl knows no variables of the environment: their table is put in afterwards. */
@@ -49,5 +51,21 @@ function putOnPath(): void {
     "INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('RemoveEnvironmentStrings', 3300)",
     "INSERT INTO `InstallExecuteSequence` (`Action`, `Sequence`) VALUES ('WriteEnvironmentStrings', 5200)",
   ];
-  execFileSync('msibuild', [file, ...queries.flatMap((query) => ['-q', query])], { stdio: ['ignore', 2, 2] });
+  change(queries.flatMap((query) => ['-q', query]));
+}
+
+/** Each package has an identifier of its own, which wixl draws by lot: this one goes by what is in it. */
+function nameContent(): void {
+  const content = createHash('sha256');
+  for (const name of files.filter((one) => lstatSync(stage.at(one)).isFile()))
+    content.update(`${name}\n`).update(readFileSync(stage.at(name)));
+  const code = guid(`content ${version} ${content.digest('hex')}`);
+  change(['-s', `Holdfast ${version}`, 'The Holdfast authors', 'x64;1033', `{${code}}`]);
+}
+
+function change(words: readonly string[]): void {
+  execFileSync('faketime', ['-f', time, 'msibuild', file, ...words], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, TZ: 'UTC' },
+  });
 }

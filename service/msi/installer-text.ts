@@ -67,7 +67,7 @@ function mark(text: string): string {
 }
 
 /** The same for the same text, as UUIDs of version 5 are. */
-function guid(text: string): string {
+export function guid(text: string): string {
   const hex = createHash('sha256').update(`holdfast ${text}`).digest('hex').toUpperCase();
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16).toUpperCase();
   return [
