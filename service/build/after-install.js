@@ -20,7 +20,8 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), '..', '..')
 const modules = path.join(root, 'node_modules');
 
 fetchZstd();
-removeUnused();
+// Elsewhere when another package's installation has this one in it: what lies there is not only ours.
+if (existsSync(modules)) removeUnused();
 
 /** The binary that the authors of zstd-napi publish for this platform. It is never compiled here: that takes a minute. */
 function fetchZstd() {

@@ -3,7 +3,7 @@
  * all facts about the system passed in.
  */
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
-import { delimiter, isAbsolute, join, relative, sep } from 'node:path';
+import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { quoted, quotedOnWindows } from './shell-words.ts';
 
@@ -56,6 +56,13 @@ export function programFor(reader: Reader, env: Environment, installation: Insta
   }
   if (isPackaged(installation) || isOnPath(env, installation)) return 'holdfast';
   const { runtime, platform } = installation;
+  const unpacked = unpackedLauncher(installation);
+  if (unpacked !== undefined) {
+    const name = reader.at === 'terminal' ? relative(reader.directory, unpacked) : unpacked;
+    const isHere = !isAbsolute(name) && !name.startsWith('..');
+    if (platform === 'win32') return quotedOnWindows(isHere ? `.\\${name}` : unpacked);
+    return quoted(isHere ? `./${name}` : unpacked);
+  }
   const node = findOnPath(platform === 'win32' ? 'node.exe' : 'node', env, installation);
   const launcher = launcherOf(installation);
   const near = reader.at === 'terminal' ? relative(reader.directory, launcher) : launcher;
@@ -114,12 +121,23 @@ export function launcherOf({ root }: Installation): string {
   return join(root, 'service', 'bin', 'holdfast.js');
 }
 
+/** What starts the program in an archive that was unpacked: it lies above the runtime. */
+function unpackedLauncher({ root, runtime, platform, lookUp }: Installation): string | undefined {
+  if (dirname(dirname(runtime)) !== root) return undefined;
+  return lookUp(join(root, platform === 'win32' ? 'holdfast.cmd' : 'holdfast'));
+}
+
 /** Whether the first `holdfast` that a shell finds is this installation. */
 function isOnPath(env: Environment, installation: Installation): boolean {
   const launcher = launcherOf(installation);
-  if (installation.platform !== 'win32') return findOnPath('holdfast', env, installation) === launcher;
+  const unpacked = unpackedLauncher(installation);
+  if (installation.platform !== 'win32') {
+    const found = findOnPath('holdfast', env, installation);
+    return found !== undefined && (found === launcher || found === unpacked);
+  }
   // On Windows npm puts a script next to the global packages.
   const script = findOnPath('holdfast.cmd', env, installation);
+  if (script !== undefined && script === unpacked) return true;
   const beside = script === undefined ? '' : join(script, '..', 'node_modules', 'holdfast');
   return script !== undefined && join(beside, 'service', 'bin', 'holdfast.js') === launcher;
 }

@@ -145,6 +145,8 @@ ${cases.join('\n')}
   [[ \${words[CURRENT]} == -* ]] || _files
 }
 compdef _holdfast holdfast
+# Loaded by itself, from where zsh looks for completions, the file is the function.
+if [[ \${funcstack[1]} == _holdfast ]]; then _holdfast "$@"; fi
 `;
 }
 

@@ -72,6 +72,7 @@ export function buildSettings(config: FilledConfig, context: SettingsContext): B
     restore: { allowedRoots: config.restore.allowedRoots.map((path) => absolutePath(path, context)) },
     notices: buildNotices(config.notices),
     partner: config.partner,
+    updates: config.updates,
     log: config.log,
   };
   return { settings: faults.length === 0 ? settings : undefined, faults };

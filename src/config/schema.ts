@@ -327,6 +327,12 @@ export const ConfigSchema = object(
         afterTrial: choice(['run', 'wait'], 'What they do from a week after the end of a trial.', 'wait'),
       },
     ),
+    updates: group('Newer versions of Holdfast. None is ever installed by itself.', {
+      url: orNull(webUrl(''), {
+        description:
+          'An address that answers with the newest version, as text or as "version" in a JSON object: asked by the doctor and when the page shows Advanced. Null: nobody is asked.',
+      }),
+    }),
     log: group('The log of the agent.', {
       level: choice(
         ['debug', 'info', 'warn', 'error'],

@@ -173,5 +173,7 @@ export interface Settings {
   readonly notices: NoticeSettings;
   /** Whether automatic backups run or wait when the partner's plan is suspended or its trial is over. */
   readonly partner: { readonly whileSuspended: 'run' | 'wait'; readonly afterTrial: 'run' | 'wait' };
+  /** Where the newest version is asked for; null for nowhere. */
+  readonly updates: { readonly url: string | null };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }

@@ -1,4 +1,5 @@
 /** Migrates any earlier schema to the present one in numbered steps. A released step is never changed. */
+import { existsSync } from 'node:fs';
 import { StateError, errnoOf } from '../base/errors.ts';
 import { saveCopy, isDamage, type Database } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
@@ -30,7 +31,7 @@ export function migrate(database: Database, path: string, migrations: readonly s
       'NEWER_STATE',
       `The state database ${path} was written by a newer version of Holdfast`,
       {
-        hint: 'Install a newer Holdfast, or name another state directory in HOLDFAST_STATE_DIR.',
+        hint: `Nothing was changed, and your backups are not affected. ${wayOn(copyBefore(path, migrations.length + 1))}`,
         details: { version, known: migrations.length },
       },
     );
@@ -38,7 +39,7 @@ export function migrate(database: Database, path: string, migrations: readonly s
   if (version === migrations.length) return;
   const first = version + 1;
   try {
-    if (version > 0) saveCopy(database, `${path}.before-${first}`);
+    if (version > 0) saveCopy(database, copyBefore(path, first));
     for (const [index, sql] of migrations.slice(version).entries()) {
       database.transaction(() => {
         database.exec(sql);
@@ -53,4 +54,16 @@ export function migrate(database: Database, path: string, migrations: readonly s
       { hint: 'Check that the disk has space; the database is as it was before the failed step.', cause },
     );
   }
+}
+
+/** The name of the copy that is made before the step of this number. */
+function copyBefore(path: string, step: number): string {
+  return `${path}.before-${step}`;
+}
+
+/** What helps after a newer version has taken steps that this one does not know. */
+function wayOn(copy: string): string {
+  const newer = 'Install the newer Holdfast again, or name another state directory in HOLDFAST_STATE_DIR.';
+  if (!existsSync(copy)) return newer;
+  return `${newer} To go back for good, put the copy from before the upgrade in its place, ${copy}: docs/install.md says how, and what is forgotten.`;
 }

@@ -12,7 +12,7 @@ import { hrefOf } from './parts/route.ts';
 
 /** `page`: the page that is shown. No banner leads to the page that the user is on. */
 export function Banners({ page }: { readonly page: string }): JSX.Element {
-  const { alarms, pause, recovery_kit: kit, sources } = useOverview();
+  const { alarms, pause, recovery_kit: kit, sources, version, installed_version: installed } = useOverview();
   return (
     <>
       {alarms > 0 && page !== 'alarms' ? (
@@ -27,6 +27,11 @@ export function Banners({ page }: { readonly page: string }): JSX.Element {
           <a href={hrefOf(['settings', 'encryption'])}>{t.app.kitSave}</a>
         </Notice>
       ) : null}
+      {installed === version ? null : (
+        <Notice look="warning">
+          <p>{t.app.otherVersion(version, installed)}</p>
+        </Notice>
+      )}
       {pause === null ? null : <Paused until={pause.until} />}
     </>
   );

@@ -397,6 +397,7 @@ export function testSettings(plan: Settings['plan']): Settings {
     restore: { allowedRoots: [] },
     notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 7 },
     partner: { whileSuspended: 'run', afterTrial: 'wait' },
+    updates: { url: null },
     log: { level: 'info' },
   };
 }

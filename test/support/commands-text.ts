@@ -3,25 +3,16 @@
  * `node test/support/commands-text.ts` prints it.
  */
 import { fileURLToPath } from 'node:url';
-import { Command } from 'commander';
+import type { Command } from 'commander';
+import { commandTree as treeOf } from '../../service/manual/command-tree.ts';
 import { callProgram } from '../../src/base/holdfast-command.ts';
 import { TOPICS, type CommandEntry } from '../../src/cli/commands.ts';
-import type { Context } from '../../src/cli/command/context.ts';
 
 /** Options that mean the same in every command, by their long names; told once, and named only after that. */
 const SHARED = ['--repository', '--password-file', '--password-command', '--json', '--quiet', '--help'];
 
-/** Nothing of it is used while commands are defined. */
-const NO_CONTEXT = {} as Context;
-
 export async function commandTree(): Promise<readonly (readonly [CommandEntry, Command])[]> {
-  const all: [CommandEntry, Command][] = [];
-  for (const entry of TOPICS.flatMap(({ commands }) => commands)) {
-    const command = new Command(entry.name).helpOption('-h, --help', 'Show this help');
-    (await entry.load()).define(command, NO_CONTEXT);
-    all.push([entry, command]);
-  }
-  return all;
+  return await treeOf(TOPICS);
 }
 
 /** Markdown. */

@@ -19,6 +19,7 @@ export function overviewOnPage(at: string): Overview {
   return {
     time: at,
     version: '0.1.0',
+    installed_version: '0.1.0',
     headline: {
       level: 'good',
       code: 'protected',

@@ -43,15 +43,18 @@ export function testPageSettings(): PageSettings {
         enrolled = null;
       },
     },
-    about: () => ({
-      version: '9.8.7',
-      node: '24.0.0',
-      platform: 'linux-x64',
-      state_directory: '/state',
-      config_file: '/state/config.json',
-      config_error: { message: 'It is broken', line: 3, column: null },
-      addresses: ['http://127.0.0.1:7390'],
-    }),
+    about: async () =>
+      await Promise.resolve({
+        installed_version: '9.8.7',
+        newest_version: null,
+        version: '9.8.7',
+        node: '24.0.0',
+        platform: 'linux-x64',
+        state_directory: '/state',
+        config_file: '/state/config.json',
+        config_error: { message: 'It is broken', line: 3, column: null },
+        addresses: ['http://127.0.0.1:7390'],
+      }),
     agentLog: async ({ lines, level }) => ({
       file: '/state/agent.log',
       lines: [{ at: new Date(START).toISOString(), level, text: `${lines} lines` }],

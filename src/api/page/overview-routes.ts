@@ -1,5 +1,6 @@
 /** Shows whether the user's files are protected, and how. */
 import type { Clock } from '../../base/clock.ts';
+import { installedVersion } from '../../base/program-version.ts';
 import type { Run } from '../../db/runs.ts';
 import type { StoredAmount } from '../../db/stored-amounts.ts';
 import type { Agent, DestinationStatus, FullStatus, SourceStatus } from '../../jobs/agent.ts';
@@ -77,6 +78,7 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
   return {
     time: timestamp(now),
     version: status.version,
+    installed_version: installedVersion(status.version),
     headline: {
       ...shownStatement(headlineOf(status.statements), status, now),
       more: headlineOf(status.statements).more,

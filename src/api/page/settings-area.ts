@@ -5,6 +5,7 @@ import { type CredentialParts, credentialRoutes } from './credential-routes.ts';
 import { type PreviewParts, previewRoutes } from './preview-routes.ts';
 import type { Static } from '../../base/schema-type.ts';
 import { attachment } from '../routes/content-routes.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
 import { timestamp } from '../presentation/time.ts';
 import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
@@ -24,7 +25,7 @@ export function settingsArea(app: ApiApp, parts: SettingsAreaParts): void {
 
 /** What helps to find the cause of a problem: facts about the agent, the end of its log, and a bundle of both. */
 interface SupportParts {
-  readonly about: () => About;
+  readonly about: (signal: AbortSignal) => Promise<About>;
   /** The last lines of the given level or a worse one, oldest first. Only the end of the log file is read. */
   readonly agentLog: (query: Static<typeof AgentLogQuery>) => Promise<AgentLog>;
   /** A text to read and to send to others, with secrets removed. */
@@ -34,7 +35,12 @@ interface SupportParts {
 const TEXT = 'text/plain';
 
 function supportRoutes(app: ApiApp, { about, agentLog, diagnostics }: SupportParts): void {
-  app.get('/about', { config: { scope: 'page' }, schema: { response: { 200: About } } }, async () => about());
+  const closing = closingSignal(app);
+  app.get(
+    '/about',
+    { config: { scope: 'page' }, schema: { response: { 200: About } } },
+    async (_request, reply) => await about(untilClosedOr(closing, reply)),
+  );
 
   app.get(
     '/agent-log',

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { askAgent } from './ask-agent.ts';
 import { openBrowser } from './browser.ts';
+import type { Environment } from '../terminal/terminal.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 
@@ -24,7 +25,7 @@ export function define(command: Command, context: Context): void {
 async function open(options: UiOptions, context: Context): Promise<void> {
   const { out, env } = context;
   if (options.json === true) {
-    const { address, seconds } = await askAgent(context, 'open_page', { user: null });
+    const { address, seconds } = await askAgent(context, 'open_page', { user: askingUser(env) });
     await out.json({ type: 'page', address, expires_in: seconds });
     return;
   }
@@ -36,7 +37,7 @@ async function open(options: UiOptions, context: Context): Promise<void> {
       return;
     }
   }
-  const { address, seconds } = await askAgent(context, 'open_page', { user: null });
+  const { address, seconds } = await askAgent(context, 'open_page', { user: askingUser(env) });
   await out.write(
     `${address}\n\nOpen this address within ${seconds} seconds. It works once; whoever opens it controls the agent.\n`,
   );
@@ -45,4 +46,10 @@ async function open(options: UiOptions, context: Context): Promise<void> {
 /** The user whose browser may open the page; null where the agent cannot tell whose browser it is. */
 function ownUser(): number | null {
   return process.platform === 'linux' ? (process.geteuid?.() ?? null) : null;
+}
+
+/** Whose browser is to open an address that is only printed: pkexec names who asked; otherwise anybody's may. */
+function askingUser(env: Environment): number | null {
+  const asking = env['PKEXEC_UID'] ?? '';
+  return process.platform === 'linux' && /^\d+$/.test(asking) ? Number(asking) : null;
 }

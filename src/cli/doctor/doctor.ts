@@ -11,6 +11,7 @@ import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
 import { sameDiskFindings } from '../../daemon/doctor/try-destination.ts';
 import { checkNative } from './native.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from '../../daemon/doctor/machine.ts';
+import { checkNewestVersion, checkRunningVersion } from '../../daemon/doctor/versions.ts';
 import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './place.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import type { RunningAgent } from '../install/readiness.ts';
@@ -91,6 +92,10 @@ async function examine(options: DoctorOptions, context: Context): Promise<Examin
       return checked.finding;
     }),
   );
+  if (agent !== undefined && agent.version !== '') findings.push(checkRunningVersion(agent.version));
+  const newest = settings?.updates.url ?? null;
+  if (newest !== null)
+    findings.push(await guarded('updates', async () => await checkNewestVersion(newest, signal)));
   if (settings !== undefined) findings.push(...(await examineSettings(settings, agent, context)));
   if (agent !== undefined)
     findings.push(await guarded('restore drill', async () => await checkRestoreDrill(context)));

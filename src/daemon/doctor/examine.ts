@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts';
 import { agentLogPath } from '../state/agent-log-end.ts';
 import { guarded, type Finding } from './finding.ts';
 import { checkClock, checkRecoveryKit, checkRuntime, checkSpace } from './machine.ts';
+import { checkRunningVersion } from './versions.ts';
 
 /** What these findings do not cover, in words for their reader. */
 export const notExamined = (): string =>
@@ -18,17 +19,21 @@ export interface Examined {
   /** Of the default destination; undefined when it is not on this machine. */
   readonly destinationDirectory: string | undefined;
   readonly clock: Clock;
+  /** The version that runs. */
+  readonly version: string;
 }
 
 export async function examineAgent({
   stateDirectory,
   destinationDirectory,
   clock,
+  version,
 }: Examined): Promise<readonly Finding[]> {
   const at = (name: string): string => join(stateDirectory, name);
   const witnesses = [at('machine.key'), at('state.db'), agentLogPath(stateDirectory)];
   return [
     checkRuntime(process.versions.node),
+    checkRunningVersion(version),
     await guarded('disk space', async () => await checkSpace('disk space', stateDirectory)),
     ...(destinationDirectory === undefined
       ? []

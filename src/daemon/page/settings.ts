@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { PageSettings } from '../../api/page/settings-area.ts';
 import { timestamp } from '../../api/presentation/time.ts';
+import { installedVersion } from '../../base/program-version.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/redact.ts';
 import type { ConfigSource } from '../../config/config-source.ts';
@@ -12,6 +13,7 @@ import type { Notifier } from '../../notify/notifier.ts';
 import { nextRuns, parseSchedule } from '../../schedule/schedule.ts';
 import type { Alarms } from '../alarms/alarm-book.ts';
 import type { Catalogs } from '../snapshots/catalogs.ts';
+import type { Newest } from '../doctor/versions.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { zoneOf } from '../jobs/planning.ts';
 import { retentionRules } from '../jobs/retention-rules.ts';
@@ -68,10 +70,13 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
         await membership.enroll({ url, token, name: name ?? hostname() }, signal),
       leave: async () => await membership.leave(),
     },
-    about: () => {
+    about: async (signal) => {
       const { error } = config.state;
+      const { url } = config.current.updates;
       return {
         version,
+        installed_version: installedVersion(version),
+        newest_version: url === null ? null : await newestOf(url, signal),
         node: process.versions.node,
         platform: `${process.platform}-${process.arch}`,
         state_directory: stateDirectory,
@@ -104,6 +109,11 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
   };
 }
 
+async function newestOf(url: string, signal: AbortSignal): Promise<Newest> {
+  const { newestVersion } = await import('../doctor/versions.ts');
+  return await newestVersion(url, signal);
+}
+
 async function diagnosticsOf(
   parts: PageSettingsParts,
 ): Promise<{ readonly text: string; readonly madeAt: number }> {
@@ -121,7 +131,7 @@ async function diagnosticsOf(
     version,
     stateDirectory,
     configFile,
-    findings: await examineAgent({ stateDirectory, destinationDirectory, clock }),
+    findings: await examineAgent({ stateDirectory, destinationDirectory, clock, version }),
     unexamined: notExamined(),
     status: await agent.fullStatus(),
     settings: config.document?.values,

@@ -20,6 +20,13 @@ import {
 
 /** A clone in the home of a person who has Node.js in the usual place. */
 const clone = installation('/home/anna/h', { '/usr/bin/node': '/usr/bin/node' });
+/** With the Node.js that lies in it. */
+const archive: Installation = {
+  root: '/home/anna/holdfast',
+  runtime: '/home/anna/holdfast/bin/node',
+  platform: 'linux',
+  lookUp: (path) => (path === '/home/anna/holdfast/holdfast' ? path : undefined),
+};
 const usual = { PATH: '/usr/local/bin:/usr/bin' };
 const anywhere: Reader = { at: 'anywhere' };
 const typedIn = (directory: string): Reader => ({ at: 'terminal', directory });
@@ -104,6 +111,16 @@ describe('how the program is called', () => {
       installation('/usr/local/lib/node_modules/holdfast', {
         '/usr/local/bin/holdfast': '/usr/local/lib/node_modules/holdfast/service/bin/holdfast.js',
       }),
+      'holdfast',
+    ],
+    ['from an archive, in its folder', typedIn('/home/anna/holdfast'), usual, archive, './holdfast'],
+    ['from an archive, above it', typedIn('/home/anna'), usual, archive, './holdfast/holdfast'],
+    ['from an archive, elsewhere', anywhere, usual, archive, '/home/anna/holdfast/holdfast'],
+    [
+      'from an archive that a link on the path leads to',
+      anywhere,
+      usual,
+      { ...archive, lookUp: () => '/home/anna/holdfast/holdfast' },
       'holdfast',
     ],
     [

@@ -68,6 +68,7 @@ describe('settings', () => {
         'retention',
         'sources',
         'timeZone',
+        'updates',
       ].sort(),
     );
     expect(Object.keys(settings.sources[0]?.hooks ?? {}).sort()).toEqual([

@@ -246,6 +246,10 @@ describe('migrations', () => {
     database.close();
     const copy = `${site.path}.before-${more.length}`;
     expect(modeOf(copy)).toBe(0o600);
+    // The older program refuses, changes nothing, and names the copy as the way back.
+    expect(() => site.reopen()).toThrow(
+      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining(copy) }),
+    );
     renameSync(copy, site.path);
     const before = site.reopen();
     expect(before.settings.get('mine')).toBe('1');
@@ -269,7 +273,7 @@ describe('migrations', () => {
   it('of a newer program are refused', () => {
     site.reopen(more);
     expect(() => site.reopen()).toThrow(
-      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining('Install a newer') }),
+      expect.objectContaining({ code: 'NEWER_STATE', hint: expect.stringContaining('Install the newer') }),
     );
     expect(site.reopen(more).setAside).toBeNull();
   });

@@ -146,6 +146,8 @@ export type OverviewDestination = Static<typeof OverviewDestination>;
 export const Overview = Type.Object({
   time: Time,
   version: Type.String(),
+  /** Another one when a newer program was put in the place of the one that runs. */
+  installed_version: Type.String(),
   headline: Headline,
   /** The other statements that `more` counts, worst first. */
   others: Type.Array(Statement),

@@ -143,7 +143,14 @@ export type AgentLog = Static<typeof AgentLog>;
 
 /** `GET /about`: facts for the page Advanced. `GET /diagnostics` downloads a bundle as text, with secrets removed. */
 export const About = Type.Object({
+  /** The version that runs. */
   version: Type.String(),
+  /** Another one when it was put in the place of the running one. */
+  installed_version: Type.String(),
+  /** What the address in the setting updates.url says; null without that setting. */
+  newest_version: Nullable(
+    Type.Object({ version: Nullable(Type.String()), trouble: Nullable(Type.String()) }),
+  ),
   node: Type.String(),
   platform: Type.String(),
   state_directory: Type.String(),

@@ -52,7 +52,11 @@ export const advanced = {
   state: 'State directory',
   addresses: 'Listens on',
   updates: 'Updates',
-  updatesWhat: 'Holdfast does not look for newer versions by itself.',
+  updatesWhat:
+    'Holdfast does not look for newer versions by itself. The setting updates.url names an address to ask.',
+  isNewest: 'This is the newest version.',
+  newest: (version: string) => `The newest version is ${version}.`,
+  newestUnknown: (trouble: string) => `The newest version is not known: ${trouble}.`,
   updatesHow:
     'To update, stop the agent, put the new version in place of this one, and start it. Jobs that were running go on, and the agent’s database is copied before it is changed.',
 };

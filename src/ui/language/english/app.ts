@@ -8,6 +8,8 @@ export const app = {
   signOut: 'Sign out',
   language: 'Language',
   api: 'Desktop API',
+  otherVersion: (running: string, installed: string) =>
+    `Version ${installed} is installed, but version ${running} is still running. Restart the agent to use the new one; jobs continue afterwards.`,
   closedTitle: 'This page is not signed in',
   closedHow: 'Open it from the command line, as the user that backs up:',
   closedOnce: 'The address it gives works once, for a minute.',

@@ -57,7 +57,11 @@ export const advanced: Texts['advanced'] = {
   state: 'Zustandsverzeichnis',
   addresses: 'Adressen',
   updates: 'Neue Versionen',
-  updatesWhat: 'Holdfast sucht nicht von selbst nach neuen Versionen.',
+  updatesWhat:
+    'Holdfast sucht nicht von selbst nach neuen Versionen. Die Einstellung updates.url nennt eine Adresse, die gefragt wird.',
+  isNewest: 'Dies ist die neueste Version.',
+  newest: (version) => `Die neueste Version ist ${version}.`,
+  newestUnknown: (trouble) => `Die neueste Version ist nicht bekannt: ${trouble}.`,
   updatesHow:
     'Zum Aktualisieren halten Sie den Agenten an, ersetzen diese Version durch die neue und starten ihn. Laufende Aufträge gehen weiter, und die Datenbank des Agenten wird kopiert, bevor sie geändert wird.',
 };

@@ -9,6 +9,8 @@ export const app: Texts['app'] = {
   settings: 'Einstellungen',
   signOut: 'Abmelden',
   language: 'Sprache',
+  otherVersion: (running, installed) =>
+    `Version ${installed} ist installiert, aber noch läuft Version ${running}. Starten Sie den Agenten neu, um die neue zu verwenden; Aufträge gehen danach weiter.`,
   api: 'Desktop-API',
   closedTitle: 'Diese Seite ist nicht angemeldet',
   closedHow: 'Öffnen Sie sie auf der Kommandozeile, als der Benutzer, der sichert:',

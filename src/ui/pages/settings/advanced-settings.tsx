@@ -109,8 +109,17 @@ function AboutCard({ about }: { readonly about: Asked<About> }): JSX.Element {
         />
       )}
       <h3>{advanced.updates}</h3>
-      <p>{advanced.updatesWhat}</p>
+      <p>{data === undefined ? null : updatesText(data)}</p>
       <p>{advanced.updatesHow}</p>
     </Card>
   );
+}
+
+/** What is known of other versions: the one that is installed, and the newest one if the settings name an address. */
+function updatesText({ version, installed_version: installed, newest_version: newest }: About): string {
+  const { advanced, app } = t;
+  if (installed !== version) return app.otherVersion(version, installed);
+  if (newest === null) return advanced.updatesWhat;
+  if (newest.version === null) return advanced.newestUnknown(newest.trouble ?? '');
+  return newest.version === version ? advanced.isNewest : advanced.newest(newest.version);
 }

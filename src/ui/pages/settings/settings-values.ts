@@ -105,6 +105,7 @@ export interface Settings {
   readonly restore: { readonly allowedRoots: readonly string[] };
   readonly notices: NoticeValues;
   readonly partner: { readonly whileSuspended: 'run' | 'wait'; readonly afterTrial: 'run' | 'wait' };
+  readonly updates: { readonly url: string | null };
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error' };
 }
 
@@ -174,6 +175,7 @@ export const DEFAULTS: Settings = {
   restore: { allowedRoots: [] },
   notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 3 },
   partner: { whileSuspended: 'run', afterTrial: 'wait' },
+  updates: { url: null },
   log: { level: 'info' },
 };
 

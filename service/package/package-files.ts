@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { RUNTIME_PACKAGE } from '../bin/runtime.js';
+import type { Platform } from './platforms.ts';
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -49,7 +50,7 @@ function resolvePackage(root: string, from: string, name: string): string | unde
 }
 
 const NEVER_DIRECTORIES =
-  /(?:^|\/)(?:node_modules|\.github|\.vscode|tests?|__tests__|benchmarks?|bench|examples?|docs?|coverage|deps|obj\.target|\.deps)(?:\/|$)/;
+  /(?:^|\/)(?:node_modules|\.github|\.vscode|tests?|__tests__|benchmarks?|bench|fixtures?|examples?|docs?|coverage|deps|obj\.target|\.deps)(?:\/|$)/;
 const NEVER_FILES =
   /(?:\.map|\.[cm]?ts|\.tsx|\.flow|\.md|\.markdown|\.gypi?|\.cc?|\.cpp|\.hh?|\.hpp|\.o|\.a|\.d|\.mk|\.ya?ml|\.tsbuildinfo|\.html?|Makefile|binding\.gyp)$/i;
 /** Of whoever works on the package: what tools find by a name that begins with a dot, and their settings. */
@@ -57,17 +58,17 @@ const NEVER_NAMED =
   /(?:^|\/)(?:\.[^/]+(?:\/.*)?|[^/]*\.config\.[cm]?js|eslint[^/]*|tsconfig[^/]*|CHANGELOG[^/]*|AUTHORS|PATENTS)$/i;
 const KEPT_FILES = /(?:^|\/)(?:licen[cs]e|copying|notice)[^/]*$/i;
 
-/** Whether a file of a package is of use while the program runs on linux-x64. `name` is below the package. */
-export function isWanted(name: string): boolean {
+/** Whether a file of a package is of use while the program runs on that platform. `name` is below the package. */
+export function isWanted(name: string, platform: Platform): boolean {
   if (NEVER_DIRECTORIES.test(path.dirname(name) === '.' ? '' : `${path.dirname(name)}/`)) return false;
   if (KEPT_FILES.test(name)) return true;
   if (NEVER_FILES.test(name) || NEVER_NAMED.test(name)) return false;
-  return !isForeign(name);
+  return !isForeign(name, platform);
 }
 
 /** A native part for another platform. */
-function isForeign(name: string): boolean {
-  if (!/\.(?:node|dll|dylib|so)$/.test(name)) return false;
-  const named = /(?:darwin|win32|freebsd|openbsd|linuxmusl|linux|musl)[^/]*/.exec(name)?.[0];
-  return named !== undefined && !/^linux[-_]?x64/.test(named);
+function isForeign(name: string, { os, cpu }: Platform): boolean {
+  if (!/\.(?:node|dll|dylib|so|lib|exe|pdb)$/.test(name)) return false;
+  const named = /(?:darwin|win32|freebsd|openbsd|android|linuxmusl|linux|musl)[^/]*/.exec(name)?.[0];
+  return named !== undefined && !new RegExp(`^${os}[-_]?${cpu}`).test(named);
 }

@@ -1,0 +1,107 @@
+/**
+ * Makes the RPM package, with rpmbuild (on Debian: of the package `rpm`):
+ *   node service/rpm/build.ts [--output DIR] [--platform linux-arm64] [--compression xz|gzip] [--version V]
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { fill } from '../../src/cli/install/template.ts';
+import { licenseText } from '../package/documents.ts';
+import { HOMEPAGE, MAINTAINER, OUTPUT, ownVersion, releaseTime } from '../package/facts.ts';
+import { DOCUMENTS, HOME, stageLinux } from '../package/linux-tree.ts';
+import { PLATFORMS, RPM_ARCHITECTURE, platformNamed } from '../package/platforms.ts';
+import { Stage } from '../package/stage.ts';
+
+const { values } = parseArgs({
+  options: {
+    output: { type: 'string', default: OUTPUT },
+    platform: { type: 'string', default: 'linux-x64' },
+    compression: { type: 'string', default: 'xz' },
+    version: { type: 'string', default: ownVersion() },
+  },
+});
+const { version } = values;
+const platform = platformNamed(values.platform);
+const architecture = RPM_ARCHITECTURE[PLATFORMS[platform].cpu];
+
+/** Directories of the system, which are no part of the package. */
+const NOT_OURS =
+  /^\/usr(?:\/(?:bin|lib|share)?)?$|^\/usr\/lib\/(?:systemd|sysusers\.d)(?:\/|$)|^\/usr\/share\/(?!holdfast|doc\/holdfast|licenses\/holdfast|fish|zsh)/;
+
+using stage = new Stage();
+await stageLinux(stage, {
+  platform,
+  version,
+  units: '/usr/lib/systemd/system',
+  zsh: 'zsh/site-functions',
+});
+stage.put('/usr/share/licenses/holdfast/LICENSE', licenseText());
+stage.settle();
+const scratch = mkdtempSync(path.join(tmpdir(), 'holdfast-rpm-'));
+try {
+  process.stdout.write(`${pack()}\n`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+function own(name: string): string {
+  return readFileSync(path.join(import.meta.dirname, name), 'utf8');
+}
+
+/** Every file, and every directory that is only there because of it. */
+function files(): string {
+  return stage
+    .names()
+    .map((name) => [`/${name}`, lstatSync(stage.at(name)).isDirectory()] as const)
+    .filter(([name, isDirectory]) => !isDirectory || !NOT_OURS.test(name))
+    .map(([name, isDirectory]) => `${isDirectory ? '%dir ' : kindOf(name)}"${name}"`)
+    .join('\n');
+}
+
+function kindOf(name: string): string {
+  if (name.startsWith(`${DOCUMENTS}/`)) return '%doc ';
+  if (name.startsWith('/usr/share/licenses/') || name === `${HOME}/bin/LICENSE`) return '%license ';
+  return '';
+}
+
+function spec(): string {
+  const [day, month, date, year] = new Date(releaseTime() * 1000).toDateString().split(' ');
+  const facts = {
+    VERSION: version,
+    HOMEPAGE,
+    MAINTAINER,
+    PAYLOAD: values.compression === 'xz' ? 'w6.xzdio' : 'w6.gzdio',
+    STAGE: stage.directory,
+    PRE: own('pre.sh'),
+    POST: own('post.sh'),
+    PREUN: own('preun.sh'),
+    POSTUN: own('postun.sh'),
+    FILES: files(),
+    DATE: [day, month, date, year].join(' '),
+  };
+  return fill(own('holdfast.spec'), facts, (text) => text);
+}
+
+function pack(): string {
+  const file = path.join(scratch, 'holdfast.spec');
+  writeFileSync(file, spec());
+  const words = ['-bb', '--quiet', '--target', `${architecture}-linux`, '--define', `_topdir ${scratch}`];
+  execFileSync('rpmbuild', [...words, '--define', '_binaries_in_noarch_packages_terminate_build 0', file], {
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, SOURCE_DATE_EPOCH: String(releaseTime()) },
+  });
+  const name = `holdfast-${version}-1.${architecture}.rpm`;
+  mkdirSync(values.output, { recursive: true });
+  copyFileSync(path.join(scratch, 'RPMS', architecture, name), path.join(values.output, name));
+  return path.join(values.output, name);
+}
