@@ -24,6 +24,7 @@ const FILE_ONLY: Readonly<Record<string, string>> = {
   'sources[].hooks.onFailure': 'who writes hooks does so in the file',
   'destinations.NAME.untested': 'set and cleared by the trial of the destination',
   'restore.allowedRoots': 'limits what the page may do, so the page may not change it',
+  'updates.url': 'an address of the network that nobody should turn on by mistake',
   'partner.whileSuspended': 'agreed with the provider',
   'partner.afterTrial': 'agreed with the provider',
 };
