@@ -20,7 +20,7 @@ import {
   type RestoreSummary,
 } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { foldedName } from '../../src/restorer/target/taken-names.ts';
+import { foldedName } from '../../src/base/spellings.ts';
 import type * as NativeCalls from '../../src/system/native.ts';
 import { native } from '../../src/system/native.ts';
 import {

@@ -3,6 +3,7 @@ import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ArchiveSummary } from '../../archiver/archive.ts';
 import type { Estimate } from '../../archiver/estimate.ts';
 import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { omissionText } from '../../format/omission.ts';
 import { packsDamagedText } from '../../archiver/before/damaged-parts.ts';
@@ -42,7 +43,7 @@ export async function showSummary(
     );
   for (const { path, filesBefore } of summary.emptied)
     context.stderr.write(
-      `Warning: ${printable(textOfBytes(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
+      `Warning: ${printable(pathText(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 
@@ -65,7 +66,7 @@ function summaryObject({
     files_unchanged: counts.unchanged,
     files_failed: counts.failed,
     files_before: filesBefore ?? null,
-    sources_emptied: emptied.map(({ path }) => textOfBytes(path)),
+    sources_emptied: emptied.map(({ path }) => pathText(path)),
     not_captured: snapshot.record.omitted.map(omissionText),
     sources_left_out: leftOut.map(textOfBytes),
     directories_total: counts.directories,

@@ -17,7 +17,7 @@ import { EXIT } from '../command/exit-codes.ts';
 import type { Look } from './listing.ts';
 import { withCachedRepository } from '../places/open.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
-import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { createStyles, printable, printablePath, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
 
 export interface Reading {
@@ -82,7 +82,7 @@ export function splitName(name: string): { readonly snapshot: string; readonly p
 export function reportUnreadable(context: Context): (path: ByteString, error: Error) => void {
   return (path, error) => {
     context.exitCode = EXIT.failed;
-    context.stderr.write(`Cannot be read: ${printableBytes(path)}: ${printable(error.message)}\n`);
+    context.stderr.write(`Cannot be read: ${printablePath(path)}: ${printable(error.message)}\n`);
   };
 }
 

@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  asByteString,
-  bytesOfText,
-  fsPath,
-  isUtf8,
-  joinBytes,
-  textOfBytes,
-} from '../../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, isUtf8, joinBytes, textOfBytes } from '../../../src/base/byte-path.ts';
+import { fsPath } from '../../../src/base/tree-path.ts';
 
 const anyBytes = fc
   .uint8Array({ maxLength: 40 })
