@@ -20,7 +20,7 @@ import type { ArchiveObserver } from './report/observer.ts';
 import { SourceOutcomes, type EmptiedSource } from './report/source-outcomes.ts';
 import { Tally } from './report/tally.ts';
 import { snapshotRecord } from './snapshot-record.ts';
-import { unlistedXattrs } from './source/xattrs.ts';
+import { neverCaptured } from './source/xattrs.ts';
 import { commitRelied, generationsNow, liveWithNew } from './store/commit.ts';
 import { PackStore } from './store/pack-store.ts';
 import { TreeStore } from './store/tree-store.ts';
@@ -102,7 +102,7 @@ async function archiveOnce(
   await using readers = new Readers(repository, index.table, store, { namespace, ...request });
   observer.live?.(() => tally.counters(store));
 
-  const unlisted = unlistedXattrs();
+  const unlisted = neverCaptured();
   if (unlisted !== undefined) tally.omit(unlisted);
   const notes = request.learn === true ? new TreeNotes() : undefined;
   const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });

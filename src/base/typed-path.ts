@@ -3,9 +3,9 @@
  * by a lone surrogate (U+DC80 to U+DCFF), as in Python (PEP 383). `bytesOfText` restores the byte; code that passes
  * such a path to the file system must use `filePath`.
  */
-import { realpathSync } from 'node:fs';
+import { readdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve, sep } from 'node:path';
-import { asByteString, textOfBytes, textWithBytes, type ByteString } from './byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, textOfBytes, textWithBytes, type ByteString } from './byte-path.ts';
 import { WINDOWS_PATHS, exactPathText, fsPath, treePath } from './tree-path.ts';
 import { errnoOf } from './errors.ts';
 import { pathNames, pathOf } from './path-names.ts';
@@ -23,7 +23,7 @@ export function realPath(typed: string): string {
   if (process.platform === 'win32') {
     // The system itself would also name the share behind a drive letter, which is not what people call the place.
     const resolved = realpathSync(typed);
-    return inStoredCase(resolved, realpathSync.native(resolved));
+    return asListed(inStoredCase(resolved, realpathSync.native(resolved)), namesIn);
   }
   return textWithBytes(asByteString(realpathSync.native(filePath(typed), 'latin1')));
 }
@@ -48,6 +48,31 @@ export function inStoredCase(path: string, found: string): string {
   const isSameBelow = below.every((name, at) => textFold(name) === textFold(tail[at]));
   const chosen = isSameRoot ? stored : isSameBelow ? [...root, ...tail] : names;
   return textOfBytes(WINDOWS_PATHS.written(pathOf(chosen)));
+}
+
+/**
+ * The path with each name as its directory lists it: file systems of other systems tell it in no other way.
+ * @param list undefined for a directory that cannot be listed
+ */
+export function asListed(path: string, list: (directory: string) => readonly string[] | undefined): string {
+  const names = pathNames(WINDOWS_PATHS.toTree(path));
+  const rootLength = names[0] === 'UNC' ? 3 : 1;
+  let at = pathOf(names.slice(0, rootLength));
+  for (const name of names.slice(rootLength)) {
+    const listed = list(textOfBytes(WINDOWS_PATHS.written(at)))?.map(bytesOfText) ?? [];
+    const alike = listed.includes(name) ? [] : listed.filter((one) => textFold(one) === textFold(name));
+    at = joinBytes(at, alike[0] ?? name);
+  }
+  return textOfBytes(WINDOWS_PATHS.written(at));
+}
+
+function namesIn(directory: string): readonly string[] | undefined {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function textFold(name: ByteString | undefined): string | undefined {

@@ -9,6 +9,8 @@ export type OmittedKind =
   | { readonly code: 'xattrs'; readonly reason: string }
   /** Attributes below `trusted.`, which only root with CAP_SYS_ADMIN can list. */
   | { readonly code: 'trusted_xattrs' }
+  /** What files have on Windows beside content, times and the read-only attribute. */
+  | { readonly code: 'windows_metadata' }
   /** Entries that are no files, directories, links, devices, pipes or sockets. */
   | { readonly code: 'entries' }
   /** Kinds beyond the number that is listed. */
@@ -38,6 +40,8 @@ function kindText(kind: OmittedKind): string {
       return `extended attributes: ${kind.reason}`;
     case 'trusted_xattrs':
       return TRUSTED;
+    case 'windows_metadata':
+      return WINDOWS;
     case 'entries':
       return ENTRIES;
     case 'more':
@@ -48,6 +52,8 @@ function kindText(kind: OmittedKind): string {
 }
 
 const TRUSTED = 'extended attributes trusted.*: CAP_SYS_ADMIN is missing';
+const WINDOWS =
+  'owners, access lists, alternate streams and attributes of Windows (hidden, system, sparse, compressed, encrypted)';
 const ENTRIES = 'entries of a kind that cannot be stored';
 const MORE = 'more of other kinds';
 /** UTF-16 units. */
@@ -79,6 +85,8 @@ export function omissionOf(map: RecordReader, text: string): Omission {
       return { code: 'xattrs', reason: map.text('reason', LONGEST_REASON), count };
     case 'trusted_xattrs':
       return { code: 'trusted_xattrs', count };
+    case 'windows_metadata':
+      return { code: 'windows_metadata', count };
     case 'entries':
       return { code: 'entries', count };
     case 'more':
@@ -92,6 +100,7 @@ export function omissionOf(map: RecordReader, text: string): Omission {
 export function omissionOfText(text: string): Omission {
   const { what, count } = counted(text);
   if (what === TRUSTED) return { code: 'trusted_xattrs', count };
+  if (what === WINDOWS) return { code: 'windows_metadata', count };
   if (what === ENTRIES) return { code: 'entries', count };
   if (what === MORE) return { code: 'more', count };
   const [, all] = /^extended attributes: (.*)$/su.exec(what) ?? [];

@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { archive, type ArchiveSummary } from '../../src/archiver/archive.ts';
-import { unlistedXattrs } from '../../src/archiver/source/xattrs.ts';
+import { neverCaptured } from '../../src/archiver/source/xattrs.ts';
 import type { Omission } from '../../src/format/omission.ts';
 import { NO_EXCLUSIONS } from '../../src/exclude/excluder.ts';
 import { SILENT, type ArchiveObserver } from '../../src/archiver/report/observer.ts';
@@ -136,7 +136,7 @@ export async function openEngine(options: EngineOptions = {}): Promise<Engine> {
 
 /** What a snapshot says that it lacks, on top of what root of a container cannot see. */
 export function omissions(...others: readonly Omission[]): readonly Omission[] {
-  const unlisted = unlistedXattrs();
+  const unlisted = neverCaptured();
   return unlisted === undefined ? others : [{ ...unlisted, count: 1 }, ...others];
 }
 

@@ -47,7 +47,7 @@ function holdfast(...words: readonly string[]): Said {
       ...process.env,
       HOLDFAST_STATE_DIR: join(SITE, 'state'),
       HOLDFAST_PASSWORD: 'open sesame',
-      HOLDFAST_TEST_KDF: '1',
+      HOLDFAST_TEST_KDF: '64,1,1',
     },
   });
   closeSync(stdout);

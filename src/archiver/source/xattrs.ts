@@ -22,19 +22,20 @@ function sourceXattrs(target: XattrTarget, omit: Omit): Xattr[] | undefined {
   return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
 }
 
-/** The omission to record when this process cannot list all extended attributes; undefined when it can. */
-export function unlistedXattrs(): OmittedKind | undefined {
+/** What no run on this machine captures of any file, or what this process may not list; undefined when that is nothing. */
+export function neverCaptured(platform: NodeJS.Platform = process.platform): OmittedKind | undefined {
+  if (platform === 'win32') return { code: 'windows_metadata' };
   return seesTrusted() ? undefined : { code: 'trusted_xattrs' };
 }
 
 /** False for an omission that every run on this machine has, and that says nothing about any one file. */
 export function isNews({ code }: OmittedKind): boolean {
-  return code !== 'trusted_xattrs';
+  return code !== 'trusted_xattrs' && code !== 'windows_metadata';
 }
 
 /** Whether files may have extended attributes that this run can read, but that a snapshot with these omissions lacks. */
 export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
-  const isTrustedUnlisted = unlistedXattrs() !== undefined;
+  const isTrustedUnlisted = neverCaptured()?.code === 'trusted_xattrs';
   return omitted.some(({ code }) =>
     code === 'trusted_xattrs' ? !isTrustedUnlisted : code === 'xattr' || code === 'xattrs',
   );
