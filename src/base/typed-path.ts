@@ -4,10 +4,11 @@
  * such a path to the file system must use `filePath`.
  */
 import { readdirSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { asByteString, bytesOfText, joinBytes, textOfBytes, textWithBytes, type ByteString } from './byte-path.ts';
 import { WINDOWS_PATHS, exactPathText, fsPath, treePath } from './tree-path.ts';
 import { errnoOf } from './errors.ts';
+import { IGNORES_CASE } from './spellings.ts';
 import { pathNames, pathOf } from './path-names.ts';
 
 /** The path as node:fs accepts it. */
@@ -66,6 +67,19 @@ export function asListed(path: string, list: (directory: string) => readonly str
   return textOfBytes(WINDOWS_PATHS.written(at));
 }
 
+/**
+ * The path of an entry with its last name as its directory lists it, where the system ignores case. A link at its end is
+ * not followed.
+ */
+export function spelledAsStored(path: string, ignoresCase = IGNORES_CASE, list = namesIn): string {
+  if (!ignoresCase) return path;
+  const name = basename(path);
+  const listed = list(dirname(path)) ?? [];
+  const fold = (one: string): string => one.normalize('NFC').toUpperCase();
+  const stored = listed.includes(name) ? name : listed.find((one) => fold(one) === fold(name));
+  return join(dirname(path), stored ?? name);
+}
+
 function namesIn(directory: string): readonly string[] | undefined {
   try {
     return readdirSync(directory);
@@ -77,6 +91,12 @@ function namesIn(directory: string): readonly string[] | undefined {
 
 function textFold(name: ByteString | undefined): string | undefined {
   return name === undefined ? undefined : textOfBytes(name).toUpperCase();
+}
+
+/** The tree path of what somebody typed. On Windows it may also be typed as it is in the tree: `/C/Users`, `/home/u`. */
+export function typedTreePath(typed: string): ByteString {
+  const isInTree = sep !== '/' && /^\/(?!\/)/.test(typed);
+  return isInTree ? pathOf(pathNames(treePath(typed))) : treePath(resolveTyped(typed));
 }
 
 export function workingDirectory(): string {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { asByteString, type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import { fsPath, pathText, treePath } from '../base/tree-path.ts';
 import { realTreePath } from '../base/typed-path.ts';
 import { errnoOf } from '../base/errors.ts';

@@ -81,7 +81,8 @@ const STEPS: Readonly<Record<string, () => void>> = {
     chmodSync(join(DATA, 'closed.txt'), 0o444);
     put(join(DOCUMENTS, 'plan.txt'), 'plan');
     run(0, 'init');
-    run(0, 'backup', DATA.toLowerCase(), DOCUMENTS, '--exclude', 'CACHE');
+    const { err } = run(0, 'backup', DATA.toLowerCase(), DOCUMENTS, '--exclude', 'CACHE');
+    match(err, /access lists/);
   },
   'lists paths as Windows writes them': () => {
     const names = listed(run(0, 'ls', '-R', 'latest'));
@@ -94,11 +95,8 @@ const STEPS: Readonly<Record<string, () => void>> = {
   },
   'saves what changed, as one more snapshot of the same sources': () => {
     put(join(DATA, 'Sub', 'notes.txt'), 'more notes');
-    const summary = JSON.parse(run(0, 'backup', DATA, DOCUMENTS, '--exclude', 'cache', '--json').out.trim().split('\n').at(-1) ?? '{}');
-    equal(summary.files_changed ?? summary.counts?.changed, 1, JSON.stringify(summary));
-  },
-  'tells what a snapshot of Windows lacks': () => {
-    match(run(0, 'backup', DATA, DOCUMENTS, '--exclude', 'cache').out, /access lists/i);
+    const said = run(0, 'backup', DATA, DOCUMENTS, '--exclude', 'cache').out;
+    match(said, /0 new files, 1 changed, 5 unchanged/);
   },
   'restores elsewhere, below the paths that the files had': () => {
     const target = join(SITE, 'back');
@@ -107,10 +105,8 @@ const STEPS: Readonly<Record<string, () => void>> = {
     equal(read(join(target, LONG.replace('C:', 'C'), 'deep.txt')), 'deep');
     equal(read(join(target, 'D', 'documents', 'plan.txt')), 'plan');
     equal(statSync(join(target, 'C', 'site', 'Data', 'closed.txt')).mode & 0o200, 0);
-    equal(
-      statSync(join(target, 'C', 'site', 'Data', 'letter.txt')).mtimeMs,
-      statSync(join(DATA, 'letter.txt')).mtimeMs,
-    );
+    const times = [target, 'C:\\'].map((root) => statSync(join(root, root === target ? 'C' : '', 'site', 'Data', 'letter.txt')));
+    ok(Math.abs((times[0]?.mtimeMs ?? 0) - (times[1]?.mtimeMs ?? 0)) < 0.001);
   },
   'restores one file in place, and replaces a read-only one': () => {
     put(join(DATA, 'letter.txt'), 'spoilt!!');

@@ -5,7 +5,7 @@ import type { NeverPath } from '../../exclude/excluder.ts';
 import { type ByteString } from '../../base/byte-path.ts';
 import { treePath } from '../../base/tree-path.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
-import { filePath, realPath, resolveTyped } from '../../base/typed-path.ts';
+import { filePath, realPath, resolveTyped, spelledAsStored } from '../../base/typed-path.ts';
 import type { SourceName } from '../../base/source-names.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
 import { placeAround } from '../../system/same-place.ts';
@@ -123,7 +123,7 @@ function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {
 
 function inRealDirectory(path: string): string {
   const directory = dirname(path);
-  return directory === path ? path : join(realPlace(directory), basename(path));
+  return directory === path ? path : spelledAsStored(join(realPlace(directory), basename(path)));
 }
 
 /** The path with its links resolved; the path itself when nothing is there, or nothing that can be looked at. */

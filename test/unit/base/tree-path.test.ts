@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { asByteString, textOfBytes, type ByteString } from '../../../src/base/byte-path.ts';
 import { POSIX_PATHS, WINDOWS_PATHS } from '../../../src/base/tree-path.ts';
-import { asListed, inStoredCase } from '../../../src/base/typed-path.ts';
+import { asListed, inStoredCase, spelledAsStored } from '../../../src/base/typed-path.ts';
 
 const { toTree, written, toCall, isAboveDrives } = WINDOWS_PATHS;
 const text = (path: ByteString): string => textOfBytes(written(path));
@@ -97,6 +97,14 @@ describe('a path in a tree, on Windows', () => {
     const below = ['/C', '/UNC/server/share', '/UNCLE', '/C/UNC'].map(asByteString);
     expect(below.map(isAboveDrives)).toEqual([false, false, false, false]);
   });
+});
+
+test('an entry is spelt as its directory lists it, where case is ignored', () => {
+  const list = (): readonly string[] => ['Data', 'data2'];
+  expect(spelledAsStored('/srv/DATA', true, list)).toBe('/srv/Data');
+  expect(spelledAsStored('/srv/Data', true, list)).toBe('/srv/Data');
+  expect(spelledAsStored('/srv/new', true, list)).toBe('/srv/new');
+  expect(spelledAsStored('/srv/DATA', false, list)).toBe('/srv/DATA');
 });
 
 test('elsewhere a path is a path in the tree', () => {
