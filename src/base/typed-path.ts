@@ -5,7 +5,14 @@
  */
 import { readdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
-import { asByteString, bytesOfText, joinBytes, textOfBytes, textWithBytes, type ByteString } from './byte-path.ts';
+import {
+  asByteString,
+  bytesOfText,
+  joinBytes,
+  textOfBytes,
+  textWithBytes,
+  type ByteString,
+} from './byte-path.ts';
 import { WINDOWS_PATHS, exactPathText, fsPath, treePath } from './tree-path.ts';
 import { errnoOf } from './errors.ts';
 import { IGNORES_CASE } from './spellings.ts';

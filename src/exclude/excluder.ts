@@ -282,13 +282,9 @@ function neverAtOrAbove(never: readonly NeverPath[], root: ByteString): NeverExc
  */
 function absolutePath(path: ByteString, what: string): ByteString {
   if (!path.startsWith('/')) {
-    throw new RequestError(
-      'EXCLUDE_PATH',
-      `The ${what} ${quoted(pathText(path))} is not an absolute path`,
-      {
-        hint: 'Give the path from the root directory on.',
-      },
-    );
+    throw new RequestError('EXCLUDE_PATH', `The ${what} ${quoted(pathText(path))} is not an absolute path`, {
+      hint: 'Give the path from the root directory on.',
+    });
   }
   return asByteString(path.replace(/\/+$/, '') || '/');
 }

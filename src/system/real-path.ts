@@ -28,8 +28,6 @@ export async function whereItReallyLies(path: string, signal: AbortSignal): Prom
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;
-    return code === 'ENOENT'
-      ? undefined
-      : { path: pathText(far?.path ?? treePath(path)), answers: false };
+    return code === 'ENOENT' ? undefined : { path: pathText(far?.path ?? treePath(path)), answers: false };
   }
 }

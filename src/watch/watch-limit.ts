@@ -27,13 +27,9 @@ export function watchError(root: ByteString, cause: unknown): StateError {
 
 /** The error for a directory whose name cannot be passed to the native watcher. */
 export function notText(path: ByteString): StateError {
-  return new StateError(
-    'WATCH_FAILED',
-    `${pathText(path)} cannot be watched: its name is not valid UTF-8`,
-    {
-      hint: 'Scheduled backups go on and look at every file.',
-    },
-  );
+  return new StateError('WATCH_FAILED', `${pathText(path)} cannot be watched: its name is not valid UTF-8`, {
+    hint: 'Scheduled backups go on and look at every file.',
+  });
 }
 
 function watchLimit(root: ByteString, setting: string, least: number, cause: unknown): StateError {

@@ -8,7 +8,13 @@ import { once } from 'node:events';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { asByteString, bytesOfText, joinBytes, textOfBytes, type ByteString } from '../../src/base/byte-path.ts';
+import {
+  asByteString,
+  bytesOfText,
+  joinBytes,
+  textOfBytes,
+  type ByteString,
+} from '../../src/base/byte-path.ts';
 import { fsPath } from '../../src/base/tree-path.ts';
 import { debianPrograms } from '../servers/debian-programs.ts';
 import { startOrSkip } from '../servers/unavailable.ts';

@@ -119,7 +119,9 @@ async function requireProgram(name: string): Promise<void> {
 /** This tree with its build, and with the packages for Windows. */
 async function copyTree(tree: string, cache: string): Promise<void> {
   rmSync(tree, { recursive: true, force: true });
-  for (const name of (await runCommand('git', ['ls-files'], { cwd: root })).split('\n').filter((one) => one !== ''))
+  for (const name of (await runCommand('git', ['ls-files'], { cwd: root }))
+    .split('\n')
+    .filter((one) => one !== ''))
     if (existsSync(path.join(root, name))) cpSync(path.join(root, name), path.join(tree, name));
   cpSync(path.join(root, 'dist'), path.join(tree, 'dist'), { recursive: true });
   for (const folder of ['.', 'test']) {
@@ -170,7 +172,9 @@ function enter(
   const script = `set -e
     mount --bind /proc "$D/proc"; mount --rbind /dev "$D/dev"; mount --bind "$T" "$D/p"; mount --bind "$P" "$D/prefix"
     exec env -i PATH=${WINE}:/usr/bin HOME=/root XDG_RUNTIME_DIR=/tmp LC_ALL=C.UTF-8 WINEPREFIX=/prefix \\
-      WINESERVER=${WINE}/wineserver64 WINEDEBUG=-all ${Object.entries(env).map(([name, value]) => `'${name}=${value}'`).join(' ')} \\
+      WINESERVER=${WINE}/wineserver64 WINEDEBUG=-all ${Object.entries(env)
+        .map(([name, value]) => `'${name}=${value}'`)
+        .join(' ')} \\
       unshare --root="$D" --wd=/p ${WINE}/wine64 "$@"`;
   const log = path.join(debian, 'tmp', `output-${process.pid}`);
   const output = openSync(log, 'w');

@@ -26,7 +26,10 @@ const REPOSITORY = join(SITE, 'repository');
 const LOG = 'D:\\log';
 const DATA = join(SITE, 'Data');
 const DOCUMENTS = 'D:\\documents';
-const LONG = join(DATA, ...Array.from({ length: 9 }, (_, level) => `a directory with a long name, level ${level}`));
+const LONG = join(
+  DATA,
+  ...Array.from({ length: 9 }, (_, level) => `a directory with a long name, level ${level}`),
+);
 
 interface Said {
   readonly code: number | null;
@@ -105,7 +108,9 @@ const STEPS: Readonly<Record<string, () => void>> = {
     equal(read(join(target, LONG.replace('C:', 'C'), 'deep.txt')), 'deep');
     equal(read(join(target, 'D', 'documents', 'plan.txt')), 'plan');
     equal(statSync(join(target, 'C', 'site', 'Data', 'closed.txt')).mode & 0o200, 0);
-    const times = [target, 'C:\\'].map((root) => statSync(join(root, root === target ? 'C' : '', 'site', 'Data', 'letter.txt')));
+    const times = [target, 'C:\\'].map((root) =>
+      statSync(join(root, root === target ? 'C' : '', 'site', 'Data', 'letter.txt')),
+    );
     ok(Math.abs((times[0]?.mtimeMs ?? 0) - (times[1]?.mtimeMs ?? 0)) < 0.001);
   },
   'restores one file in place, and replaces a read-only one': () => {
@@ -132,7 +137,16 @@ const STEPS: Readonly<Record<string, () => void>> = {
   'never removes its own places, however the target is spelt': () => {
     put(join(SITE, 'Data', 'extra.txt'), 'extra');
     const objects = readdirSync(REPOSITORY, { recursive: true }).length;
-    const said = run(0, 'restore', 'latest:c:\\SITE', '--target', 'c:\\SITE', '--overwrite', 'always', '--delete-extra');
+    const said = run(
+      0,
+      'restore',
+      'latest:c:\\SITE',
+      '--target',
+      'c:\\SITE',
+      '--overwrite',
+      'always',
+      '--delete-extra',
+    );
     equal(readdirSync(REPOSITORY, { recursive: true }).length, objects, said.out);
     ok(existsSync(join(SITE, 'state')));
     ok(!existsSync(join(DATA, 'extra.txt')), said.out);
@@ -183,6 +197,10 @@ for (const [name, step] of Object.entries(STEPS)) {
   } catch (error) {
     fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
   }
-  results.push({ name, ms: Math.round(performance.now() - start), ...(fault === undefined ? {} : { fault }) });
+  results.push({
+    name,
+    ms: Math.round(performance.now() - start),
+    ...(fault === undefined ? {} : { fault }),
+  });
   writeFileSync(join(LOG, 'results.json'), JSON.stringify(results));
 }

@@ -75,7 +75,16 @@ function restoreHere({ drives }: Windows): void {
   const recover = path.join(root, 'docs', 'recover', 'recover.py');
   const secret = path.join(scratch, 'secret');
   writeFileSync(secret, ACCESS.HOLDFAST_PASSWORD);
-  const words = ['--secret-file', secret, '--any-cost', repository, 'restore', 'latest', recovered, '--no-owners'];
+  const words = [
+    '--secret-file',
+    secret,
+    '--any-cost',
+    repository,
+    'restore',
+    'latest',
+    recovered,
+    '--no-owners',
+  ];
   const { status, stdout, stderr } = spawnSync('python3', [recover, ...words], { encoding: 'utf8' });
   if (status !== 0) failed('Linux: recover.py', `${stdout}${stderr}`);
   letters.set('recover.py', recovered);
@@ -90,7 +99,8 @@ async function scenario(windows: Windows): Promise<void> {
   const { c, d } = windows.drives;
   rmSync(path.join(c, 'site'), { recursive: true, force: true });
   rmSync(d, { recursive: true, force: true });
-  for (const directory of [path.join(c, 'site'), path.join(d, 'log')]) mkdirSync(directory, { recursive: true });
+  for (const directory of [path.join(c, 'site'), path.join(d, 'log')])
+    mkdirSync(directory, { recursive: true });
   makeLinuxRepository(windows);
   windows.node(['test/windows/scenario.ts', ...positionals], 60);
   const file = path.join(d, 'log', 'results.json');
@@ -105,7 +115,10 @@ async function scenario(windows: Windows): Promise<void> {
 
 function suites(windows: Windows): void {
   for (const [file, why] of Object.entries(NOT_TRIED)) say(`skip   ${file}: ${why}`);
-  const chosen = positionals.length === 0 ? SUITES : SUITES.filter((file) => positionals.some((word) => file.includes(word)));
+  const chosen =
+    positionals.length === 0
+      ? SUITES
+      : SUITES.filter((file) => positionals.some((word) => file.includes(word)));
   const code = windows.node(
     ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts', ...chosen],
     60,

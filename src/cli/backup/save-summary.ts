@@ -35,7 +35,9 @@ export async function showSummary(
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
   const { omitted, parent } = summary.snapshot.record;
   // What every backup here lacks is said once.
-  const lacking = omitted.filter((one) => isNews(one) || (one.code === 'windows_metadata' && parent === undefined));
+  const lacking = omitted.filter(
+    (one) => isNews(one) || (one.code === 'windows_metadata' && parent === undefined),
+  );
   for (const what of lacking.slice(0, OMITTED_SHOWN))
     context.stderr.write(`Warning: Not captured: ${printable(omissionText(what))}\n`);
   if (lacking.length > OMITTED_SHOWN)

@@ -184,7 +184,10 @@ class PlanWalk {
 
   /** The names in a directory of the snapshot. Parts that cannot be read are told of when its entries are planned. */
   async *#names({ id, totals, selection }: Visit, signal: AbortSignal): AsyncGenerator<ClashingName> {
-    const cursor = new DirectoryCursor(this.#parts.reader, id, { totals, budget: new TreeBudget(MOST_ENTRIES) });
+    const cursor = new DirectoryCursor(this.#parts.reader, id, {
+      totals,
+      budget: new TreeBudget(MOST_ENTRIES),
+    });
     while (cursor.part !== undefined) {
       await this.#pace(signal);
       try {

@@ -42,7 +42,12 @@ export function standingOf(
   if (finished && overwrite === 'if_newer' && entry.mtimeNs <= found.mtimeNs) return 'skip';
   if (isDirectory(found)) return 'clear';
   if (entry.type !== 'file' || !isRegular(found)) return 'replace';
-  if (finished && overwrite === 'if_changed' && found.size === entry.size && isSameTime(found.mtimeNs, entry.mtimeNs))
+  if (
+    finished &&
+    overwrite === 'if_changed' &&
+    found.size === entry.size &&
+    isSameTime(found.mtimeNs, entry.mtimeNs)
+  )
     return 'leave';
   // the file may have another name outside the restore: writing would change that file too
   return found.nlink === 1 ? 'update' : 'replace';

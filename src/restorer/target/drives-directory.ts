@@ -139,6 +139,8 @@ class DrivesDirectory implements TargetDirectory {
 
   #noDrive(name: ByteString): Error {
     const path = name === this.#path ? name : joinBytes(this.#path, name);
-    return Object.assign(new Error(`this system has no drive or share for ${pathText(path)}`), { code: 'ENOENT' });
+    return Object.assign(new Error(`this system has no drive or share for ${pathText(path)}`), {
+      code: 'ENOENT',
+    });
   }
 }

@@ -146,7 +146,9 @@ function isInside(directory: string, place: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
 }
 
-function opened(resolved: string): Omit<OpenTarget, 'made' | 'ignoresCase'> & { readonly root: TargetDirectory } {
+function opened(
+  resolved: string,
+): Omit<OpenTarget, 'made' | 'ignoresCase'> & { readonly root: TargetDirectory } {
   const bytes = treePath(resolved);
   if (native === null) {
     return { root: directoryAt(bytes), path: bytes, handover: { path: bytes } };

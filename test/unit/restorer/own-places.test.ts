@@ -18,7 +18,8 @@ describe("Holdfast's own places in a target", () => {
   });
 
   test('are found below a directory that has another path, by its identity', () => {
-    const identify = (path: ByteString): string => (path === '/mnt/other' ? 'one' : path === '/C/Site' ? 'one' : path);
+    const identify = (path: ByteString): string =>
+      path === '/mnt/other' ? 'one' : path === '/C/Site' ? 'one' : path;
     expect(ownPlacesIn(bytes('/mnt/other'), never, identify)).toEqual([
       { path: '/Repository', ignoresCase: false },
     ]);
