@@ -100,7 +100,6 @@ export function omissionOf(map: RecordReader, text: string): Omission {
 export function omissionOfText(text: string): Omission {
   const { what, count } = counted(text);
   if (what === TRUSTED) return { code: 'trusted_xattrs', count };
-  if (what === WINDOWS) return { code: 'windows_metadata', count };
   if (what === ENTRIES) return { code: 'entries', count };
   if (what === MORE) return { code: 'more', count };
   const [, all] = /^extended attributes: (.*)$/su.exec(what) ?? [];
