@@ -108,9 +108,19 @@ function markZlib(debian: string): void {
 }
 
 async function requireProgram(name: string): Promise<void> {
-  if (spawnSync('sh', ['-c', `command -v ${name}`]).status === 0) return;
+  await unlessHere(`command -v ${name}`, [name]);
+}
+
+/** What `docs/recover/recover.py` needs of Python. */
+export async function requireRecover(): Promise<void> {
+  const modules = 'python3 -c "import cryptography, zstandard, argon2"';
+  await unlessHere(modules, ['python3-cryptography', 'python3-zstandard', 'python3-argon2']);
+}
+
+async function unlessHere(test: string, packages: readonly string[]): Promise<void> {
+  if (spawnSync('sh', ['-c', test]).status === 0) return;
   await runCommand('apt-get', ['update', '-q']);
-  await runCommand('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', name], {
+  await runCommand('apt-get', ['install', '--yes', '--quiet', '--no-install-recommends', ...packages], {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     timeoutMs: 900_000,
   });

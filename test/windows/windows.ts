@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { openWindows, type Windows } from './environment.ts';
+import { openWindows, requireRecover, type Windows } from './environment.ts';
 import { NOT_TRIED, SUITES } from './suites.ts';
 
 const { values, positionals } = parseArgs({
@@ -109,8 +109,9 @@ async function scenario(windows: Windows): Promise<void> {
   for (const { name, ms, fault } of results)
     if (fault === undefined) say(`ok     ${name} (${Math.round(ms / 1000)} s)`);
     else failed(name, fault);
-  if (positionals.length === 0) restoreHere(windows);
-  await Promise.resolve();
+  if (positionals.length > 0) return;
+  await requireRecover();
+  restoreHere(windows);
 }
 
 function suites(windows: Windows): void {
