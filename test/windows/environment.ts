@@ -113,7 +113,7 @@ async function requireProgram(name: string): Promise<void> {
 
 /** What `docs/recover/recover.py` needs of Python. */
 export async function requireRecover(): Promise<void> {
-  const modules = 'python3 -c "import cryptography, zstandard, argon2"';
+  const modules = '/usr/bin/python3 -c "import cryptography, zstandard, argon2"';
   await unlessHere(modules, ['python3-cryptography', 'python3-zstandard', 'python3-argon2']);
 }
 

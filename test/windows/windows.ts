@@ -85,7 +85,7 @@ function restoreHere({ drives }: Windows): void {
     recovered,
     '--no-owners',
   ];
-  const { status, stdout, stderr } = spawnSync('python3', [recover, ...words], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('/usr/bin/python3', [recover, ...words], { encoding: 'utf8' });
   if (status !== 0) failed('Linux: recover.py', `${stdout}${stderr}`);
   letters.set('recover.py', recovered);
   for (const [by, directory] of letters) {
