@@ -317,6 +317,34 @@ describe('packages', () => {
   });
 });
 
+describe('paths', () => {
+  /** Where text becomes bytes that are no path: a name, a pattern, words. A path goes through base/tree-path.ts. */
+  const MAKE_BYTES = [
+    'api/webdav/snapshot-folders.ts',
+    // A path in the form of the API, which is that of a tree.
+    'api/webdav/tree.ts',
+    'archiver/before/damaged-parts.ts',
+    'base/byte-path.ts',
+    'base/people-text.ts',
+    'base/shell-word.ts',
+    'base/spellings.ts',
+    'base/tree-path.ts',
+    'base/typed-path.ts',
+    'browse/find-query.ts',
+    'cli/backup/exclude-options.ts',
+    'cli/command/typed-words.ts',
+    'engine/exclude-rules.ts',
+    'exclude/patterns.ts',
+    'format/omission.ts',
+    'watch/event-paths.ts',
+  ];
+
+  test('become bytes in one place', () => {
+    const found = files.filter(({ code }) => /\bbytesOfText\b/.test(code)).map((file) => file.path);
+    expect(found).toEqual(MAKE_BYTES);
+  });
+});
+
 /** What comes from outside, or ends the process, and the files that may ask for it. */
 const OUTSIDE: readonly {
   readonly what: string;
@@ -352,6 +380,7 @@ const OUTSIDE: readonly {
       'base/web/process-environment.ts':
         'what holds for the whole process: proxies, trust, variables of libraries',
       'base/holdfast-command.ts': 'how this installation is called',
+      'base/end-tree.ts': 'where Windows has its own programs',
       'base/allow-write.ts': 'whether systemd started the process, for the advice when a disk is read-only',
       'cli/command/exit-codes.ts':
         'whether details of an error were asked for; the last resort when nothing else is set up',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { despiteHolders } from './held-files.ts';
 import { openNewPrivate } from './private-files.ts';
 import { makeDirectories } from './make-directories.ts';
 import { StateError, errnoOf } from './errors.ts';
@@ -21,7 +22,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
+    await despiteHolders(async () => await rename(temporary, path));
     await syncDirectory(directory);
   } catch (cause) {
     // Even if the clean-up fails, the first failure is the one to report.

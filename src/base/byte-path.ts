@@ -59,11 +59,6 @@ export function textOfBytes(bytes: ByteString): string {
   return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** A path as node:fs accepts it: the string itself when it is ASCII, otherwise the raw bytes. */
-export function fsPath(bytes: ByteString): string | Buffer {
-  return isAscii(bytes) ? bytes : Buffer.from(bytes, 'latin1');
-}
-
 /** A byte string from latin1 text, which is what readdir(…, 'latin1') returns. */
 export function asByteString(latin1: string): ByteString {
   return latin1 as ByteString;

@@ -3,20 +3,107 @@
  * by a lone surrogate (U+DC80 to U+DCFF), as in Python (PEP 383). `bytesOfText` restores the byte; code that passes
  * such a path to the file system must use `filePath`.
  */
-import { realpathSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { bytesOfText, asByteString, fsPath, textWithBytes } from './byte-path.ts';
+import { readdirSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import {
+  asByteString,
+  bytesOfText,
+  joinBytes,
+  textOfBytes,
+  textWithBytes,
+  type ByteString,
+} from './byte-path.ts';
+import { WINDOWS_PATHS, exactPathText, fsPath, treePath } from './tree-path.ts';
 import { errnoOf } from './errors.ts';
+import { IGNORES_CASE } from './spellings.ts';
+import { pathNames, pathOf } from './path-names.ts';
 
 /** The path as node:fs accepts it. */
 export function filePath(typed: string): string | Buffer {
-  return typed.isWellFormed() ? typed : fsPath(bytesOfText(typed));
+  return typed.isWellFormed() ? typed : fsPath(treePath(typed));
 }
 
-/** The path with links resolved. @throws the file system's error */
+/**
+ * The path with links resolved and, where the system ignores case, in the case in which the names are stored: however it
+ * was typed, a place has one path. @throws the file system's error
+ */
 export function realPath(typed: string): string {
-  if (process.platform === 'win32') return realpathSync(typed);
+  if (process.platform === 'win32') {
+    // The system itself would also name the share behind a drive letter, which is not what people call the place.
+    const resolved = realpathSync(typed);
+    return asListed(inStoredCase(resolved, realpathSync.native(resolved)), namesIn);
+  }
   return textWithBytes(asByteString(realpathSync.native(filePath(typed), 'latin1')));
+}
+
+/** As `realPath`, for a tree path. */
+export function realTreePath(path: ByteString): ByteString {
+  return treePath(realPath(exactPathText(path)));
+}
+
+/**
+ * A path of Windows in the case in which its names are stored.
+ * @param found the same place as the system names it, which may lie on another drive or share
+ */
+export function inStoredCase(path: string, found: string): string {
+  const [names, stored] = [path, found].map((one) => pathNames(WINDOWS_PATHS.toTree(one)));
+  if (names === undefined || stored === undefined) return path;
+  const rootLength = names[0] === 'UNC' ? 3 : 1;
+  const root = names.slice(0, rootLength);
+  const isSameRoot = root.every((name, at) => name === stored[at]);
+  const below = names.slice(rootLength);
+  const tail = below.length === 0 ? [] : stored.slice(-below.length);
+  const isSameBelow = below.every((name, at) => textFold(name) === textFold(tail[at]));
+  const chosen = isSameRoot ? stored : isSameBelow ? [...root, ...tail] : names;
+  return textOfBytes(WINDOWS_PATHS.written(pathOf(chosen)));
+}
+
+/**
+ * The path with each name as its directory lists it: file systems of other systems tell it in no other way.
+ * @param list undefined for a directory that cannot be listed
+ */
+export function asListed(path: string, list: (directory: string) => readonly string[] | undefined): string {
+  const names = pathNames(WINDOWS_PATHS.toTree(path));
+  const rootLength = names[0] === 'UNC' ? 3 : 1;
+  let at = pathOf(names.slice(0, rootLength));
+  for (const name of names.slice(rootLength)) {
+    const listed = list(textOfBytes(WINDOWS_PATHS.written(at)))?.map(bytesOfText) ?? [];
+    const alike = listed.includes(name) ? [] : listed.filter((one) => textFold(one) === textFold(name));
+    at = joinBytes(at, alike[0] ?? name);
+  }
+  return textOfBytes(WINDOWS_PATHS.written(at));
+}
+
+/**
+ * The path of an entry with its last name as its directory lists it, where the system ignores case. A link at its end is
+ * not followed.
+ */
+export function spelledAsStored(path: string, ignoresCase = IGNORES_CASE, list = namesIn): string {
+  if (!ignoresCase) return path;
+  const name = basename(path);
+  const listed = list(dirname(path)) ?? [];
+  const fold = (one: string): string => one.normalize('NFC').toUpperCase();
+  const stored = listed.includes(name) ? name : listed.find((one) => fold(one) === fold(name));
+  return join(dirname(path), stored ?? name);
+}
+
+function namesIn(directory: string): readonly string[] | undefined {
+  try {
+    return readdirSync(directory);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+function textFold(name: ByteString | undefined): string | undefined {
+  return name === undefined ? undefined : textOfBytes(name).toUpperCase();
+}
+
+/** The tree path of what somebody typed. On Windows it may also be typed as it is in the tree: `/C/Users`, `/home/u`. */
+export function typedTreePath(typed: string): ByteString {
+  const isInTree = sep !== '/' && /^\/(?!\/)/.test(typed);
+  return isInTree ? pathOf(pathNames(treePath(typed))) : treePath(resolveTyped(typed));
 }
 
 export function workingDirectory(): string {
@@ -30,14 +117,14 @@ export function workingDirectory(): string {
  * as text.
  */
 export function resolveTyped(typed: string, from = workingDirectory()): string {
-  const parts = typed.split('/');
+  const parts = typed.split(sep === '/' ? '/' : /[\\/]/);
   const last = parts.lastIndexOf('..');
   // A path that only goes up from the working directory contains no link, as the working directory is a real path.
   if (last === -1 || parts.slice(0, last).every((part) => part === '..' || part === '.'))
     return resolve(from, typed);
   const up = parts.slice(0, last + 1).join('/');
   try {
-    return join(realPath(up.startsWith('/') ? up : `${from}/${up}`), ...parts.slice(last + 1));
+    return join(realPath(isAbsolute(up) ? up : `${from}/${up}`), ...parts.slice(last + 1));
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return resolve(from, typed);

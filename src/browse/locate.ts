@@ -1,6 +1,7 @@
 import { pathNames, pathOf } from '../base/path-names.ts';
 import { pathIn } from '../base/source-names.ts';
 import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { RepositoryError, corrupt } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import type { Entry } from '../format/tree.ts';
@@ -79,9 +80,9 @@ export function notInSnapshot(snapshot: Snapshot, path: ByteString, nearest: Loc
   const there = textOfBytes(nearest.path);
   const hint =
     nearest.tree === undefined
-      ? `${there} is in it, but is not a directory.`
-      : `The nearest directory in it is ${there}. Whether other snapshots have it is told by: ${holdfastThere`versions ${textOfBytes(path)}`}`;
-  return new RepositoryError('PATH_NOT_IN_SNAPSHOT', `${textOfBytes(path)} is not in snapshot ${id}`, {
+      ? `${pathText(nearest.path)} is in it, but is not a directory.`
+      : `The nearest directory in it is ${pathText(nearest.path)}. Whether other snapshots have it is told by: ${holdfastThere`versions ${pathText(path)}`}`;
+  return new RepositoryError('PATH_NOT_IN_SNAPSHOT', `${pathText(path)} is not in snapshot ${id}`, {
     hint,
     details: { path: textOfBytes(path), nearest: there, snapshot: snapshot.id },
   });

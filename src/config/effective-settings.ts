@@ -16,7 +16,7 @@ import type {
   SourceSettings,
 } from './settings.ts';
 import { checkAgainstSchema, type Fault } from './validate.ts';
-import { absolutePath, isHome, type SettingsContext } from './settings-context.ts';
+import { absolutePath, isFromRoot, isHome, type SettingsContext } from './settings-context.ts';
 
 /** Name of the default destination while no other is chosen. */
 export const DEFAULT_DESTINATION = 'default';
@@ -175,7 +175,7 @@ function nameOf(
 }
 
 function locationOf(url: string, context: SettingsContext): string {
-  return url.startsWith('/') || isHome(url) ? absolutePath(url, context) : url;
+  return isFromRoot(url) || isHome(url) ? absolutePath(url, context) : url;
 }
 
 /** Runs `check`, and adds the error it throws to the faults. */

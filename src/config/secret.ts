@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { outputUntilExit } from '../base/child-output.ts';
+import { endTree } from '../base/end-tree.ts';
 import type { Clock } from '../base/clock.ts';
 import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
 import { ConfigError } from './config-error.ts';
@@ -175,8 +176,12 @@ async function ask(
 
 function endGroup(pid: number | undefined): void {
   if (pid === undefined) return;
+  if (process.platform === 'win32') {
+    endTree(pid);
+    return;
+  }
   try {
-    process.kill(process.platform === 'win32' ? pid : -pid, 'SIGKILL');
+    process.kill(-pid, 'SIGKILL');
   } catch (error) {
     // It has just ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;

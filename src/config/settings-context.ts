@@ -22,6 +22,11 @@ export function absolutePath(path: string, { home }: Pick<SettingsContext, 'home
   return resolve(isHome(path) ? join(home, path.slice(1)) : normalize(path));
 }
 
-export function isHome(path: string): boolean {
-  return /^~(?:\/|$)/.test(path);
+export function isHome(path: string, platform: NodeJS.Platform = process.platform): boolean {
+  return platform === 'win32' ? /^~(?:[\\/]|$)/.test(path) : /^~(?:\/|$)/.test(path);
+}
+
+/** Whether a path begins at a root: of the system, of a drive, or on Windows of a share (`\\\\server\\share`). */
+export function isFromRoot(path: string, platform: NodeJS.Platform = process.platform): boolean {
+  return path.startsWith('/') || (platform === 'win32' && /^(?:[a-z]:[\\/]|\\\\[^\\])/i.test(path));
 }

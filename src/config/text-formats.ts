@@ -1,6 +1,7 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { HoldfastError, RequestError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
+import { isFromRoot, isHome } from './settings-context.ts';
 import { checkScheduleText } from './schedule-text.ts';
 import { checkLocation, checkWebUrl } from './url-text.ts';
 
@@ -105,7 +106,7 @@ function checkFileName(name: string): void {
 }
 
 function isAbsoluteOrHome(text: string): boolean {
-  return text.startsWith('/') || /^~(?:\/|$)/.test(text) || /^[a-z]:[\\/]/i.test(text);
+  return isFromRoot(text) || isHome(text) || /^[a-z]:[\\/]/i.test(text);
 }
 
 function isTimeZone(name: string): boolean {

@@ -1,5 +1,6 @@
 /** Checks URLs in the configuration: their form, and that they contain no secret. */
 import { RequestError } from '../base/errors.ts';
+import { isFromRoot, isHome } from './settings-context.ts';
 import { secretInUrl } from '../base/url-secrets.ts';
 
 /**
@@ -31,7 +32,7 @@ export function checkLocation(text: string): void {
 }
 
 function isPath(text: string): boolean {
-  return text.startsWith('/') || /^~(?:\/|$)/.test(text);
+  return isFromRoot(text) || isHome(text);
 }
 
 /** The message does not repeat the URL. @throws {RequestError} SECRET_IN_URL */

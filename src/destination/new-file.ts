@@ -7,6 +7,7 @@ import type { Stats } from 'node:fs';
 import { link, open, rename, stat, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { DestinationError, errnoOf } from '../base/errors.ts';
+import { despiteHolders } from '../base/held-files.ts';
 import type { ObjectStat } from './destination.ts';
 import type { DirectorySync } from './directory-sync.ts';
 import type { UploadPace } from './limited.ts';
@@ -172,7 +173,7 @@ async function publishUnderClaim(temporary: string, path: string): Promise<void>
   await takeClaim(claim, temporary);
   try {
     if ((await statIfPresent(path)) !== undefined) throw await taken(path);
-    await rename(temporary, path);
+    await despiteHolders(async () => await rename(temporary, path));
   } finally {
     await discard(claim);
   }
@@ -215,7 +216,7 @@ async function isOlder(path: string, timeMs: number): Promise<boolean> {
 
 async function moveIfPresent(from: string, to: string): Promise<void> {
   try {
-    await rename(from, to);
+    await despiteHolders(async () => await rename(from, to));
   } catch (error) {
     if (errnoOf(error) !== 'ENOENT') throw error;
   }

@@ -7,7 +7,8 @@ import type { ArchiveCounters, ArchiveObserver } from '../archiver/report/observ
 import { chooseParent } from '../archiver/before/parent.ts';
 import type { ExpectedTotals } from '../archiver/walk/size-scan.ts';
 import { requireAnswer, resolveSources, type Sources } from '../archiver/source/sources.ts';
-import { bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { type ByteString } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
 import type { SourceError } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
 import { omissionText } from '../format/omission.ts';
@@ -46,10 +47,10 @@ export async function runBackup(
   await requireAnswer([spec.source], '/', signal);
   const { live } = await listSnapshots(repository, signal, { remembered: true });
   const made = snapshotOfJob(live, job.id);
-  const lies = bytesOfText(whereItLies(spec.source));
+  const lies = treePath(whereItLies(spec.source));
   const { host } = madeHere();
   const earlier = live.filter(({ id }) => id !== made?.id);
-  const names = [bytesOfText(spec.source), lies];
+  const names = [treePath(spec.source), lies];
   const last = lastOfSource(earlier, host, names);
   const lacking = made !== undefined && !(await stands(parts, made, signal)) ? 1 : 0;
   if (made !== undefined && lacking === 0) return await alreadyMade(parts, made, MADE_BEFORE, last, signal);
@@ -66,7 +67,7 @@ export async function runBackup(
   const changes = usableChanges({
     ...request,
     changes: job.changes,
-    source: { named: bytesOfText(spec.source), real: source },
+    source: { named: treePath(spec.source), real: source },
     live,
     last: job.changes === null ? undefined : await recallWalk(key),
     rules,
@@ -169,7 +170,7 @@ function findSource(
 ): { readonly source: ByteString } & Pick<Sources, 'named' | 'notes'> {
   // With the slash, as somebody who configures a link to a directory wants the directory.
   const { paths, named, notes } = resolveSources([`${source}/`], '/', never);
-  return { source: paths[0] ?? bytesOfText(source), named, notes };
+  return { source: paths[0] ?? treePath(source), named, notes };
 }
 
 function requestOf(
@@ -251,7 +252,7 @@ function watchArchive(
     },
     directory: (directory, next) => {
       counters = next;
-      path = textOfBytes(directory);
+      path = pathText(directory);
       lookAt(next);
     },
     problem: (problem) => report.problem(problemOf(problem)),

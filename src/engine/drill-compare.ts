@@ -1,6 +1,7 @@
 /** Compares a restored file with its content in the snapshot. */
 import { chmodSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { type ByteString } from '../base/byte-path.ts';
+import { fsPath, pathText } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import type { ContentReader } from '../browse/cat.ts';
 import type { PickedFile } from '../browse/file-sample.ts';
@@ -19,7 +20,7 @@ export async function compareRestored(
   restored: ByteString | undefined,
   signal: AbortSignal,
 ): Promise<JobProblem | undefined> {
-  const problem = (code: string, message: string): JobProblem => ({ path: textOfBytes(path), code, message });
+  const problem = (code: string, message: string): JobProblem => ({ path: pathText(path), code, message });
   let file: number | undefined;
   try {
     if (restored !== undefined) {

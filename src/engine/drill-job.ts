@@ -5,7 +5,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bytesOfText, joinBytes, textOfBytes, asByteString, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
 import { RepositoryError, errnoOf } from '../base/errors.ts';
 import { storedByText } from '../base/stored-by.ts';
 import { ContentReader } from '../browse/cat.ts';
@@ -161,7 +162,7 @@ async function drillSnapshot(
   const content = new ContentReader(place.repository, index, snapshot.record);
   const restored = new Set(chosen);
   for (const file of files) {
-    tally.current = textOfBytes(file.path);
+    tally.current = pathText(file.path);
     const target = restored.has(file) ? below(scratch, file.path) : undefined;
     const problem = problems.get(file.path) ?? (await compareRestored(content, file, target, signal));
     if (problem !== undefined) {
@@ -215,7 +216,7 @@ async function restoreFiles(
     },
     {
       ...SILENT_RESTORE,
-      problem: ({ path, code, message }) => problems.set(path, { path: textOfBytes(path), code, message }),
+      problem: ({ path, code, message }) => problems.set(path, { path: pathText(path), code, message }),
     },
     signal,
   );
@@ -223,7 +224,7 @@ async function restoreFiles(
 }
 
 function below(directory: string, path: ByteString): ByteString {
-  return joinBytes(bytesOfText(directory), asByteString(path.slice(1)));
+  return joinBytes(treePath(directory), asByteString(path.slice(1)));
 }
 
 async function roomIn(directory: string): Promise<number> {

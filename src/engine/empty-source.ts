@@ -3,7 +3,8 @@
  * snapshot of the empty source would look like any other, and would count for retention.
  */
 import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
-import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { SourceError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { isFull } from '../base/stored-by.ts';
@@ -57,7 +58,7 @@ export function refuseEmptySource(
   const filesBefore = filesIn(last);
   const state = stateOf(source, filesBefore, new Set(never.map(({ path }) => path)));
   if (state === 'has-files') return;
-  const lies = textOfBytes(source);
+  const lies = pathText(source);
   const at = lies === named ? '' : ` (where it leads: ${lies})`;
   throw new SourceError(
     'SOURCE_SUSPICIOUSLY_EMPTY',

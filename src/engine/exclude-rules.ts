@@ -2,6 +2,7 @@
 import { parseMarker } from '../exclude/tags.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
 import { bytesOfText } from '../base/byte-path.ts';
+import { typedPattern } from '../exclude/patterns.ts';
 import type { EngineJob } from './protocol.ts';
 
 /** The rules of the source, followed by those of the job, which take precedence. */
@@ -10,7 +11,7 @@ export function excludeOf(
   more: readonly string[],
   never: ExcludeOptions['never'],
 ): ExcludeOptions {
-  const setting = (from: string) => (pattern: string) => ({ pattern: bytesOfText(pattern), from });
+  const setting = (from: string) => (pattern: string) => ({ pattern: typedPattern(pattern), from });
   return {
     patterns: [...rules.patterns.map(setting('settings')), ...more.map(setting('the backup request'))],
     ignoreFiles: rules.ignoreFiles.map(bytesOfText),

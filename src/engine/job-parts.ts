@@ -1,6 +1,7 @@
 /** What every type of job has to work with. */
 import type { NeverPath } from '../exclude/excluder.ts';
-import { asByteString, textOfBytes } from '../base/byte-path.ts';
+import { asByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { isJobTag, jobTag } from '../base/job-tag.ts';
 import { isFull } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -44,7 +45,7 @@ export async function neverPaths(
   const named = [
     { path: job.stateDirectory, reason: "Holdfast's own state directory" },
     ...(place.directory === undefined ? [] : [{ path: place.directory, reason: 'the repository itself' }]),
-    ...job.never.map((path) => ({ path: textOfBytes(asByteString(path)), reason: 'a place of Holdfast' })),
+    ...job.never.map((path) => ({ path: pathText(asByteString(path)), reason: 'a place of Holdfast' })),
   ];
   return await ownPlaces(named, signal);
 }

@@ -1,6 +1,7 @@
 /** Collects what a walk leaves out, by which rule, and its size. */
 import type { Decision } from '../exclude/decision.ts';
 import { textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import type { LeftOut } from './protocol.ts';
 
 /** The most items that are returned, the largest ones. */
@@ -66,7 +67,7 @@ export class LeftOutList {
 
   largest(): readonly LeftOut[] {
     const items = this.#items.toSorted((a, b) => b.bytes - a.bytes).slice(0, MOST_SHOWN);
-    return items.map(({ path, reason, rule }) => ({ path: textOfBytes(path), reason, rule }));
+    return items.map(({ path, reason, rule }) => ({ path: pathText(path), reason, rule }));
   }
 
   /** Keeps the items whose size is not known yet and, of the others, the largest. */

@@ -1,6 +1,6 @@
 /** The outcome of a backup whose snapshot already exists. */
 import { holdfastThere } from '../base/holdfast-command.ts';
-import { textOfBytes } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
@@ -79,5 +79,5 @@ export function finalMoment({ record: { counts } }: Snapshot, counters: Counters
 }
 
 export function problemOf({ path, code, message }: EntryProblem): JobProblem {
-  return { path: textOfBytes(path), code, message };
+  return { path: pathText(path), code, message };
 }

@@ -1,5 +1,6 @@
 /** Runs a restore as a job. */
-import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
 import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
 import type { RestoreSpec } from '../jobs/job.ts';
 import { loadForReading } from '../repository/contents/index-for.ts';
@@ -59,7 +60,7 @@ export async function runRestore(
 
 function pathOfSpec(path: RestoreSpec['paths'][number]): ByteString {
   return typeof path === 'string'
-    ? bytesOfText(path)
+    ? treePath(path)
     : asByteString(Buffer.from(path.b64, 'base64').toString('latin1'));
 }
 
@@ -76,9 +77,9 @@ function watchRestore({ report }: JobParts, collector?: PreviewCollector): Resto
     },
     progress: (next, current) => {
       counters = next;
-      path = textOfBytes(current);
+      path = pathText(current);
     },
-    problem: ({ path: at, code, message }) => report.problem({ path: textOfBytes(at), code, message }),
+    problem: ({ path: at, code, message }) => report.problem({ path: pathText(at), code, message }),
     planned: (planned, action, kind) => collector?.planned(planned, action, kind),
   };
 }

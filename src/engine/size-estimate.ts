@@ -10,7 +10,8 @@ import {
 import { readRuleFile } from '../archiver/walk/rule-files.ts';
 import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import { resolveSources } from '../archiver/source/sources.ts';
-import { bytesOfText, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { joinBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';
 import { excludeOf } from './exclude-rules.ts';
@@ -50,7 +51,7 @@ export function estimateSource(
   seen: (estimate: SourceEstimate) => void,
 ): SourceEstimate {
   // With the slash, as somebody who chooses a link to a directory wants the directory.
-  const [root = bytesOfText(order.path)] = resolveSources([`${order.path}/`], '/', never).paths;
+  const [root = treePath(order.path)] = resolveSources([`${order.path}/`], '/', never).paths;
   const counting = new Counting(root, order.withinMs, clock, seen);
   counting.count(excludeOf(order.exclude, [], never));
   return counting.estimate();
@@ -105,7 +106,7 @@ class Counting {
   estimate(): SourceEstimate {
     const largest = this.#subtotals.toSorted((a, b) => b.bytes - a.bytes).slice(0, MOST_SHOWN);
     return {
-      path: textOfBytes(this.#root),
+      path: pathText(this.#root),
       files: this.#files,
       directories: this.#directories,
       bytes: this.#bytes,
@@ -113,7 +114,7 @@ class Counting {
       unreadable: this.#unreadable,
       excludedFiles: this.#leftOut.files,
       excluded: this.#leftOut.largest(),
-      largest: largest.map(({ path, bytes, files }) => ({ path: textOfBytes(path), bytes, files })),
+      largest: largest.map(({ path, bytes, files }) => ({ path: pathText(path), bytes, files })),
     };
   }
 

@@ -1,6 +1,7 @@
 /** The decisions about entries of a source, and the sentences that explain them. */
 
-import { textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { formatBytes } from '../base/units.ts';
 
 export type EntryKind = 'file' | 'directory' | 'other';
@@ -100,7 +101,7 @@ export function reasonOf(decision: MountPoint | Exclusion): string {
 
 /** A path as shown to people: control characters, which a name may contain, are escaped. */
 export function shownPath(path: ByteString): string {
-  return printable(textOfBytes(path));
+  return printable(pathText(path));
 }
 
 export function quoted(text: string): string {

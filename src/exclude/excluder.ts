@@ -12,7 +12,8 @@
  * in the tree are used: not `.git/info/exclude`, not `core.excludesFile`, not files above the source root.
  */
 
-import { asByteString, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { RequestError, SourceError } from '../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../base/people-text.ts';
 import { formatBytes } from '../base/units.ts';
@@ -195,7 +196,7 @@ export function sourceLeftOut(source: ByteString, decision: Exclusion): SourceEr
     {
       op: 'find source',
       hint: 'Nothing of it is in this backup. Take the rule back, or do not name the source.',
-      details: { path: textOfBytes(source) },
+      details: { path: pathText(source) },
     },
   );
 }
@@ -214,7 +215,7 @@ export function everythingLeftOut(source: ByteString, entries: number): SourceEr
     {
       op: 'find source',
       hint: 'No file of it is in this backup. Take rules back, or do not name the source.',
-      details: { path: textOfBytes(source) },
+      details: { path: pathText(source) },
     },
   );
 }
@@ -281,13 +282,9 @@ function neverAtOrAbove(never: readonly NeverPath[], root: ByteString): NeverExc
  */
 function absolutePath(path: ByteString, what: string): ByteString {
   if (!path.startsWith('/')) {
-    throw new RequestError(
-      'EXCLUDE_PATH',
-      `The ${what} ${quoted(textOfBytes(path))} is not an absolute path`,
-      {
-        hint: 'Give the path from the root directory on.',
-      },
-    );
+    throw new RequestError('EXCLUDE_PATH', `The ${what} ${quoted(pathText(path))} is not an absolute path`, {
+      hint: 'Give the path from the root directory on.',
+    });
   }
   return asByteString(path.replace(/\/+$/, '') || '/');
 }

@@ -1,6 +1,8 @@
 /** Exclude patterns in gitignore syntax: where each applies, and which one decides about a name. */
 
-import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, bytesOfText, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { IGNORES_CASE } from '../base/spellings.ts';
+import { WINDOWS_PATHS, pathText } from '../base/tree-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { quoted, type PatternExclusion } from './decision.ts';
 import { compileGlob, matchSegment, matchSegments, type Segment } from './glob.ts';
@@ -50,27 +52,58 @@ export interface ActivePatterns {
 export const NO_PATTERNS: ActivePatterns = { layers: [], rules: [] };
 
 /**
+ * A pattern as somebody typed it. On Windows it may be written like a path there, `C:\\Users\\u\\*.tmp` or `build\\tmp`; a
+ * backslash is an escape only before what has a meaning in a pattern and can be in a name.
+ */
+export function typedPattern(text: string, style = process.platform): ByteString {
+  if (style !== 'win32') return bytesOfText(text);
+  const escaped = /^\\[!#]|\\[[\] ]/g;
+  const [, negation = '', written = ''] = /^(!?)(.*)$/s.exec(text) ?? [];
+  const isAbsolute = /^[a-z]:[\\/]|^\\\\[^\\]/i.test(written);
+  if (isAbsolute) {
+    const directoriesOnly = /[\\/]$/.test(written) ? '/' : '';
+    return asByteString(`${negation}${WINDOWS_PATHS.toTree(written)}${directoriesOnly}`);
+  }
+  const kept = [...written.matchAll(escaped)].map(([one]) => one);
+  const parts = written.split(escaped).map((part) => part.replaceAll('\\', '/'));
+  return bytesOfText(`${negation}${parts.map((part, at) => `${part}${kept[at] ?? ''}`).join('')}`);
+}
+
+/**
  * Compiles patterns typed by a user for one source. A leading `/` anchors a pattern at the source root, unless the
  * pattern is an absolute path of the root or of something below it (`/home/u/cache` in the source `/home/u`).
  * @throws RequestError for a pattern that could never match, which must be a mistake
  */
-export function compileSettings(settings: readonly PatternSetting[], root: ByteString): PatternLayer {
-  const rules = settings.map((setting) => compileSetting(setting, namesOf(root)));
+export function compileSettings(
+  settings: readonly PatternSetting[],
+  root: ByteString,
+  ignoreCase = IGNORES_CASE,
+): PatternLayer {
+  const rules = settings.map((setting) =>
+    compileSetting({ ...setting, ignoreCase: ignoreCase || setting.ignoreCase === true }, namesOf(root)),
+  );
   return { depth: namesOf(root).length, rules: rules.toReversed() };
 }
 
-/** Compiles the rules of an ignore file in a directory. As in git, a line that can never match has no effect. */
+/**
+ * Compiles the rules of an ignore file in a directory. As in git, a line that can never match has no effect, and case
+ * counts where the file system makes a difference.
+ */
 export function compileIgnoreFile(
   content: ByteString,
   file: ByteString,
   directory: ByteString,
+  ignoreCase = IGNORES_CASE,
 ): PatternLayer {
+  const form = ignoreCase ? 'folded' : 'bytes';
   const rules: PatternRule[] = [];
   for (const { pattern, line } of parsePatternFile(content)) {
     const written = readPattern(pattern);
-    const segments = compileGlob(written.body, { fold: undefined });
+    const segments = compileGlob(inForm(written.body, ignoreCase ? 'text' : 'bytes'), {
+      fold: ignoreCase ? foldCase : undefined,
+    });
     if (typeof segments === 'string') continue;
-    rules.push(ruleOf(pattern, `${textOfBytes(file)}:${line}`, written, segments, 'bytes'));
+    rules.push(ruleOf(pattern, `${pathText(file)}:${line}`, written, segments, form));
   }
   return { depth: namesOf(directory).length, rules: rules.toReversed() };
 }

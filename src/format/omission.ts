@@ -9,6 +9,8 @@ export type OmittedKind =
   | { readonly code: 'xattrs'; readonly reason: string }
   /** Attributes below `trusted.`, which only root with CAP_SYS_ADMIN can list. */
   | { readonly code: 'trusted_xattrs' }
+  /** What files have on Windows beside content, times and the read-only attribute. */
+  | { readonly code: 'windows_metadata' }
   /** Entries that are no files, directories, links, devices, pipes or sockets. */
   | { readonly code: 'entries' }
   /** What this version does not capture of any entry on macOS: flags, access lists and creation times. */
@@ -42,6 +44,8 @@ function kindText(kind: OmittedKind): string {
       return `extended attributes: ${kind.reason}`;
     case 'trusted_xattrs':
       return TRUSTED;
+    case 'windows_metadata':
+      return WINDOWS;
     case 'entries':
       return ENTRIES;
     case 'mac_metadata':
@@ -56,6 +60,8 @@ function kindText(kind: OmittedKind): string {
 }
 
 const TRUSTED = 'extended attributes trusted.*: CAP_SYS_ADMIN is missing';
+const WINDOWS =
+  'owners, access lists, alternate streams and attributes of Windows (hidden, system, sparse, compressed, encrypted)';
 const ENTRIES = 'entries of a kind that cannot be stored';
 const MAC_METADATA = 'flags, access lists and creation times of macOS';
 const DATALESS = 'files and folders whose content is in iCloud alone';
@@ -89,6 +95,8 @@ export function omissionOf(map: RecordReader, text: string): Omission {
       return { code: 'xattrs', reason: map.text('reason', LONGEST_REASON), count };
     case 'trusted_xattrs':
       return { code: 'trusted_xattrs', count };
+    case 'windows_metadata':
+      return { code: 'windows_metadata', count };
     case 'entries':
       return { code: 'entries', count };
     case 'mac_metadata':

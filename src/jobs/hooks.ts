@@ -1,6 +1,7 @@
 /** Runs the commands that a person has configured to run before and after a job. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Clock } from '../base/clock.ts';
+import { endTree } from '../base/end-tree.ts';
 import { OutputLines } from '../base/output-lines.ts';
 import { collectOutput, type ChildOutput } from './child-output.ts';
 import type { Job } from './job.ts';
@@ -139,7 +140,8 @@ async function endGroup(child: ChildProcess, ended: Promise<unknown>, clock: Clo
 function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
-    if (process.platform === 'win32') child.kill(name);
+    // There nothing can be asked to end.
+    if (process.platform === 'win32') endTree(child.pid);
     else process.kill(-child.pid, name);
   } catch {
     // The group has already ended.

@@ -1,4 +1,5 @@
 import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { RequestError, errnoOf } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { pathNames } from '../base/path-names.ts';
@@ -22,7 +23,7 @@ import { planNextLeaders } from './plan/next-leaders.ts';
 import { openTarget, removeMade, type OpenTarget } from './target/open-target.ts';
 import { planRestore } from './plan/plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request/request.ts';
-import { NOTHING, compileSelection, withoutPaths, type SelectedDirectory } from './request/selection.ts';
+import { NOTHING, compileSelection, withoutPlaces, type SelectedDirectory } from './request/selection.ts';
 import { openScene, settle, topOf, type RestoreScene } from './scene.ts';
 import { removeUnfinished } from './target/unfinished-files.ts';
 import { WorkerPool } from './content/worker-pool.ts';
@@ -172,7 +173,7 @@ async function startOf(
   let selection = compileSelection(rules, snapshot.record.paths);
   for (const name of pathNames(topOf(request))) selection = selection.enter(name) ?? NOTHING;
   const tree = request.target.kind === 'in-place' ? undefined : subfolder?.tree;
-  return { tree: tree ?? snapshot.record.root, selection: withoutPaths(selection, ownPlaces) };
+  return { tree: tree ?? snapshot.record.root, selection: withoutPlaces(selection, ownPlaces) };
 }
 
 async function subfolderOf(
@@ -183,7 +184,7 @@ async function subfolderOf(
   if (subfolder === undefined) return undefined;
   const { tree, path } = await findPath(reader, snapshot, subfolder, signal);
   if (tree !== undefined) return { path, tree };
-  throw new RequestError('NOT_A_DIRECTORY', `${textOfBytes(path)} is not a directory in the snapshot`, {
+  throw new RequestError('NOT_A_DIRECTORY', `${pathText(path)} is not a directory in the snapshot`, {
     hint: 'Name it as a path to restore instead.',
   });
 }
@@ -196,7 +197,7 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
     if (names.every((name, i) => others.length <= i || others[i] === name)) continue;
     throw new RequestError(
       'PATH_NOT_IN_SNAPSHOT',
-      `${textOfBytes(path)} does not lie in ${textOfBytes(subfolder)}, of which alone something is restored`,
+      `${pathText(path)} does not lie in ${pathText(subfolder)}, of which alone something is restored`,
       { hint: 'Name paths in that directory, or restore from the whole snapshot.' },
     );
   }
@@ -205,7 +206,7 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
 /** The error for patterns without a match: a mistyped one must not look like a successful restore. */
 function nothingMatches({ include, subfolder }: RestoreRequest): RequestError {
   const patterns = include.map(({ pattern }) => `'${textOfBytes(pattern)}'`).join(', ');
-  const top = textOfBytes(subfolder ?? ROOT);
+  const top = pathText(subfolder ?? ROOT);
   return new RequestError('NOTHING_MATCHES', `Nothing that is to be restored matches ${patterns}`, {
     hint: `Patterns are as in .gitignore: one with a slash in it counts from ${top} on. Look for names with: ${holdfastThere`find NAME`}`,
   });

@@ -2,7 +2,8 @@ import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
 import { keptPaths } from './plan/kept-paths.ts';
 import type { StayReason } from './plan/stay-reason.ts';
-import { keepsOwnPlaces, ownPlacesIn } from './target/own-places.ts';
+import { keepsOwnPlaces, ownPlacesIn, ownTest, type OwnTest } from './target/own-places.ts';
+import type { OwnPlaceInside } from './request/selection.ts';
 import { LiftedModes } from './metadata/lifted-modes.ts';
 import type { JobResult } from './content/messages.ts';
 import type { MetadataPolicy } from './metadata/metadata.ts';
@@ -33,9 +34,13 @@ export interface RestoreScene {
   /** Path of the target with links resolved. */
   readonly place: ByteString;
   /** Holdfast's own places in the target, as paths below it. */
-  readonly ownPlaces: readonly ByteString[];
+  readonly ownPlaces: readonly OwnPlaceInside[];
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
+  /** Whether a directory is one of Holdfast's own places, under whatever name. */
+  readonly isOwn: OwnTest;
+  /** Whether names that differ in spelling only are one in the target, as far as that is known. */
+  readonly ignoresCase: boolean;
   /** Directories in which files were written. */
   readonly touched: Set<RecordHandle>;
 }
@@ -77,6 +82,8 @@ export function openScene(
     place: target.path,
     ownPlaces,
     keep: (path) => (own(path) ? 'own' : unread(tally.inSnapshot(path)) ? 'unread' : undefined),
+    isOwn: ownTest(request.never),
+    ignoresCase: target.ignoresCase,
     touched: new Set(),
   };
 }

@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { endTree } from '../base/end-tree.ts';
 import { errnoOf } from '../base/errors.ts';
 import { processStart } from './process-start.ts';
 
@@ -28,6 +29,7 @@ export async function endWithChildren(child: ChildProcess): Promise<void> {
       await sleep(LOOK_MS);
     for (const one of all) if (isThere(one)) tell(one, 'SIGKILL');
     // Needed where the system does not list processes.
+    if (isRunning(child) && process.platform === 'win32') endTree(pid);
     if (isRunning(child)) child.kill('SIGKILL');
   }
   for (const stream of child.stdio) stream?.destroy();

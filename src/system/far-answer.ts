@@ -3,7 +3,8 @@
  * blocks for ever. While that process waits, nobody needs to ask again.
  */
 import { spawn } from 'node:child_process';
-import { bytesOfText, type ByteString } from '../base/byte-path.ts';
+import { type ByteString } from '../base/byte-path.ts';
+import { treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
@@ -50,7 +51,7 @@ export async function answersFrom(
   signal: AbortSignal,
   patienceMs = FAR_PATIENCE_MS,
 ): Promise<boolean> {
-  const far = farPlaceOf(bytesOfText(path));
+  const far = farPlaceOf(treePath(path));
   return (
     far === undefined || (await touchFar(far.path, signal, { mount: far.mount, patienceMs })) !== 'unanswered'
   );

@@ -3,7 +3,8 @@
  * ever and cannot be interrupted, so the target of a path is found out here without touching any.
  */
 import { readlinkSync } from 'node:fs';
-import { asByteString, fsPath, type ByteString } from '../base/byte-path.ts';
+import { asByteString, type ByteString } from '../base/byte-path.ts';
+import { fsPath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { isElsewhere, mountTable, parseMounts, type Mount } from './mount-table.ts';
 

@@ -1,5 +1,5 @@
-import { realpathSync } from 'node:fs';
-import { bytesOfText, textOfBytes } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
+import { realPath } from '../base/typed-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { touchFar } from './far-answer.ts';
 import { farPlaceOf } from './far-mounts.ts';
@@ -18,18 +18,16 @@ export interface RealPath {
  * nothing exists.
  */
 export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<RealPath | undefined> {
-  const far = farPlaceOf(bytesOfText(path));
+  const far = farPlaceOf(treePath(path));
   if (far !== undefined) {
     const answer = await touchFar(far.path, signal, { mount: far.mount, patienceMs: PATIENCE_MS });
-    if (answer === 'unanswered') return { path: textOfBytes(far.path), answers: false };
+    if (answer === 'unanswered') return { path: pathText(far.path), answers: false };
   }
   try {
-    return { path: realpathSync(path), answers: true };
+    return { path: realPath(path), answers: true };
   } catch (error) {
     const code = errnoOf(error);
     if (code === undefined) throw error;
-    return code === 'ENOENT'
-      ? undefined
-      : { path: textOfBytes(far?.path ?? bytesOfText(path)), answers: false };
+    return code === 'ENOENT' ? undefined : { path: pathText(far?.path ?? treePath(path)), answers: false };
   }
 }

@@ -3,15 +3,8 @@
  * and, where file names ignore case, by the identity of directories.
  */
 import { statSync } from 'node:fs';
-import {
-  asByteString,
-  bytesOfText,
-  fsPath,
-  joinBytes,
-  pathAbove,
-  type ByteString,
-  isWithin,
-} from '../base/byte-path.ts';
+import { asByteString, isWithin, joinBytes, pathAbove, type ByteString } from '../base/byte-path.ts';
+import { fsPath, treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { mountOf, mountTable, parseMounts, type Mount } from './mount-table.ts';
 import { whereItReallyLies } from './real-path.ts';
@@ -40,7 +33,7 @@ export async function ownPlaces(
     named.map(async ({ path, reason }): Promise<readonly OwnPlace[]> => {
       const real = await whereItReallyLies(path, signal);
       if (real === undefined) return [];
-      const bytes = bytesOfText(real.path);
+      const bytes = treePath(real.path);
       const identity = real.answers ? identityAt(bytes) : undefined;
       const others = otherPathsOf(bytes, table);
       return [bytes, ...others].map((one) => ({ path: one, reason, identity }));
@@ -112,8 +105,8 @@ function below(path: ByteString, from: ByteString, to: ByteString): ByteString {
   return rest === '' ? to : joinBytes(to, asByteString(rest));
 }
 
-/** Undefined where the path cannot be examined. */
-function identityAt(path: ByteString): string | undefined {
+/** Device and inode of what is at the path; undefined where it cannot be examined. */
+export function identityAt(path: ByteString): string | undefined {
   try {
     return identityOf(statSync(fsPath(path), { bigint: true }));
   } catch (error) {

@@ -4,7 +4,7 @@
  */
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { bytesOfText } from '../base/byte-path.ts';
+import { treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
@@ -23,7 +23,7 @@ export interface MountLook {
 const THIS_MACHINE: MountLook = {
   roots: process.platform === 'win32' ? [] : MOUNT_ROOTS,
   deviceOf,
-  isFar: (path) => farPlaceOf(bytesOfText(path)) !== undefined,
+  isFar: (path) => farPlaceOf(treePath(path)) !== undefined,
 };
 
 /**

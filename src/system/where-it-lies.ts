@@ -1,7 +1,9 @@
 /** Resolves the links in a path even when parts of it do not exist. */
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { bytesOfText, isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import { pathText, treePath } from '../base/tree-path.ts';
+import { realPath } from '../base/typed-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
@@ -11,7 +13,7 @@ const MOST_LINKS = 40;
 /** Where a path leads, or would lead if all of it existed. Links are followed as far as they can be read. */
 export function whereItLies(path: string, links = 0): string {
   try {
-    return realpathSync(path);
+    return realPath(path);
   } catch (error) {
     if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return path;
   }
@@ -28,8 +30,8 @@ export function whereItLies(path: string, links = 0): string {
  * followed.
  */
 export function whereItLeads(path: string): string {
-  const far = farPlaceOf(bytesOfText(path));
-  return far === undefined ? whereItLies(path) : textOfBytes(far.path);
+  const far = farPlaceOf(treePath(path));
+  return far === undefined ? whereItLies(path) : pathText(far.path);
 }
 
 /**
@@ -38,11 +40,11 @@ export function whereItLeads(path: string): string {
  * @param path absolute
  */
 export function wherePathLeads(path: ByteString): readonly ByteString[] {
-  const text = textOfBytes(path);
+  const text = pathText(path);
   // Such a path was not typed on this machine, or leads nowhere else.
   if (!isUtf8(path) || !isAbsolute(text) || text === '/') return [];
   const itself = join(whereItLeads(dirname(text)), basename(text));
-  return [...new Set([itself, whereItLeads(text)])].filter((one) => one !== text).map(bytesOfText);
+  return [...new Set([itself, whereItLeads(text)])].filter((one) => one !== text).map(treePath);
 }
 
 function linkAt(path: string): string | undefined {

@@ -1,7 +1,8 @@
 /** Lists the directories of a tree, and finds those that were added while it was scanned. */
 import { lstatSync, readdirSync, type Dirent, type Stats } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { fsPath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
 /** Directories that are listed without a pause, which takes some 50 ms. */

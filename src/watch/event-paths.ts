@@ -1,12 +1,6 @@
 import { readdirSync } from 'node:fs';
-import {
-  asByteString,
-  bytesOfText,
-  fsPath,
-  joinBytes,
-  textOfBytes,
-  type ByteString,
-} from '../base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { fsPath, treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
 /** Replaces bytes in the text of a name that are not UTF-8. */
@@ -23,12 +17,12 @@ export interface EventPaths {
 /** Converts an absolute path from text to bytes. A name that lost bytes stands for every such name in its directory. */
 export function pathsOfEvent(text: string): EventPaths {
   if (!text.includes(LOST)) {
-    const entry = bytesOfText(text);
+    const entry = treePath(text);
     return { directories: [directoryOf(entry)], entries: [entry] };
   }
   let directories: readonly ByteString[] = [asByteString('/')];
   let entries: readonly ByteString[] = directories;
-  for (const part of text.split('/').slice(1)) {
+  for (const part of textOfBytes(treePath(text)).split('/').slice(1)) {
     // When no candidate is left, the last existing directories count as changed.
     if (entries.length > 0) directories = entries;
     entries = part.includes(LOST)

@@ -1,7 +1,8 @@
 /** A scan of a source, for comparison with the next one. */
 import { createHash, type Hash } from 'node:crypto';
 import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
+import { fsPath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 
 export interface FarPollOrder {

@@ -1,4 +1,5 @@
-import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, StateError } from '../base/errors.ts';
 import { endsOf, type DirectoryEnd, type DirectoryEnds } from './directory-ends.ts';
@@ -197,8 +198,8 @@ export class NativeSource implements ChangeFeed, NativeClient {
       for (const path of scan.unreadable) this.#blind.add(path);
       try {
         const end = await subscribeNative(
-          textOfBytes(top),
-          [...this.#leftOut, ...scan.unreadable].filter(isUtf8).map(textOfBytes),
+          pathText(top),
+          [...this.#leftOut, ...scan.unreadable].filter(isUtf8).map(pathText),
           {
             clock,
             events: (events) => this.#take(events),

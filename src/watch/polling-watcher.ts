@@ -1,6 +1,7 @@
 /** Polls a source that is a single file. It only reports that a backup is worthwhile; the walk finds what has changed. */
 import { watch, type FSWatcher } from 'chokidar';
-import { isUtf8, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import { pathText } from '../base/tree-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
 import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
@@ -30,7 +31,7 @@ export class PollingSource implements ChangeFeed {
       queueMicrotask(() => this.#failed(new Error('its name is not valid UTF-8')));
       return;
     }
-    const watcher = watch(textOfBytes(root), {
+    const watcher = watch(pathText(root), {
       backend: 'polling',
       pollingInterval: pollMs,
       pollingBinaryInterval: pollMs,
@@ -63,7 +64,7 @@ export class PollingSource implements ChangeFeed {
     this.#told = true;
     const said = cause instanceof Error ? cause.message : String(cause);
     this.#sink.problem(
-      new StateError('WATCH_FAILED', `Changes in ${textOfBytes(this.#root)} are not all seen: ${said}`, {
+      new StateError('WATCH_FAILED', `Changes in ${pathText(this.#root)} are not all seen: ${said}`, {
         hint: 'Scheduled backups go on and look at every file.',
         cause,
       }),

@@ -1,5 +1,7 @@
-import { realpathSync, statSync } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { statSync } from 'node:fs';
+import type { ByteString } from '../base/byte-path.ts';
+import { fsPath, pathText, treePath } from '../base/tree-path.ts';
+import { realTreePath } from '../base/typed-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { farPlaceOf } from '../system/far-mounts.ts';
 import { whereItLies } from '../system/where-it-lies.ts';
@@ -17,7 +19,7 @@ export interface RootState {
 export function lookAtRoot(root: ByteString): RootState {
   try {
     const stat = statSync(fsPath(root), { bigint: true });
-    const path = asByteString(realpathSync.native(fsPath(root), 'latin1'));
+    const path = realTreePath(root);
     return { kind: stat.isDirectory() ? 'directory' : 'other', path, device: stat.dev, inode: stat.ino };
   } catch (error) {
     // The path is missing, a server does not answer, a disk was unplugged, or access was denied.
@@ -34,5 +36,5 @@ export function sameRoot(one: RootState, other: RootState): boolean {
 
 /** Resolves symbolic links, also of a path that does not exist. Nothing on a network file system is accessed. */
 export function withoutLinks(path: ByteString): ByteString {
-  return farPlaceOf(path)?.path ?? bytesOfText(whereItLies(textOfBytes(path)));
+  return farPlaceOf(path)?.path ?? treePath(whereItLies(pathText(path)));
 }

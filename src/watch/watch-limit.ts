@@ -1,6 +1,7 @@
 /** Errors for sources that cannot be watched, in words that help the person. */
 import { watch } from 'node:fs';
-import { fsPath, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { type ByteString } from '../base/byte-path.ts';
+import { fsPath, pathText } from '../base/tree-path.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
 import { libc } from '../system/libc.ts';
 import { numberIn } from './event-pressure.ts';
@@ -18,7 +19,7 @@ export function watchError(root: ByteString, cause: unknown): StateError {
     return watchLimit(root, WATCHES, LEAST_WATCHES, cause);
   if (code === 'EMFILE' || said.includes('Too many open files'))
     return watchLimit(root, INSTANCES, LEAST_INSTANCES, cause);
-  return new StateError('WATCH_FAILED', `Changes in ${textOfBytes(root)} cannot be watched: ${said}`, {
+  return new StateError('WATCH_FAILED', `Changes in ${pathText(root)} cannot be watched: ${said}`, {
     hint: 'Scheduled backups go on and look at every file. It is tried again every hour.',
     cause,
   });
@@ -26,13 +27,9 @@ export function watchError(root: ByteString, cause: unknown): StateError {
 
 /** The error for a directory whose name cannot be passed to the native watcher. */
 export function notText(path: ByteString): StateError {
-  return new StateError(
-    'WATCH_FAILED',
-    `${textOfBytes(path)} cannot be watched: its name is not valid UTF-8`,
-    {
-      hint: 'Scheduled backups go on and look at every file.',
-    },
-  );
+  return new StateError('WATCH_FAILED', `${pathText(path)} cannot be watched: its name is not valid UTF-8`, {
+    hint: 'Scheduled backups go on and look at every file.',
+  });
 }
 
 function watchLimit(root: ByteString, setting: string, least: number, cause: unknown): StateError {
@@ -42,7 +39,7 @@ function watchLimit(root: ByteString, setting: string, least: number, cause: unk
   const what = setting === WATCHES ? 'directories' : 'programs';
   return new StateError(
     'WATCH_LIMIT',
-    `${textOfBytes(root)} cannot be watched: the system does not let this user watch more ${what}`,
+    `${pathText(root)} cannot be watched: the system does not let this user watch more ${what}`,
     {
       hint:
         `Scheduled backups go on and look at every file. To raise the limit, run: sudo sysctl -w ${name}=${wanted} ` +

@@ -20,7 +20,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes, textOfBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, textOfBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { firstDifference } from '../support/compare-bytes.ts';
 import { removeDirectory } from '../support/remove-tree.ts';

@@ -1,7 +1,8 @@
 /** Reading everything once, so that a timed run finds its data in memory and not on a busy disk. */
 
 import { closeSync, lstatSync, openSync, readSync, readdirSync } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 

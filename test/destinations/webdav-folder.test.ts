@@ -11,11 +11,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   asByteString,
   bytesOfText,
-  fsPath,
   joinBytes,
   textOfBytes,
   type ByteString,
 } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { debianPrograms } from '../servers/debian-programs.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';

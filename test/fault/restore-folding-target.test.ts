@@ -20,7 +20,7 @@ import {
   type RestoreSummary,
 } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';
-import { foldedName } from '../../src/restorer/target/taken-names.ts';
+import { foldedName } from '../../src/base/spellings.ts';
 import type * as NativeCalls from '../../src/system/native.ts';
 import { native } from '../../src/system/native.ts';
 import {
@@ -121,6 +121,44 @@ describe.runIf(native !== null)('names that differ in case only', () => {
       }
     },
   );
+
+  test.each(['if_changed', 'always'] as const)(
+    'of files: the one whose spelling is there has the name, and gets no content of the other, with %s',
+    async (overwrite) => {
+      const entries = { 'XT.h': file('UPPER'), 'xt.h': file('lower'), other: file('o') };
+      writeFileSync(join(out, 'xt.h'), 'before');
+      for (let run = 0; run < 2; run += 1) {
+        const summary = await restored(entries, { overwrite });
+        expect(problems(summary)).toEqual(['SAME_NAME /XT.h']);
+        expect(all()).toEqual(['other', 'xt.h']);
+        expect(content('xt.h')).toBe('lower');
+      }
+    },
+  );
+
+  test('of files: the only one that is asked for is restored', async () => {
+    const entries = { 'XT.h': file('UPPER'), 'xt.h': file('lower') };
+    const summary = await restored(entries, { paths: ['/xt.h' as ByteString] });
+    expect(problems(summary)).toEqual([]);
+    expect(content('xt.h')).toBe('lower');
+  });
+
+  test('of a repository and a directory beside it: nothing is written to the repository or removed from it', async () => {
+    mkdirSync(join(out, 'Store'));
+    writeFileSync(join(out, 'Store', 'config'), 'own');
+    const { dev, ino } = statSync(join(out, 'Store'), { bigint: true });
+    // The place is known under another spelling than the directory has.
+    const place = { path: `${out}/STORE` as ByteString, reason: 'the repository itself' };
+    const own = [{ ...place, identity: `${dev}/${ino}` }];
+    for (const entries of [
+      { other: file('o') },
+      { store: directory({ config: file('of the snapshot') }), other: file('o') },
+    ]) {
+      const summary = await restored(entries, { overwrite: 'always', deleteExtra: true, never: own });
+      expect(content('Store/config')).toBe('own');
+      expect(summary.deleted).toEqual([]);
+    }
+  });
 
   test('of directories: what is in both lies in one, nothing of it is lost, and that is told', async () => {
     const entries = {

@@ -16,7 +16,8 @@ import {
 } from '../../src/exclude/excluder.ts';
 import type { PatternSetting } from '../../src/exclude/patterns.ts';
 import type { RuleFiles } from '../../src/exclude/tags.ts';
-import { asByteString, bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { RequestError } from '../../src/base/errors.ts';
 
 /** The tree holds names that are no UTF-8, and names that differ in case only, which macOS does not take. */

@@ -32,7 +32,7 @@ const count = fc.maxSafeNat();
 const omission: fc.Arbitrary<Omission> = fc.oneof(
   fc.record({ code: fc.constant('xattr'), name: path, reason: text, count }),
   fc.record({ code: fc.constant('xattrs'), reason: text, count }),
-  fc.record({ code: fc.constantFrom('trusted_xattrs', 'entries', 'more'), count }),
+  fc.record({ code: fc.constantFrom('trusted_xattrs', 'windows_metadata', 'entries', 'more'), count }),
   fc.record({ code: fc.constant('words'), text: text, count }),
 );
 const ms = fc.integer({ min: -8.64e15, max: 8.64e15 });

@@ -15,7 +15,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { asByteString, bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { entryOf, openEngine } from '../support/engine.ts';
 import { manualClock } from '../support/manual-clock.ts';

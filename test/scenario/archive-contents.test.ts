@@ -17,7 +17,8 @@ import {
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { storedContent } from '../support/compare-snapshot.ts';
 import { omissions, entryOf, never, openEngine, type Engine } from '../support/engine.ts';

@@ -1,7 +1,7 @@
 /** Comparing the bytes of two files. */
 
 import { closeSync, openSync, readSync } from 'node:fs';
-import { fsPath } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 
 const blockSize = 1024 * 1024;

@@ -14,7 +14,8 @@ import {
   readlinkSync,
   type BigIntStats,
 } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { ContentReader } from '../../src/browse/cat.ts';
 import type { Entry, FileEntry } from '../../src/format/tree.ts';
 import { loadIndex } from '../../src/repository/chunk-index.ts';

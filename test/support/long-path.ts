@@ -1,7 +1,8 @@
 /** Reaching entries whose path is longer than one system call may take (PATH_MAX, 4,096 bytes on Linux). */
 
 import { closeSync, constants, openSync } from 'node:fs';
-import { asByteString, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 
 /** Leaves room below PATH_MAX for one more name of 255 bytes. */

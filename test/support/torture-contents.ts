@@ -1,7 +1,8 @@
 /** Torture tree: sizes, holes, repeated content, crowds of entries. */
 
 import { closeSync, ftruncateSync, mkdirSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import { bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { seededRandom } from './seeded-random.ts';
 import { NotAllowedHere } from './torture-site.ts';
 import type { TortureSite } from './torture-site.ts';

@@ -1,7 +1,8 @@
 /** Torture tree: hard links, symbolic links, special files. */
 
 import { linkSync, lstatSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { makeSpecial } from './libc.ts';
 import type { SpecialKind } from './libc.ts';

@@ -9,7 +9,8 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { hasXattrs, makeSpecial, readXattrs, setTimes, setXattr } from './libc.ts';
 import { NotAllowedHere } from './torture-site.ts';

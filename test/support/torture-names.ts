@@ -1,7 +1,8 @@
 /** Torture tree: names and path lengths. */
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { asByteString, bytesOfText, fsPath, joinBytes } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import type { ByteString } from '../../src/base/byte-path.ts';
 import { insideDirectory } from './long-path.ts';
 import { NotAllowedHere } from './torture-site.ts';

@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { splitDeviceNumber } from '../../src/system/device-number.ts';
 import { readXattrs } from '../../src/system/xattr.ts';
 

@@ -1,7 +1,8 @@
 /** Names of every sort there can be, backed up and restored: byte for byte the same. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { asByteString, bytesOfText, fsPath, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../src/base/byte-path.ts';
+import { fsPath } from '../../src/base/tree-path.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openEngine } from '../support/engine.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';

@@ -1,6 +1,7 @@
 /** Reads values of requests that a schema cannot express: paths as bytes, times. */
 import { isAbsolute, resolve } from 'node:path';
-import { type ByteString, asByteString, bytesOfText } from '../../base/byte-path.ts';
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { momentOf } from '../../jobs/agent.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { MAX_PATH_BYTES } from '../schemas/values.ts';
@@ -18,7 +19,7 @@ export function badField(field: string, message: string, hint: string): ApiError
  * @throws {ApiError} INVALID_REQUEST when it contains a NUL or is too long
  */
 export function readPath(field: string, text: string): ByteString {
-  return checked(field, bytesOfText(text));
+  return checked(field, treePath(text));
 }
 
 /**

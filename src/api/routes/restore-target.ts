@@ -7,7 +7,8 @@ import { access, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { allowWriteCommand } from '../../base/allow-write.ts';
 import { quoted } from '../../base/shell-words.ts';
-import { asByteString, bytesOfText, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, isUtf8, type ByteString } from '../../base/byte-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { userName } from '../../base/user-name.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -75,8 +76,8 @@ export async function checkInPlace(
   { settings }: Pick<TargetRules, 'settings'>,
 ): Promise<void> {
   for (const place of places) {
-    const { real } = await locate(path.resolve(textOfBytes(asText(place))));
-    await requireAllowed(real, textOfBytes(place), settings);
+    const { real } = await locate(path.resolve(pathText(asText(place))));
+    await requireAllowed(real, pathText(place), settings);
   }
 }
 
@@ -99,7 +100,7 @@ interface Place {
 
 async function locate(whole: string): Promise<Place> {
   if (!(await doesAnswer(whole))) {
-    const real = textOfBytes(farPlaceOf(bytesOfText(whole))?.path ?? bytesOfText(whole));
+    const real = pathText(farPlaceOf(treePath(whole))?.path ?? treePath(whole));
     return { existing: real, real };
   }
   let existing = whole;

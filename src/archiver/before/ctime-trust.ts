@@ -3,7 +3,8 @@
  * with one time for all files) new content of the same size and mtime looks like the old, so files there are always read.
  */
 import { constants, statfsSync } from 'node:fs';
-import { fsPath, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import { joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import { fsPath } from '../../base/tree-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { layersOf, mountOf, mountTable, parseMounts } from '../../system/mount-table.ts';
 import { O_PATH } from '../../system/platform.ts';

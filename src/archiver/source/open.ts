@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync } from 'node:fs';
-import { asByteString, fsPath, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { fsPath } from '../../base/tree-path.ts';
 import { native, type Native } from '../../system/native.ts';
 
 /** The kernel takes paths of up to 4,095 bytes. Longer ones are opened one directory after the other. */

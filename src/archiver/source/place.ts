@@ -3,7 +3,8 @@
  * about the very entry that was looked at, even if something else is put at the path of either meanwhile.
  */
 import { constants, readlinkSync } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { fsPath } from '../../base/tree-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { OmittedKind } from '../../format/omission.ts';
 import type { Xattr } from '../../format/tree.ts';

@@ -2,9 +2,10 @@
 import { closeSync, constants, lstatSync, openSync, readlinkSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { NeverPath } from '../../exclude/excluder.ts';
-import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import { type ByteString } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
-import { filePath, realPath, resolveTyped } from '../../base/typed-path.ts';
+import { filePath, realPath, resolveTyped, spelledAsStored } from '../../base/typed-path.ts';
 import type { SourceName } from '../../base/source-names.ts';
 import { accessHint } from '../../system/mac-mounts.ts';
 import { isMadeUp, mountOf, mountTable, parseMounts, type Mount } from '../../system/mount-table.ts';
@@ -32,9 +33,9 @@ export async function requireAnswer(
   signal: AbortSignal,
 ): Promise<void> {
   const paths = named.map((name) => resolveTyped(name, workingDirectory));
-  await findHungMounts(paths.map(bytesOfText), signal);
-  const first = paths.find((path) => isHung(bytesOfText(path)));
-  if (first === undefined || !paths.every((path) => isHung(bytesOfText(path)))) return;
+  await findHungMounts(paths.map(treePath), signal);
+  const first = paths.find((path) => isHung(treePath(path)));
+  if (first === undefined || !paths.every((path) => isHung(treePath(path)))) return;
   throw invalid(first, 'not_answering', `The file system of ${first} does not answer`);
 }
 
@@ -59,9 +60,9 @@ export function resolveSources(
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
   const names = found.flatMap(({ path, wanted }) =>
-    path === wanted ? [] : [{ name: bytesOfText(wanted), path: bytesOfText(path) }],
+    path === wanted ? [] : [{ name: treePath(wanted), path: treePath(path) }],
   );
-  const places = found.map(({ path }) => bytesOfText(path));
+  const places = found.map(({ path }) => treePath(path));
   return { paths: [...new Set(places)], places, named: names, notes: [...new Set(notes)] };
 }
 
@@ -101,7 +102,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   const wanted = resolveTyped(name, workingDirectory);
   // As with other tools, a trailing slash or `/.` means the directory that a link points to.
   const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
-  if (isHung(bytesOfText(wanted))) return { wanted, path: wanted, stats: undefined };
+  if (isHung(treePath(wanted))) return { wanted, path: wanted, stats: undefined };
   const path = behindLink ? realPlace(wanted) : inRealDirectory(wanted);
   const { stats, failure } = look(path);
   if (failure !== undefined) return { wanted, path, stats, failure };
@@ -128,7 +129,7 @@ function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {
 
 function inRealDirectory(path: string): string {
   const directory = dirname(path);
-  return directory === path ? path : join(realPlace(directory), basename(path));
+  return directory === path ? path : spelledAsStored(join(realPlace(directory), basename(path)));
 }
 
 /** The path with its links resolved; the path itself when nothing is there, or nothing that can be looked at. */
@@ -142,7 +143,7 @@ function realPlace(path: string): string {
 }
 
 function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
-  const place = placeAround(bytesOfText(path), never);
+  const place = placeAround(treePath(path), never);
   if (place !== undefined)
     throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
 }
@@ -152,7 +153,7 @@ function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
  * a tracer, or take a message out of a queue.
  */
 function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
-  const mount = mountOf(bytesOfText(path), mounts);
+  const mount = mountOf(treePath(path), mounts);
   if (mount === undefined || !isMadeUp(mount.type)) return;
   throw invalid(
     path,

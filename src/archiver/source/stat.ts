@@ -1,5 +1,6 @@
 import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
-import { asByteString, fsPath, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { fsPath, isAboveDrives } from '../../base/tree-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { splitDeviceNumber } from '../../system/device-number.ts';
 import { native, type Native } from '../../system/native.ts';
@@ -125,12 +126,29 @@ function withoutRepeats(sorted: readonly ByteString[]): readonly ByteString[] {
 /** Undefined when there is nothing at the path. No link is followed; nor is one on the way, where the system supports that. */
 export function statPath(path: ByteString): EntryStat | undefined {
   refuseHung(path);
+  if (isAboveDrives(path)) return ABOVE_DRIVES;
   if (isLongPath(path))
     return fromItsDirectory(path, (calls, directory, name) => calls.findEntry(directory, name));
   if (native?.openWithoutLinks !== undefined) return statHeld(native, path);
   const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : fromNode(stat);
 }
+
+/** Directories above all drives exist in trees alone, so nothing about them ever changes. */
+const ABOVE_DRIVES: EntryStat = {
+  mode: constants.S_IFDIR | 0o755,
+  nlink: 1,
+  uid: 0,
+  gid: 0,
+  size: 0,
+  blocks: 0,
+  dev: 0n,
+  ino: 0n,
+  mtimeNs: 0n,
+  ctimeNs: 0n,
+  rdevMajor: 0,
+  rdevMinor: 0,
+};
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 

@@ -22,8 +22,9 @@ function sourceXattrs(target: XattrTarget, omit: Omit): Xattr[] | undefined {
   return xattrs.length === 0 ? undefined : storableXattrs(xattrs, omit);
 }
 
-/** What runs on this system cannot capture of any entry; undefined when there is no such thing. */
+/** What no run on this system captures of any entry, or what this process may not list; undefined when that is nothing. */
 export function uncaptured(platform: NodeJS.Platform = process.platform): OmittedKind | undefined {
+  if (platform === 'win32') return { code: 'windows_metadata' };
   return platform === 'darwin' ? { code: 'mac_metadata' } : unlistedXattrs();
 }
 
@@ -34,12 +35,12 @@ function unlistedXattrs(): OmittedKind | undefined {
 
 /** False for an omission that every run on this machine has, and that says nothing about any one file. */
 export function isNews({ code }: OmittedKind): boolean {
-  return code !== 'trusted_xattrs' && code !== 'mac_metadata';
+  return code !== 'trusted_xattrs' && code !== 'mac_metadata' && code !== 'windows_metadata';
 }
 
 /** Whether files may have extended attributes that this run can read, but that a snapshot with these omissions lacks. */
 export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
-  const isTrustedUnlisted = unlistedXattrs() !== undefined;
+  const isTrustedUnlisted = neverCaptured()?.code === 'trusted_xattrs';
   return omitted.some(({ code }) =>
     code === 'trusted_xattrs' ? !isTrustedUnlisted : code === 'xattr' || code === 'xattrs',
   );

@@ -1,5 +1,6 @@
 /** The snapshots that the catalog knows, and the choice of those that a question is about. */
 import { asByteString, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { isDoubtfulStart, isStoredByAny, storeKey, type StoredBy } from '../../base/stored-by.ts';
 import { pathNames, pathOf } from '../../base/path-names.ts';
@@ -91,7 +92,7 @@ function saidAt({ storedBy, saidMs, storedMs }: KnownSnapshot): number | null {
 
 /** The sources as text; lossy where a path is not UTF-8. */
 export function sourceText({ paths }: KnownSnapshot): string {
-  return paths.map(textOfBytes).join(', ');
+  return paths.map(pathText).join(', ');
 }
 
 /** @param source as text or as bytes: the path where it was, or the name by which it was given */
@@ -103,7 +104,7 @@ export function hasSource(
   if (source === undefined) return true;
   const asked = [source, ...(leadsTo?.source ?? [])];
   return [...paths, ...named.map(({ name }) => name)].some(
-    (path) => asked.includes(path) || asked.includes(textOfBytes(path)),
+    (path) => asked.includes(path) || asked.includes(pathText(path)),
   );
 }
 

@@ -1,5 +1,6 @@
 /** Reads the snapshots of the catalog from its database. */
-import { asByteString, textOfBytes } from '../../base/byte-path.ts';
+import { asByteString } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { StateError } from '../../base/errors.ts';
 import { isJobTag, isNarrowed, jobTag } from '../../base/job-tag.ts';
 import type { SourceName } from '../../base/source-names.ts';
@@ -89,7 +90,7 @@ function unreadOf(database: CatalogDatabase): ReadonlyMap<number, SnapshotSummar
     rows.map(({ ordinal, count, first, last }) => {
       // The root as a path stands for others that could not be read and are not named.
       const [isMore, named] = first.toString('latin1') === '/' ? [true, last] : [false, first];
-      const path = textOfBytes(asByteString(named.toString('latin1')));
+      const path = pathText(asByteString(named.toString('latin1')));
       return [ordinal, { paths: path === '/' ? [] : [path], count: isMore ? null : count }];
     }),
   );

@@ -1,5 +1,6 @@
 /** Keeps track of directories that the catalog could not read. Their content is unknown, so nothing about it is answered. */
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { pathNames, pathOf } from '../../base/path-names.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
@@ -59,7 +60,7 @@ export function unread(path: ByteString, snapshot: string): RepositoryError {
   const shown = textOfBytes(path);
   return new RepositoryError(
     'CORRUPT_DATA',
-    `What snapshot ${snapshot.slice(0, 8)} has at ${shown} could not be read from the destination`,
+    `What snapshot ${snapshot.slice(0, 8)} has at ${pathText(path)} could not be read from the destination`,
     {
       hint: 'It is tried again by itself. If that does not help, a check says what is damaged.',
       details: { path: shown, snapshot },

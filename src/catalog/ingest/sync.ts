@@ -1,5 +1,5 @@
 /** Brings the catalog up to date with the repository. */
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
@@ -120,7 +120,7 @@ export async function takeIn(
       onUnreadable: (path, error) => {
         unreadableCount += 1;
         if (unreadable.length >= LISTED_UNREADABLE) return;
-        unreadable.push({ snapshotId: one.snapshot.id, path: textOfBytes(path), message: error.message });
+        unreadable.push({ snapshotId: one.snapshot.id, path: pathText(path), message: error.message });
       },
     };
     await ingest(database, trees, one, observer, signal);

@@ -1,11 +1,12 @@
 /** A running backup as the person sees it: counters, the path, and what could not be read. */
 import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../../archiver/report/observer.ts';
 import type { ExpectedTotals } from '../../archiver/walk/size-scan.ts';
-import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { type ByteString } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import type { EntryProblem } from '../../format/records.ts';
 import { isKeptByMac } from '../../system/mac-mounts.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { printable, printableBytes } from '../terminal/terminal.ts';
+import { printable, printablePath } from '../terminal/terminal.ts';
 
 /** Problems shown while the backup runs; all of them are in the snapshot and in --json. */
 export const PROBLEMS_SHOWN = 20;
@@ -76,7 +77,7 @@ export function watchArchive({
     },
     directory: (directory, next) => {
       counters = next;
-      path = textOfBytes(directory);
+      path = pathText(directory);
       update();
     },
     problem: (problem) => {
@@ -95,7 +96,7 @@ function filesDone({ filesNew, filesChanged, filesUnchanged, filesFailed }: Arch
 }
 
 function problemText({ path, code, message }: EntryProblem, sources: readonly ByteString[]): string {
-  const shown = printableBytes(path);
+  const shown = printablePath(path);
   const isMissing = sources.some((source) => source === path || source.startsWith(`${path}/`));
   if (code === 'ENOENT' && isMissing) return `Not saved: ${shown} does not exist`;
   const kept = isKeptByMac(textOfBytes(path), code)

@@ -1,9 +1,9 @@
 /** The options that say what a backup leaves out: the same for `backup` and `explain`. */
 import type { Command } from 'commander';
-import { parsePatternFile, type PatternSetting } from '../../exclude/patterns.ts';
+import { parsePatternFile, typedPattern, type PatternSetting } from '../../exclude/patterns.ts';
 import { parseMarker } from '../../exclude/tags.ts';
 import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../../base/people-text.ts';
 import { readAtMost } from '../../base/read-pipe.ts';
@@ -29,7 +29,7 @@ export type GivenPattern = PatternSetting | { readonly file: string };
 export function addExcludeOptions(command: Command): readonly GivenPattern[] {
   const patterns: GivenPattern[] = [];
   const add = (from: string, ignoreCase: boolean) => (pattern: string) => {
-    patterns.push({ pattern: bytesOfText(pattern), from, ignoreCase });
+    patterns.push({ pattern: typedPattern(pattern), from, ignoreCase });
   };
   command
     .optionsGroup('What to leave out:')
@@ -98,7 +98,10 @@ export async function readPatterns(
 async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSetting[]> {
   const text = peopleBytes(await contentOf(file, signal));
   if (text === undefined) throw usage(`The exclude file ${file} ${faultWords('zero-bytes')}`, SAVE_AS_UTF8);
-  return parsePatternFile(text).map(({ pattern, line }) => ({ pattern, from: `${file}:${line}` }));
+  return parsePatternFile(text).map(({ pattern, line }) => ({
+    pattern: typedPattern(textWithBytes(pattern)),
+    from: `${file}:${line}`,
+  }));
 }
 
 /** Reads a file, or a pipe that a shell made, as with `<(…)`. */

@@ -1,12 +1,13 @@
 import { lstatSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { explainExclusion, type SourceTree } from '../../exclude/explain.ts';
 import { createExcluder, type ExcludeOptions } from '../../exclude/excluder.ts';
 import { readRuleFile } from '../../archiver/walk/rule-files.ts';
 import { kindOf, openDirectory, statPath } from '../../archiver/source/stat.ts';
-import { bytesOfText, textWithBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { exactPathText, treePath } from '../../base/tree-path.ts';
 import { filePath, resolveTyped, workingDirectory } from '../../base/typed-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { isMountPoint } from '../../system/mount-table.ts';
@@ -70,15 +71,15 @@ async function explain(
     await requireAnswer(given, workingDirectory(), context.signal);
     const sources = resolveSources(given, workingDirectory(), []).places.map((real, at) => ({
       named: resolveTyped(given[at] ?? ''),
-      real: textWithBytes(real),
+      real: exactPathText(real),
     }));
     const asked = askedOf(written, sources);
     if (asked === undefined) continue;
     const slash = path.endsWith('/') ? '/' : '';
     const { excluded, sentence, decision } = explainOne(
-      bytesOfText(`${asked.path}${slash}`),
-      bytesOfText(asked.root),
-      sources.map(({ real }) => bytesOfText(real)),
+      asByteString(`${treePath(asked.path)}${slash}`),
+      treePath(asked.root),
+      sources.map(({ real }) => treePath(real)),
       exclude,
       context,
     );
@@ -141,7 +142,7 @@ function plainKind(stat: EntryStat): 'file' | 'directory' | 'other' {
 
 function parentDirectory(path: string): string {
   let directory = resolve(path, '..');
-  while (directory !== '/' && !isKnownDirectory(directory)) directory = resolve(directory, '..');
+  while (dirname(directory) !== directory && !isKnownDirectory(directory)) directory = dirname(directory);
   return directory;
 }
 

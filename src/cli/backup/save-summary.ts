@@ -2,7 +2,7 @@
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ArchiveSummary } from '../../archiver/archive.ts';
 import type { Estimate } from '../../archiver/estimate.ts';
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { omissionText } from '../../format/omission.ts';
 import { packsDamagedText } from '../../archiver/before/damaged-parts.ts';
@@ -33,7 +33,11 @@ export async function showSummary(
   if (summary.foreign !== undefined)
     context.stderr.write(`Warning: ${printable(foreignText(summary.foreign))}\n`);
   if (summary.packsDamaged > 0) context.stderr.write(`Warning: ${packsDamagedText(summary.packsDamaged)}\n`);
-  const lacking = summary.snapshot.record.omitted.filter(isNews);
+  const { omitted, parent } = summary.snapshot.record;
+  // What every backup here lacks is said once.
+  const lacking = omitted.filter(
+    (one) => isNews(one) || (one.code === 'windows_metadata' && parent === undefined),
+  );
   for (const what of lacking.slice(0, OMITTED_SHOWN))
     context.stderr.write(`Warning: Not captured: ${printable(omissionText(what))}\n`);
   if (lacking.length > OMITTED_SHOWN)
@@ -42,7 +46,7 @@ export async function showSummary(
     );
   for (const { path, filesBefore } of summary.emptied)
     context.stderr.write(
-      `Warning: ${printable(textOfBytes(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
+      `Warning: ${printable(pathText(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 
@@ -65,9 +69,9 @@ function summaryObject({
     files_unchanged: counts.unchanged,
     files_failed: counts.failed,
     files_before: filesBefore ?? null,
-    sources_emptied: emptied.map(({ path }) => textOfBytes(path)),
+    sources_emptied: emptied.map(({ path }) => pathText(path)),
     not_captured: snapshot.record.omitted.map(omissionText),
-    sources_left_out: leftOut.map(textOfBytes),
+    sources_left_out: leftOut.map(pathText),
     directories_total: counts.directories,
     bytes_total: counts.bytes,
     bytes_read: summary.bytesRead,

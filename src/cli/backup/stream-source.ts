@@ -1,9 +1,10 @@
 /** Standard input, or the output of a command, as the source of a backup. */
-import { resolve } from 'node:path';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { commandOutput } from '../../archiver/command-output.ts';
 import type { StreamInput } from '../../archiver/stream.ts';
-import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import type { ByteString } from '../../base/byte-path.ts';
+import { pathNames, pathOf } from '../../base/path-names.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { Context } from '../command/context.ts';
 import { usage } from '../command/options.ts';
 import { requireContent, standardInput } from '../terminal/standard-streams.ts';
@@ -32,9 +33,9 @@ export function streamSource(
 ): StreamSource | undefined {
   const { stdinName, stdinCommand } = options;
   if (stdinName === undefined && stdinCommand === undefined) return undefined;
-  if (stdinName === undefined || resolve('/', stdinName) === '/')
+  const path = pathOf(pathNames(treePath(stdinName ?? '')));
+  if (path === '/')
     throw usage('The content has no name', 'Give it one with --stdin-name, such as --stdin-name db.sql.');
-  const path = bytesOfText(resolve('/', stdinName));
   if (stdinCommand !== undefined) {
     const [program, ...parameters] = commandLine(stdinCommand, words);
     return { path, read: (signal) => commandOutput([program, ...parameters], signal) };

@@ -3,7 +3,7 @@ import { opendir, readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
@@ -159,7 +159,7 @@ async function countDirectories(
 ): Promise<{ readonly directories: number; readonly complete: boolean }> {
   // Network file systems are left out: the system does not watch them, and they may not answer.
   const far = farMountsOf();
-  const waiting = roots.filter((root) => farPlaceOf(bytesOfText(root)) === undefined);
+  const waiting = roots.filter((root) => farPlaceOf(treePath(root)) === undefined);
   let directories = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     signal.throwIfAborted();
@@ -169,7 +169,7 @@ async function countDirectories(
     directories += 1;
     for (const name of below) {
       const inner = join(path, name);
-      if (!far.has(bytesOfText(inner))) waiting.push(inner);
+      if (!far.has(treePath(inner))) waiting.push(inner);
     }
   }
   return { directories, complete: true };

@@ -1,7 +1,7 @@
 /** `keys drill`: proves that what is written down on paper brings files back. */
 import { randomInt } from 'node:crypto';
 import type { Command } from 'commander';
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RepositoryError, RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { formatBytes } from '../../base/units.ts';
@@ -144,8 +144,8 @@ async function readBack(repository: Repository, files: number, signal: AbortSign
       let size = 0;
       for await (const bytes of content.read(entry, undefined, signal)) size += bytes.length;
       if (size !== entry.size)
-        throw new RepositoryError('CORRUPT_DATA', `${textOfBytes(path)} has ${size} of ${entry.size} bytes`);
-      read.push({ path: textOfBytes(path), size, startedMs: snapshot.record.startedMs });
+        throw new RepositoryError('CORRUPT_DATA', `${pathText(path)} has ${size} of ${entry.size} bytes`);
+      read.push({ path: pathText(path), size, startedMs: snapshot.record.startedMs });
     }
   }
   if (read.length === 0) {

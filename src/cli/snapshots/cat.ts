@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { fileContent } from '../../browse/cat.ts';
 import { findPath } from '../../browse/locate.ts';
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import { chooseSnapshot } from './chosen-snapshot.ts';
@@ -38,7 +38,7 @@ export function define(command: Command, context: Context): void {
         async () => await findPath(trees.reader(snapshot), snapshot, placeIn(snapshot, path), signal),
       );
       if (found.entry?.type !== 'file')
-        throw notAFile(name, textOfBytes(found.path), found.entry?.type ?? 'directory');
+        throw notAFile(name, pathText(found.path), found.entry?.type ?? 'directory');
       const content = fileContent(
         repository,
         await index(),

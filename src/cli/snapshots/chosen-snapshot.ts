@@ -2,7 +2,7 @@
  * Finds the snapshots that the options of a command select, and the one that `latest` means. If a write-only key stored
  * it, that is said.
  */
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { isSourceOf } from '../../base/source-names.ts';
@@ -71,7 +71,7 @@ function noneLike(
   { host = [], tag = [], path = [], storedBy = [] }: FilterOptions,
 ): RepositoryError {
   const asked = [
-    ...path.map((one) => `of the path ${textOfBytes(sourcePath(one))}`),
+    ...path.map((one) => `of the path ${pathText(sourcePath(one))}`),
     ...(host.length === 0 ? [] : [`of the host ${host.join(' or ')}`]),
     ...(tag.length === 0 ? [] : [`with the tags ${tag.join(' or ')}`]),
     ...(storedBy.length === 0 ? [] : [`stored by ${storedBy.map(chosenText).join(' or ')}`]),

@@ -3,7 +3,7 @@ import { formatBytes } from '../../base/units.ts';
 import type { Change, DiffCount, DiffSide, DiffTotals } from '../../browse/diff.ts';
 import type { EntrySummary } from '../../browse/entry-summary.ts';
 import { entryObject, modeText, pathFields, sizeText } from './listing.ts';
-import { printableBytes, type Style, type Styles } from '../terminal/terminal.ts';
+import { printableBytes, printablePath, type Style, type Styles } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
 import { storedByObject } from '../terminal/snapshot-words.ts';
 
@@ -11,7 +11,7 @@ import { storedByObject } from '../terminal/snapshot-words.ts';
 export function changeLine(change: Change, styles: Styles): string {
   const { sign, style } = signOf(change.kind, styles);
   const entry = change.kind === 'removed' ? change.before : change.after;
-  const name = `${printableBytes(change.path)}${entry.type === 'directory' ? '/' : ''}`;
+  const name = `${printablePath(change.path)}${entry.type === 'directory' ? '/' : ''}`;
   const detail = detailOf(change);
   return `${style(sign)}  ${name}${detail === '' ? '' : styles.dim(`  (${detail})`)}\n`;
 }

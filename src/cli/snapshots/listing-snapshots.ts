@@ -7,7 +7,7 @@ import type { Snapshot } from '../../repository/snapshots.ts';
 import { pathFields, type Look } from './listing.ts';
 import { renderTable, type Cell, type Column } from '../terminal/table.ts';
 import { storedByObject, timeText } from '../terminal/snapshot-words.ts';
-import { printable, printableBytes } from '../terminal/terminal.ts';
+import { printable, printablePath } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
 
 const COLUMNS: readonly Column[] = [
@@ -34,7 +34,7 @@ function rowOf(snapshot: Snapshot, styles: Look['styles']): readonly Cell[] {
     timeText(snapshot),
     record.host,
     record.tags.join(', '),
-    record.paths.map(printableBytes).join(', '),
+    record.paths.map(printablePath).join(', '),
     record.counts.files,
     formatBytes(record.counts.bytes),
     { text: statusText(record, storedBy), style: record.status === 'complete' ? styles.dim : styles.yellow },

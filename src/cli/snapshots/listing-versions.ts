@@ -8,7 +8,7 @@ import type { Snapshot } from '../../repository/snapshots.ts';
 import { entryObject, entryTime, modeText, pathFields, sizeText, type Look } from './listing.ts';
 import { renderTable, type Cell, type Column } from '../terminal/table.ts';
 import { storedByObject, timeOf, timeText } from '../terminal/snapshot-words.ts';
-import { printable, printableBytes } from '../terminal/terminal.ts';
+import { printable, printableBytes, printablePath } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
 
 const STORED_BY: Column = { title: 'Stored by' };
@@ -37,7 +37,7 @@ export function foundTable(versions: readonly FoundVersion[], { styles, width }:
 }
 
 function nameCell(path: ByteString, target: ByteString | undefined, style: (text: string) => string): Cell {
-  const name = printableBytes(path);
+  const name = printablePath(path);
   return { text: target === undefined ? name : `${name} -> ${printableBytes(target)}`, style };
 }
 

@@ -3,7 +3,7 @@ import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { formatBytes } from '../../base/units.ts';
 import type { EntrySummary } from '../../browse/entry-summary.ts';
 import type { Owners } from '../../format/records.ts';
-import { printable, printableBytes, textWidth, type Styles } from '../terminal/terminal.ts';
+import { printable, printableBytes, printablePath, textWidth, type Styles } from '../terminal/terminal.ts';
 import { localTime } from '../terminal/wording.ts';
 
 /** How output looks on a terminal or, with plain styles and no width, anywhere else. */
@@ -53,7 +53,7 @@ export function longLines(options: LongOptions): (path: ByteString, entry: Entry
 }
 
 function shownName(path: ByteString, entry: EntrySummary, { cyan, bold }: Styles): string {
-  const name = printableBytes(path);
+  const name = printablePath(path);
   if (entry.type === 'directory') return bold(name);
   if (entry.target === undefined) return name;
   return `${cyan(name)} -> ${printableBytes(entry.target)}`;

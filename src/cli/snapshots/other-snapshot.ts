@@ -1,6 +1,6 @@
 /** Finds a path in other snapshots if the named one lacks it: most often the file was deleted before the last backup. */
 import type { Command } from 'commander';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { storeKey } from '../../base/stored-by.ts';
 import type { SnapshotTrees } from '../../browse/snapshot-trees.ts';
@@ -45,7 +45,7 @@ async function withOther(error: RepositoryError, command: Command, where: Search
       one.record.host === asked.record.host &&
       storeKey(one.storedBy) === storeKey(asked.storedBy),
   );
-  const found = await newestWith(trees, others.slice(-SEARCHED), bytesOfText(path), signal);
+  const found = await newestWith(trees, others.slice(-SEARCHED), treePath(path), signal);
   if (found === undefined) return error;
   const isEarlier = snapshots.indexOf(found) < snapshots.indexOf(asked);
   const which = `${shortId(found.id)} of ${timeText(found)}`;

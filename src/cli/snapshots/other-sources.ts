@@ -7,7 +7,7 @@ import { holdfastThere } from '../../base/holdfast-command.ts';
 import { isFull } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import { timeText } from '../terminal/snapshot-words.ts';
-import { printableBytes } from '../terminal/terminal.ts';
+import { printablePath } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
 
 /** How many of them are named one by one. */
@@ -40,7 +40,7 @@ export function otherSourcesLines(others: readonly Snapshot[]): readonly string[
   return [
     'This was one snapshot. Other sources have snapshots of their own, and are not in it:',
     ...shown.map((one) => {
-      const paths = one.record.paths.slice(0, SHOWN).map(printableBytes).join(', ');
+      const paths = one.record.paths.slice(0, SHOWN).map(printablePath).join(', ');
       return `  ${shortId(one.id)}  ${timeText(one)}  ${paths}`;
     }),
     ...(others.length > SHOWN ? [`  … and ${count(others.length - SHOWN, 'more set')} of sources`] : []),

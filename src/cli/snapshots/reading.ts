@@ -1,10 +1,10 @@
 /** What commands that look into snapshots need: the repository, its snapshots, and readers for their trees. */
-import { resolveTyped } from '../../base/typed-path.ts';
+import { typedTreePath } from '../../base/typed-path.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import { pathIn } from '../../base/source-names.ts';
 import { wherePathLeads } from '../../system/where-it-lies.ts';
-import { bytesOfText, type ByteString } from '../../base/byte-path.ts';
+import type { ByteString } from '../../base/byte-path.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -17,7 +17,7 @@ import { EXIT } from '../command/exit-codes.ts';
 import type { Look } from './listing.ts';
 import { withCachedRepository } from '../places/open.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
-import { createStyles, printable, printableBytes, terminalWidth, wantsColor } from '../terminal/terminal.ts';
+import { createStyles, printable, printablePath, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
 
 export interface Reading {
@@ -82,7 +82,7 @@ export function splitName(name: string): { readonly snapshot: string; readonly p
 export function reportUnreadable(context: Context): (path: ByteString, error: Error) => void {
   return (path, error) => {
     context.exitCode = EXIT.failed;
-    context.stderr.write(`Cannot be read: ${printableBytes(path)}: ${printable(error.message)}\n`);
+    context.stderr.write(`Cannot be read: ${printablePath(path)}: ${printable(error.message)}\n`);
   };
 }
 
@@ -93,7 +93,7 @@ export function lookOf({ out, env }: Context): Look {
 
 /** A path as typed, absolute and without `.`, `..` and a slash at its end. */
 export function sourcePath(typed: string): ByteString {
-  return bytesOfText(resolveTyped(typed));
+  return typedTreePath(typed);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A running restore as the person sees it. */
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import type {
   PlannedAction,
   RestoreCounters,
@@ -10,7 +10,7 @@ import { pathFields } from './listing.ts';
 import type { OutputOptions } from '../command/options.ts';
 import type { Output } from '../terminal/output.ts';
 import type { Progress } from '../terminal/progress.ts';
-import { jsonLine, printableBytes } from '../terminal/terminal.ts';
+import { jsonLine, printableBytes, printablePath } from '../terminal/terminal.ts';
 
 /** Problems shown while the restore runs; --json has all of them. */
 export const PROBLEMS_SHOWN = 20;
@@ -45,7 +45,7 @@ export function watchRestore(progress: Progress, options: OutputOptions, out: Ou
     },
     progress: (next, current) => {
       counters = next;
-      path = textOfBytes(current);
+      path = pathText(current);
       update();
     },
     problem: (problem) => {
@@ -54,7 +54,7 @@ export function watchRestore(progress: Progress, options: OutputOptions, out: Ou
       if (json) out.push(jsonLine({ type: 'problem', ...pathFields(problem.path), code, message }));
       else if (errors <= PROBLEMS_SHOWN)
         progress.note(
-          `Not restored: ${printableBytes(problem.path)}: ${message}${message.includes(code) ? '' : ` (${code})`}`,
+          `Not restored: ${printablePath(problem.path)}: ${message}${message.includes(code) ? '' : ` (${code})`}`,
         );
       update();
     },

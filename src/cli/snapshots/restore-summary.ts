@@ -8,7 +8,7 @@ import type { Omission, RestoreRequest, RestoreSummary } from '../../restorer/re
 import type { Context } from '../command/context.ts';
 import { PROBLEMS_SHOWN } from './restore-progress.ts';
 import { ofWhom, storedByObject } from '../terminal/snapshot-words.ts';
-import { createStyles, printable, printableBytes, wantsColor } from '../terminal/terminal.ts';
+import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
 import { count, seconds, shortId } from '../terminal/wording.ts';
 
 /** How many of the files that a snapshot lacks are named one by one. */
@@ -74,7 +74,7 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
       : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
   const names = record.errors.filter(({ code }) => code !== 'CHANGED').slice(0, LACKING_SHOWN);
   const more = unread - names.length;
-  const listed = names.map(({ path }) => `    Not in it: ${printableBytes(path)}`);
+  const listed = names.map(({ path }) => `    Not in it: ${printablePath(path)}`);
   return [
     `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
     `    see "${holdfastThere`snapshots --errors --json`}" (${shortId(id)}) and "${holdfastThere`versions PATH`}".`,

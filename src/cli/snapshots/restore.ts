@@ -2,8 +2,7 @@ import type { Command } from 'commander';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import type { NeverPath } from '../../exclude/excluder.ts';
-import type { PatternSetting } from '../../exclude/patterns.ts';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { typedPattern, type PatternSetting } from '../../exclude/patterns.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
 import { lastPacks } from '../../repository/tombstones.ts';
@@ -187,7 +186,7 @@ function requestOf(
 }
 
 function patterns(typed: readonly string[] = [], from: string): PatternSetting[] {
-  return typed.map((pattern) => ({ pattern: bytesOfText(pattern), from }));
+  return typed.map((pattern) => ({ pattern: typedPattern(pattern), from }));
 }
 
 /** Only who restores all of a snapshot is told of other sources: whoever names a path knows what to look for. */

@@ -15,7 +15,7 @@ import {
 } from '../command/options.ts';
 import { sayingOther } from './other-snapshot.ts';
 import { placeIn, withReading } from './reading.ts';
-import { printableBytes } from '../terminal/terminal.ts';
+import { printablePath } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
 
 interface TarOptions extends RepositoryOptions, FilterOptions {
@@ -46,7 +46,7 @@ export function define(command: Command, context: Context): void {
       const wanted: ArchiveOptions = {
         path: placeIn(snapshot, path),
         names: options.short === true ? 'short' : 'full',
-        onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printableBytes(entry)}: ${reason}\n`),
+        onSkipped: (entry, reason) => context.stderr.write(`Left out: ${printablePath(entry)}: ${reason}\n`),
       };
       const { skipped, incomplete } = await sayingOther(
         command,

@@ -18,7 +18,7 @@ import {
   type RepositoryOptions,
 } from '../command/options.ts';
 import { lookOf, sourcePath, withReading } from './reading.ts';
-import { printableBytes } from '../terminal/terminal.ts';
+import { printablePath } from '../terminal/terminal.ts';
 
 interface VersionsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
   readonly oldestFirst?: boolean;
@@ -49,7 +49,7 @@ export function define(command: Command, context: Context): void {
       if (options.json === true) for (const version of versions) await out.json(versionObject(version));
       else if (versions.some(({ state }) => state !== 'absent'))
         await out.write(versionsTable(versions, lookOf(context)));
-      else await out.line(`${printableBytes(path)} is in none of the snapshots.`);
+      else await out.line(`${printablePath(path)} is in none of the snapshots.`);
     });
     if (options.json !== true) await noteOthers(options, context);
   });

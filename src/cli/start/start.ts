@@ -1,9 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { NeverPath } from '../../exclude/excluder.ts';
-import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
-import { workingDirectory } from '../../base/typed-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
+import { realPath, workingDirectory } from '../../base/typed-path.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from '../command/options.ts';
 import { runAgent } from './run-agent.ts';
@@ -72,7 +72,7 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
       quiet: options.quiet ?? false,
       port,
       config: options.config,
-      sources: paths.map((path) => textOfBytes(path)),
+      sources: paths.map((path) => pathText(path)),
       destination: options.destination,
     },
     context,
@@ -85,5 +85,5 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
  */
 function ownPlaces({ directory }: StatePaths): readonly NeverPath[] {
   if (!existsSync(directory)) return [];
-  return [{ path: bytesOfText(realpathSync(directory)), reason: "Holdfast's own state directory" }];
+  return [{ path: treePath(realPath(directory)), reason: "Holdfast's own state directory" }];
 }

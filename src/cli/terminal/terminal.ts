@@ -3,6 +3,7 @@
  * harmless. Every name that comes from a disk or a repository passes through here before it is shown.
  */
 import { textAndBytes, type ByteString } from '../../base/byte-path.ts';
+import { writtenPath } from '../../base/tree-path.ts';
 
 /** The part of a Node output stream that is used; `process.stdout` and `process.stderr` are such streams. */
 export interface OutputStream {
@@ -86,6 +87,11 @@ export function printable(text: string): string {
 export function printableBytes(bytes: ByteString): string {
   const text = textAndBytes(bytes, (byte) => `\\x${byte.toString(16)}`);
   return printable(text);
+}
+
+/** The same for a path in a tree, as this system writes it. */
+export function printablePath(path: ByteString): string {
+  return printableBytes(writtenPath(path));
 }
 
 /** One line of NDJSON that is as harmless on a terminal as printable text, and reads back as the same value. */

@@ -24,7 +24,7 @@ import {
 } from '../command/options.ts';
 import { repair } from './repair.ts';
 import { givenByOptions, takeFromEnvironment } from '../places/secret.ts';
-import { createStyles, printable, printableBytes, wantsColor } from '../terminal/terminal.ts';
+import { createStyles, printable, printablePath, wantsColor } from '../terminal/terminal.ts';
 import { count, seconds, shortId } from '../terminal/wording.ts';
 
 interface CheckOptions extends RepositoryOptions, OutputOptions, FromOptions {
@@ -231,7 +231,7 @@ function affectedLines({ snapshots, files, filesTotal }: Finding): readonly stri
   const left = filesTotal - shown.length;
   return [
     `  in ${count(snapshots.length, 'snapshot')}: ${ids}${more}`,
-    ...shown.map((path) => `    ${printableBytes(path)}`),
+    ...shown.map((path) => `    ${printablePath(path)}`),
     ...(left > 0 ? [`    … and ${count(left, 'more file')} (see --json)`] : []),
   ];
 }

@@ -2,7 +2,7 @@
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { Clock } from '../../base/clock.ts';
 import { formatBytes } from '../../base/units.ts';
@@ -150,7 +150,7 @@ async function unmake(made: readonly string[]): Promise<void> {
 
 /** A copy on the same disk as the files is lost together with them, however reliable the disk is. */
 export function sameDiskFindings(directory: string, files: readonly string[]): readonly Finding[] {
-  const isFar = (path: string): boolean => farPlaceOf(bytesOfText(path)) !== undefined;
+  const isFar = (path: string): boolean => farPlaceOf(treePath(path)) !== undefined;
   const isShared =
     !isFar(directory) && files.some((path) => !isFar(path) && areOnSameDisk(directory, path) === true);
   if (!isShared) return [];

@@ -4,7 +4,7 @@
  */
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import { textOfBytes } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { isJobTag, isNarrowed } from '../../base/job-tag.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -65,7 +65,7 @@ function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snap
   if (jobs.record(record.job.id) !== undefined) return;
   jobs.insert(record);
   for (const { path, code, message } of errors)
-    jobs.addProblem(record.job.id, { path: textOfBytes(path), code, message });
+    jobs.addProblem(record.job.id, { path: pathText(path), code, message });
 }
 
 /** Undefined for a snapshot that no job of this machine has made. */
@@ -91,7 +91,7 @@ function jobOf({ id, record, storedBy }: Snapshot, { name }: Place): Job | undef
     status: 'completed',
     phase: null,
     result: warnings > 0 ? 'warning' : 'success',
-    spec: { type: 'backup', source: textOfBytes(source), destination: name, options },
+    spec: { type: 'backup', source: pathText(source), destination: name, options },
     // The real trigger is not recorded.
     trigger: 'schedule',
     attempt: 1,

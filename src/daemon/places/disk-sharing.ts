@@ -1,7 +1,7 @@
 /** Which destinations are on the same disk as their sources, and which on the disk of the agent's state. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { areOnSameDisk } from '../../system/disk-identity.ts';
@@ -100,5 +100,5 @@ export class DiskSharing {
 
 /** A network file system may hang when it is asked, and is on no disk of this machine. */
 function isFar(path: string): boolean {
-  return farPlaceOf(bytesOfText(path)) !== undefined;
+  return farPlaceOf(treePath(path)) !== undefined;
 }

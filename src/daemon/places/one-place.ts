@@ -1,6 +1,6 @@
 /** Finds destinations with several names for one place, as they hold only one copy. */
 import { statSync } from 'node:fs';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import { parseLocation, placeUrl, type Location } from '../../destination/location.ts';
@@ -80,7 +80,7 @@ function asLoopback(place: Location): Location {
 /** The real path and the inode, which see through symbolic links, bind mounts, and names that a file system treats as equal. */
 function onDisk(directory: string): readonly string[] {
   const lies = whereItLeads(directory);
-  if (farPlaceOf(bytesOfText(lies)) !== undefined) return [`directory ${lies}`];
+  if (farPlaceOf(treePath(lies)) !== undefined) return [`directory ${lies}`];
   const stats = statSync(lies, { bigint: true, throwIfNoEntry: false });
   const inode = stats === undefined || stats.ino === 0n ? [] : [`inode ${stats.dev} ${stats.ino}`];
   return [`directory ${lies}`, ...inode];

@@ -1,6 +1,6 @@
 /** Whether the directories of destinations exist. */
 import { existsSync } from 'node:fs';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { touchFar } from '../../system/far-answer.ts';
 import { farPlaceOf, type FarPlace } from '../../system/far-mounts.ts';
@@ -27,7 +27,7 @@ export function createPresence(clock: Clock): (directory: string, unanswered?: b
     of.askedMs = clock.monotonic();
   };
   return (directory, unanswered = false) => {
-    const far = farPlaceOf(bytesOfText(directory));
+    const far = farPlaceOf(treePath(directory));
     if (far === undefined) return existsSync(directory);
     const of = known.get(directory) ?? {
       isThere: false,

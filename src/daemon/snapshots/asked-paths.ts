@@ -1,5 +1,6 @@
 /** Resolves paths that somebody typed, as they may lead through symbolic links: snapshots contain the targets of these. */
-import { asByteString, bytesOfText, textOfBytes } from '../../base/byte-path.ts';
+import { asByteString } from '../../base/byte-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
 import type { NamedPaths } from '../../base/source-names.ts';
 import type { AskedPaths, SnapshotSummary } from '../../jobs/agent.ts';
 import { wherePathLeads } from '../../system/where-it-lies.ts';
@@ -15,7 +16,7 @@ export function leadsToOf({
   readonly path?: string | undefined;
 }): AskedPaths['leadsTo'] {
   return {
-    source: source === undefined ? [] : wherePathLeads(bytesOfText(source)).map(textOfBytes),
+    source: source === undefined ? [] : wherePathLeads(treePath(source)).map(pathText),
     path: path === undefined ? [] : wherePathLeads(asByteString(path)),
   };
 }

@@ -2,6 +2,7 @@
 import { sep } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { pathText } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { ContentReader } from '../../browse/cat.ts';
 import { findPath } from '../../browse/locate.ts';
@@ -74,7 +75,7 @@ export class Reading implements AsyncDisposable {
     const { trees, contents } = readersOf(open, snapshot.record);
     const { entry } = await findPath(trees, snapshot, path, signal);
     if (entry?.type !== 'file') {
-      throw new RequestError('INVALID_REQUEST', `${textOfBytes(path)} is not a regular file`, {
+      throw new RequestError('INVALID_REQUEST', `${pathText(path)} is not a regular file`, {
         hint: 'Restore it instead.',
       });
     }

@@ -1,6 +1,6 @@
 /** Looks up the settings of a source, under any of its names. */
 import { join, relative } from 'node:path';
-import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { BackupOptions, BackupSpec } from '../../jobs/job.ts';
 import { whereItLeads, wherePathLeads } from '../../system/where-it-lies.ts';
@@ -26,7 +26,7 @@ export function configuredPath({ sources }: Pick<Settings, 'sources'>, path: str
 /** A path in terms of its source, whose name may be a symbolic link; undefined for a path outside of it. */
 export function pathInSource(source: string, path: string): string | undefined {
   const lies = whereItLeads(source);
-  for (const at of [path, ...wherePathLeads(bytesOfText(path)).map(textOfBytes)]) {
+  for (const at of [path, ...wherePathLeads(treePath(path)).map(pathText)]) {
     if (isInside(at, source)) return at;
     if (isInside(at, lies)) return join(source, relative(lies, at));
   }

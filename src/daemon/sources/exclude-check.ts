@@ -1,6 +1,6 @@
 /** Checks exclude patterns before a job is queued, so that the person learns of a fault at once. */
-import { compileSettings } from '../../exclude/patterns.ts';
-import { bytesOfText } from '../../base/byte-path.ts';
+import { compileSettings, typedPattern } from '../../exclude/patterns.ts';
+import { treePath } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 
 /** @throws {RequestError} INVALID_REQUEST, with the field of the request, for a pattern that could never match */
@@ -20,5 +20,5 @@ export function checkPattern(pattern: string, source: string, from: string): voi
     throw new RequestError('INVALID_REQUEST', `A pattern in ${from} holds a NUL`, {
       hint: 'No path has one. Leave it out.',
     });
-  compileSettings([{ pattern: bytesOfText(pattern), from }], bytesOfText(source));
+  compileSettings([{ pattern: typedPattern(pattern), from }], treePath(source));
 }

@@ -1,6 +1,6 @@
 /** Runs the watchers of the sources in the settings, and keeps track of the changes that jobs have taken from them. */
 import { isDeepStrictEqual } from 'node:util';
-import { bytesOfText, textOfBytes } from '../../base/byte-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { HoldfastError } from '../../base/errors.ts';
 import type { SourceSettings } from '../../config/settings.ts';
@@ -191,8 +191,8 @@ export class Watching implements AsyncDisposable {
     const { clock, never, changed, note, problem } = this.#parts;
     return watchSource(
       {
-        root: bytesOfText(path),
-        never: never().map((one) => bytesOfText(one)),
+        root: treePath(path),
+        never: never().map((one) => treePath(one)),
         poll: polls(sources),
         clock,
         unwatchedSince,
@@ -212,7 +212,7 @@ export class Watching implements AsyncDisposable {
 }
 
 function realPath(path: string): string {
-  return textOfBytes(withoutLinks(bytesOfText(path)));
+  return pathText(withoutLinks(treePath(path)));
 }
 
 /** Whether this backup covers everything that the changes would begin: all destinations, and no further exclude rules. */

@@ -2,7 +2,8 @@
  * Decides which snapshots the retention rules of the settings forget, for prune and for its preview. While an alarm
  * about a source waits for an answer, none of its snapshots from before the alarm is forgotten.
  */
-import { bytesOfText, isWithin, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { isWithin, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { StoredBy } from '../../base/stored-by.ts';
 import type { SourceName } from '../../base/source-names.ts';
 import { whereItLies } from '../../system/where-it-lies.ts';
@@ -101,7 +102,7 @@ function frozenSnapshots(
 ): ReadonlySet<string> {
   const freezes = frozen.map(({ source, before }) => ({
     before,
-    paths: new Set([source, whereItLies(source)].map(bytesOfText)),
+    paths: new Set([source, whereItLies(source)].map(treePath)),
   }));
   const isFrozen = ({ startedMs, paths, named = [] }: ForgettableSnapshot): boolean =>
     freezes.some(

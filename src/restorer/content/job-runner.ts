@@ -17,7 +17,7 @@ import type { FileFailure, Job, JobResult, SegmentsJob, SyncJob, WorkerSetup } f
 import { MetadataWriter } from '../metadata/metadata.ts';
 import { Omissions } from '../request/omissions.ts';
 import { OpenDirectories } from '../target/open-directories.ts';
-import { PathDirectory } from '../target/path-directory.ts';
+import { directoryAt } from '../target/drives-directory.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
 /** Segments are at most 16 MiB, most of them 2 MiB. */
@@ -178,7 +178,7 @@ export class JobRunner {
 }
 
 function targetRoot({ target }: Pick<WorkerSetup, 'target'>): TargetDirectory {
-  if ('path' in target) return new PathDirectory(asByteString(target.path));
+  if ('path' in target) return directoryAt(asByteString(target.path));
   if (native === null)
     throw new BugError('A restore thread has no native calls where the main thread has them');
   return new DescriptorDirectory(native, target.fd);

@@ -9,6 +9,7 @@ import type { HardLink } from '../plan/hard-links.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
 import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
 import { countNamed, makeNamed } from './make-named.ts';
+import type { OwnTest } from '../target/own-places.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import { removeTree } from '../target/remove-tree.ts';
 import type { RestoreObserver } from '../request/request.ts';
@@ -24,7 +25,8 @@ export function reportPlan({
   tally,
   observer,
   keep,
-}: Pick<FinishParts, 'plan' | 'tally' | 'keep'> & {
+  isOwn,
+}: Pick<FinishParts, 'plan' | 'tally' | 'keep' | 'isOwn'> & {
   readonly directories: OpenDirectories | undefined;
   readonly observer: RestoreObserver;
 }): void {
@@ -35,7 +37,7 @@ export function reportPlan({
   for (const extra of plan.extra) {
     const path = directories.pathOf(extra.parent, extra.name);
     try {
-      if (stays({ directories, tally, keep }, extra, path)) continue;
+      if (stays({ directories, tally, keep, isOwn }, extra, path)) continue;
       tally.deleted(path);
       observer.planned(path, 'delete', 'file');
     } catch (error) {
@@ -49,6 +51,7 @@ export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
   /** Why nothing at or below a path is removed although the snapshot lacks it; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
+  readonly isOwn: OwnTest;
   /** Directories in which something was made or changed. */
   readonly touched: ReadonlySet<RecordHandle>;
   readonly lastSync: LastSync;
@@ -185,11 +188,11 @@ async function forEach<T>(
 
 /** Whether an extra entry is not to be removed; the reason is noted. */
 function stays(
-  { directories, tally, keep }: Pick<FinishParts, 'directories' | 'tally' | 'keep'>,
+  { directories, tally, keep, isOwn }: Pick<FinishParts, 'directories' | 'tally' | 'keep' | 'isOwn'>,
   { parent, name, selection }: ExtraEntry,
   path: ByteString,
 ): boolean {
-  const why = keep(path) ?? reasonToStay(directories.at(parent), name, selection);
+  const why = keep(path) ?? reasonToStay(directories.at(parent), name, selection, isOwn);
   if (why === undefined) return false;
   tally.omissions.note('deletion', stayText(why), () => path);
   return true;

@@ -10,14 +10,14 @@ import {
   type Facts,
   type MetadataPolicy,
 } from './metadata.ts';
-import type { Standing } from '../request/standing.ts';
+import { isSameTime, type Standing } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
 const PERMISSIONS = 0o7777;
 
 /** Whether an existing file has the time, the mode and, when owners are restored, the owner that it would get. */
 export function hasMetadata(policy: MetadataPolicy, wanted: Facts, found: EntryStat): boolean {
-  if (found.mtimeNs !== wanted.mtimeNs) return false;
+  if (!isSameTime(found.mtimeNs, wanted.mtimeNs)) return false;
   if ((found.mode & PERMISSIONS) !== (modeHere(policy, wanted.mode) & PERMISSIONS)) return false;
   if (!policy.privileged) return true;
   const { uid, gid } = ownerHere(policy, wanted);

@@ -33,11 +33,15 @@ interface Place {
   readonly path: () => ByteString;
 }
 
-/** Windows has no modes, and its times end at microseconds: what was set cannot be compared there. */
+/** Windows has no modes: what was set cannot be compared there. */
 const TELLS_MODES = process.platform !== 'win32';
 const PERMISSIONS = 0o7777;
 /** The least difference in time that is reported: a millisecond. */
 const NOTICED_NS = 1_000_000n;
+/** FAT keeps times to two seconds. Beyond that it is another time. */
+const OTHER_TIME_NS = 3_000_000_000n;
+const LESS_EXACT = 'the file system keeps times less exactly';
+const NO_SUCH_TIME = 'the system cannot keep a time so far back or ahead';
 
 /** Which of these the system accepted. */
 interface SetFacts {
@@ -132,11 +136,11 @@ export class MetadataWriter {
    * another value.
    */
   #requireKept(wanted: Facts, { mtimeNs, mode, uid, gid }: EntryStat, set: SetFacts, { path }: Place): void {
-    if (!TELLS_MODES) return;
     const policy = this.#policy;
     const apart = mtimeNs > wanted.mtimeNs ? mtimeNs - wanted.mtimeNs : wanted.mtimeNs - mtimeNs;
     if (set.times && apart >= NOTICED_NS)
-      this.#omissions.note('times', 'the file system keeps times less exactly', path);
+      this.#omissions.note('times', apart < OTHER_TIME_NS ? LESS_EXACT : NO_SUCH_TIME, path);
+    if (!TELLS_MODES) return;
     if (set.mode && (mode & PERMISSIONS) !== (modeHere(policy, wanted.mode) & PERMISSIONS))
       this.#omissions.note('modes', 'the file system keeps no such permissions', path);
     const here = ownerHere(policy, wanted);

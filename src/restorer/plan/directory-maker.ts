@@ -6,15 +6,16 @@ import { errnoOf } from '../../base/errors.ts';
 import { EntryFailure, entryFailure, requirePossible } from '../target/entry-failure.ts';
 import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
 import { ExtraNames } from './extra-entries.ts';
-import type { StayReason } from './stay-reason.ts';
+import { stayText, type StayReason } from './stay-reason.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
 import { hasDefaultAcl } from '../metadata/metadata.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
+import type { OwnTest } from '../target/own-places.ts';
 import type { PlannedAction, RestoreRequest } from '../request/request.ts';
 import { standingOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { isDirectory } from '../request/standing.ts';
-import { nameTakenMeanwhile, sameName } from '../target/taken-names.ts';
+import { ignoresCase, nameTakenMeanwhile, sameName } from '../target/taken-names.ts';
 import {
   UNFINISHED_DIRECTORY,
   UNFINISHED_FILE,
@@ -35,6 +36,8 @@ export interface DirectoryMakerParts {
   readonly run: string;
   readonly lifted: LiftedModes;
   readonly planned: (path: () => ByteString, action: PlannedAction) => void;
+  /** Whether a directory is one of Holdfast's own places, under whatever name. */
+  readonly isOwn: OwnTest;
 }
 
 /** Makes the directories of a restore as the walk reaches them, and looks at those that exist already. */
@@ -98,6 +101,8 @@ export class DirectoryMaker {
     const directory = directories.at(visit.handle);
     this.inheritsAcls ||= hasDefaultAcl(directory);
     const names = directory.names();
+    visit.ignoresCase = ignoresCase(names, (name) => directory.find(name)) ?? visit.ignoresCase;
+    if (visit.ignoresCase) visit.taken.arrived(names);
     const { gone, others, unfinished, lifted } = lookAtRemains(directory, names, request.dryRun);
     visit.unfinished = unfinished;
     if (lifted !== undefined && !request.dryRun) this.#parts.lifted.takeOver(visit.handle, lifted);
@@ -144,6 +149,7 @@ export class DirectoryMaker {
       throw new EntryFailure('IN_THE_WAY', 'a link or a file stands in its place and is left alone');
     }
     if (found !== undefined && standing === 'merge') {
+      if (this.#parts.isOwn(found)) throw new EntryFailure('IN_THE_WAY', stayText('own'));
       planned(path, 'leave');
       visit.resumed = isLeft || (above?.resumed === true && looksUnfinished(found));
       const mark = above?.unfinished.get(entry.name);

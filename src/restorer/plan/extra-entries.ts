@@ -6,6 +6,7 @@ import type { RecordHandle } from '../target/entry-records.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
 import { isDirectory } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
+import type { OwnTest } from '../target/own-places.ts';
 import type { StayReason } from './stay-reason.ts';
 
 /** An entry that is to be removed. */
@@ -69,12 +70,14 @@ interface Level {
 /**
  * Why an entry must not be removed with everything below it; undefined if it may be.
  * @param selection of the directory it lies in
+ * @param isOwn whether a directory is one of Holdfast's own places
  * @throws a system error for what cannot be looked at, {EntryFailure} TOO_DEEP
  */
 export function reasonToStay(
   parent: TargetDirectory,
   name: ByteString,
   selection: SelectedDirectory,
+  isOwn: OwnTest,
 ): StayReason | undefined {
   const levels: Level[] = [{ directory: parent, names: [name], selection }];
   try {
@@ -91,6 +94,7 @@ export function reasonToStay(
         if (!level.selection.takes(next)) return 'left_out';
         continue;
       }
+      if (isOwn(found)) return 'own';
       const below = level.selection.enter(next);
       if (below === undefined) return 'left_out';
       if (level.directory.isMountPoint(next)) return 'mounted';

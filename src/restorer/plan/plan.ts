@@ -3,7 +3,7 @@ import type { ByteString } from '../../base/byte-path.ts';
 import { DirectoryCursor } from '../../browse/directory-cursor.ts';
 import { MAX_DEPTH, type DirectoryEntry } from '../../format/tree.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
-import { TreeBudget, treeBudget } from '../../repository/contents/tree-bounds.ts';
+import { MOST_ENTRIES, TreeBudget, treeBudget } from '../../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../../repository/contents/tree-reader.ts';
 import type { ContentPlan } from '../content/content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
@@ -23,6 +23,8 @@ import type { SelectedDirectory } from '../request/selection.ts';
 import type { StayReason } from './stay-reason.ts';
 import { actionOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
+import { clashesAmong, type ClashingName } from '../target/taken-names.ts';
+import type { OwnTest } from '../target/own-places.ts';
 import { TargetLook } from './target-look.ts';
 import { pathInVisit, pathOfVisit, rootVisit, visitBelow, type Visit } from './visit.ts';
 
@@ -44,6 +46,8 @@ export interface PlanParts {
   readonly place: ByteString;
   /** Why nothing at or below a path is removed; undefined if it may be removed. */
   readonly keep: (path: ByteString) => StayReason | undefined;
+  readonly isOwn: OwnTest;
+  readonly ignoresCase: boolean;
   /** Called for every file that will have to be written or compared. */
   readonly expect: (bytes: number) => void;
 }
@@ -80,7 +84,7 @@ class PlanWalk {
   #budget = new TreeBudget(0);
 
   constructor(parts: PlanParts) {
-    const { request, place, directories, tally, records, run, lifted } = parts;
+    const { request, place, directories, tally, records, run, lifted, isOwn } = parts;
     this.#parts = parts;
     this.#extra = new ExtraCollector({
       tally,
@@ -98,6 +102,7 @@ class PlanWalk {
       run,
       lifted,
       planned,
+      isOwn,
     });
     this.#look = new TargetLook(parts, this.#maker);
     this.#files = new FilePlanner({
@@ -110,8 +115,8 @@ class PlanWalk {
   }
 
   async run({ tree, selection }: PlanStart, signal: AbortSignal): Promise<RestorePlan> {
-    const { root: handle, directories, reader } = this.#parts;
-    const root = rootVisit(tree, handle, selection, directories === undefined);
+    const { root: handle, directories, reader, ignoresCase } = this.#parts;
+    const root = rootVisit(tree, handle, selection, { fresh: directories === undefined, ignoresCase });
     this.#budget = await treeBudget(reader, tree, undefined, signal);
     this.#maker.begin(root);
     this.#visits.push(root);
@@ -142,6 +147,7 @@ class PlanWalk {
     let isWhole = true;
     try {
       const { id, totals } = visit;
+      if (visit.ignoresCase) visit.clashes = await clashesAmong(this.#names(visit, signal));
       const cursor = new DirectoryCursor(reader, id, { totals, budget: this.#budget });
       while (cursor.part !== undefined) {
         await this.#pace(signal);
@@ -174,6 +180,29 @@ class PlanWalk {
     if (!isWhole) tally.directoriesUnread += 1;
     // reversed, so that the walk follows the order in which the archiver stored everything
     for (const child of below.toReversed()) this.#visits.push(child);
+  }
+
+  /** The names in a directory of the snapshot. Parts that cannot be read are told of when its entries are planned. */
+  async *#names({ id, totals, selection }: Visit, signal: AbortSignal): AsyncGenerator<ClashingName> {
+    const cursor = new DirectoryCursor(this.#parts.reader, id, {
+      totals,
+      budget: new TreeBudget(MOST_ENTRIES),
+    });
+    while (cursor.part !== undefined) {
+      await this.#pace(signal);
+      try {
+        await cursor.read(signal);
+      } catch (error) {
+        if (!isLostPart(error)) throw error;
+        continue;
+      }
+      for (let entry = cursor.entry; entry !== undefined; entry = cursor.entry) {
+        cursor.skip();
+        const { name, type } = entry;
+        const selected = type === 'directory' ? selection.enter(name) !== undefined : selection.takes(name);
+        yield { name, selected };
+      }
+    }
   }
 
   /** Yields to the event loop now and then. Nearly all reads come from memory, so nothing else would get its turn. */

@@ -4,6 +4,7 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import type { DirectoryMaker } from './directory-maker.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
 import type { NamedKind } from './named-entries.ts';
+import type { OwnTest } from '../target/own-places.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from '../request/request.ts';
 import { isDirectory, standingOf, type Standing } from '../request/standing.ts';
@@ -66,6 +67,8 @@ export class TargetLook {
    * @throws {EntryFailure} SAME_NAME
    */
   #requireOwnName(visit: Visit, name: ByteString, found: EntryStat | undefined): void {
+    const owner = visit.ignoresCase ? visit.taken.claim(name, visit.clashes) : undefined;
+    if (owner !== undefined) throw sameName(owner);
     if (found === undefined) return;
     const directory = this.#parts.directories?.at(visit.handle);
     if (directory === undefined) return;
@@ -85,6 +88,7 @@ export class TargetLook {
 interface ClearingParts {
   readonly request: RestoreRequest;
   readonly keep: (path: ByteString) => StayReason | undefined;
+  readonly isOwn: OwnTest;
 }
 
 /**
@@ -95,14 +99,14 @@ interface ClearingParts {
  * @throws {EntryFailure} IN_THE_WAY
  */
 function clearDirectory(
-  { request, keep }: ClearingParts,
+  { request, keep, isOwn }: ClearingParts,
   directory: TargetDirectory,
   visit: Visit,
   name: ByteString,
 ): Standing {
   if (request.deleteExtra) {
     const path = pathInVisit(visit, name);
-    const why = visit.extra?.stay ?? keep(path) ?? reasonToStay(directory, name, visit.selection);
+    const why = visit.extra?.stay ?? keep(path) ?? reasonToStay(directory, name, visit.selection, isOwn);
     if (why === undefined) return 'clear';
     throw new EntryFailure('IN_THE_WAY', `a directory has its name and stays, because ${stayText(why)}`);
   }

@@ -3,7 +3,7 @@ import type { DirectoryEntry, DirectoryTotals } from '../../format/tree.ts';
 import type { RecordHandle } from '../target/entry-records.ts';
 import type { ExtraNames } from './extra-entries.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
-import { TakenNames } from '../target/taken-names.ts';
+import { NO_CLASHES, TakenNames, type Clashes } from '../target/taken-names.ts';
 
 /** A directory on the planner's walk. */
 export interface Visit {
@@ -33,6 +33,10 @@ export interface Visit {
   unfinished: ReadonlyMap<ByteString, ByteString>;
   /** The entries of the snapshot that exist in it so far. */
   taken: TakenNames<Visit>;
+  /** Names that differ in spelling only are one here. */
+  ignoresCase: boolean;
+  /** Entries of the snapshot that are one here. */
+  clashes: Clashes;
 }
 
 /**
@@ -43,7 +47,7 @@ export function rootVisit(
   id: Buffer,
   handle: RecordHandle,
   selection: SelectedDirectory,
-  fresh: boolean,
+  { fresh, ignoresCase }: Pick<Visit, 'fresh' | 'ignoresCase'>,
 ): Visit {
   return {
     id,
@@ -60,6 +64,8 @@ export function rootVisit(
     resumed: false,
     unfinished: new Map(),
     taken: new TakenNames(),
+    ignoresCase,
+    clashes: NO_CLASHES,
   };
 }
 
@@ -85,6 +91,8 @@ export function visitBelow(
     resumed: false,
     unfinished: new Map(),
     taken: new TakenNames(),
+    ignoresCase: above.ignoresCase,
+    clashes: NO_CLASHES,
   };
 }
 

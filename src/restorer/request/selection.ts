@@ -10,6 +10,7 @@ import {
 } from '../../exclude/patterns.ts';
 import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
 import type { RestoreRequest } from './request.ts';
+import { foldedName, foldedPath } from '../../base/spellings.ts';
 
 /** The selection at one directory of the snapshot: which of its entries are to be restored. */
 export interface SelectedDirectory {
@@ -59,22 +60,42 @@ export function compileSelection(
   return aboveSources(leadingTo(namesOf(subfolder), chosen), pathTree(sources));
 }
 
-/** The selection without the entries of `never`, which are paths relative to the directory, and without what is below them. */
-export function withoutPaths(directory: SelectedDirectory, never: readonly ByteString[]): SelectedDirectory {
-  return never.length === 0 ? directory : withoutNode(directory, pathTree(never));
+/** One of Holdfast's own places that lies in the target. */
+export interface OwnPlaceInside {
+  /** Its path below the target. */
+  readonly path: ByteString;
+  /** Whether other spellings of the path lead to it as well. */
+  readonly ignoresCase: boolean;
 }
 
-function withoutNode(directory: SelectedDirectory, never: PathNode): SelectedDirectory {
+/** The selection without Holdfast's own places below the directory, and without what is in them. */
+export function withoutPlaces(
+  directory: SelectedDirectory,
+  places: readonly OwnPlaceInside[],
+): SelectedDirectory {
+  const exact = places.filter((one) => !one.ignoresCase).map(({ path }) => path);
+  const folded = places.filter((one) => one.ignoresCase).map(({ path }) => foldedPath(path));
+  const left = exact.length === 0 ? directory : withoutNode(directory, pathTree(exact), (name) => name);
+  const fold = (name: ByteString): ByteString => asByteString(foldedName(name));
+  return folded.length === 0 ? left : withoutNode(left, pathTree(folded), fold);
+}
+
+/** @param form the form of a name that `never` has */
+function withoutNode(
+  directory: SelectedDirectory,
+  never: PathNode,
+  form: (name: ByteString) => ByteString,
+): SelectedDirectory {
   return {
     selected: directory.selected,
     everything: false,
     enter(name) {
       const below = directory.enter(name);
-      const way = never.children.get(name);
+      const way = never.children.get(form(name));
       if (below === undefined || way === undefined) return below;
-      return way.whole ? undefined : withoutNode(below, way);
+      return way.whole ? undefined : withoutNode(below, way, form);
     },
-    takes: (name) => never.children.get(name)?.whole !== true && directory.takes(name),
+    takes: (name) => never.children.get(form(name))?.whole !== true && directory.takes(name),
   };
 }
 

@@ -18,6 +18,14 @@ export const isDirectory = ({ mode }: EntryStat): boolean => (mode & TYPE) === D
 export const isRegular = ({ mode }: Pick<EntryStat, 'mode'>): boolean => (mode & TYPE) === REGULAR;
 export const isSymlink = ({ mode }: EntryStat): boolean => (mode & TYPE) === SYMLINK;
 
+/** Node sets times of Windows, which have 100 ns, to less than a microsecond. Elsewhere they are set exactly. */
+const APART_NS = process.platform === 'win32' ? 999n : 0n;
+
+/** Whether a restored entry has the time of the snapshot. */
+export function isSameTime(found: bigint, wanted: bigint, apart = APART_NS): boolean {
+  return found - wanted <= apart && wanted - found <= apart;
+}
+
 /**
  * Decides what to do about `entry` by what has its name in the target.
  * @param finished false for an entry that a killed restore has left unfinished: no mode spares it
@@ -34,7 +42,12 @@ export function standingOf(
   if (finished && overwrite === 'if_newer' && entry.mtimeNs <= found.mtimeNs) return 'skip';
   if (isDirectory(found)) return 'clear';
   if (entry.type !== 'file' || !isRegular(found)) return 'replace';
-  if (finished && overwrite === 'if_changed' && found.size === entry.size && found.mtimeNs === entry.mtimeNs)
+  if (
+    finished &&
+    overwrite === 'if_changed' &&
+    found.size === entry.size &&
+    isSameTime(found.mtimeNs, entry.mtimeNs)
+  )
     return 'leave';
   // the file may have another name outside the restore: writing would change that file too
   return found.nlink === 1 ? 'update' : 'replace';

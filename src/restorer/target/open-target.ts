@@ -1,6 +1,7 @@
 import { accessSync, constants, fstatSync, lchownSync, readlinkSync, rmdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { asByteString, bytesOfText, textWithBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, textWithBytes, type ByteString } from '../../base/byte-path.ts';
+import { exactPathText, treePath } from '../../base/tree-path.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { makeDirectoriesSync } from '../../base/make-directories.ts';
 import { filePath, realPath } from '../../base/typed-path.ts';
@@ -8,7 +9,8 @@ import { native } from '../../system/native.ts';
 import { mayDoAsRoot } from '../../system/privileges.ts';
 import { DescriptorDirectory } from './descriptor-directory.ts';
 import { requireOutside } from './own-places.ts';
-import { PathDirectory } from './path-directory.ts';
+import { directoryAt } from './drives-directory.ts';
+import { otherSpellings } from '../../base/spellings.ts';
 import type { RestoreRequest } from '../request/request.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from './target-directory.ts';
 import { newRun, temporaryName } from './temporary-names.ts';
@@ -21,6 +23,8 @@ export interface OpenTarget {
   readonly path: ByteString;
   /** The directories that were made for the target, the topmost first. */
   readonly made: readonly string[];
+  /** Whether names that differ in spelling only are one in it, as far as that was tried. */
+  readonly ignoresCase: boolean;
   /** For other threads: the descriptor, which they share, or the path. */
   readonly handover: { readonly fd: number } | { readonly path: string };
 }
@@ -32,16 +36,7 @@ type TargetRequest = Pick<RestoreRequest, 'target' | 'never' | 'dryRun'>;
  * @throws {RequestError} INVALID_TARGET with `details.reason`
  */
 export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget {
-  if (target.kind === 'in-place') {
-    if (process.platform === 'win32') {
-      throw invalid(
-        'unsupported',
-        'Restoring in place is not possible on Windows',
-        'Restore to a directory and move what you need.',
-      );
-    }
-    return { ...opened('/'), made: [] };
-  }
+  if (target.kind === 'in-place') return { ...opened('/'), made: [], ignoresCase: false };
   const { path: wanted, within = [] } = target;
   if (!path.isAbsolute(wanted)) {
     throw invalid(
@@ -64,8 +59,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
     requireWithin(placeOf(open), within, wanted);
     requireOutside(placeOf(open), never);
     if (dryRun) accessSync(filePath(resolved), constants.W_OK | constants.X_OK);
-    else probe(open.root);
-    return { ...open, made };
+    return { ...open, made, ignoresCase: !dryRun && probe(open.root) };
   } catch (error) {
     removeMade(made);
     const code = errnoOf(error);
@@ -121,8 +115,8 @@ function giveToOwnerAbove(made: string): void {
   lchownSync(made, uid, gid);
 }
 
-function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made'>): string {
-  const named = textWithBytes(resolved);
+function placeOf({ handover, path: resolved }: Omit<OpenTarget, 'made' | 'ignoresCase'>): string {
+  const named = exactPathText(resolved);
   if (!('fd' in handover) || process.platform !== 'linux') return named;
   try {
     return textWithBytes(asByteString(readlinkSync(`/proc/self/fd/${handover.fd}`, 'latin1')));
@@ -152,25 +146,32 @@ function isInside(directory: string, place: string): boolean {
   return way === '' || (way !== '..' && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way));
 }
 
-function opened(resolved: string): Omit<OpenTarget, 'made'> & { readonly root: TargetDirectory } {
-  const bytes = bytesOfText(resolved);
+function opened(
+  resolved: string,
+): Omit<OpenTarget, 'made' | 'ignoresCase'> & { readonly root: TargetDirectory } {
+  const bytes = treePath(resolved);
   if (native === null) {
-    return { root: new PathDirectory(bytes), path: bytes, handover: { path: bytes } };
+    return { root: directoryAt(bytes), path: bytes, handover: { path: bytes } };
   }
   const root = DescriptorDirectory.open(native, bytes);
   return { root, path: bytes, handover: { fd: root.fd } };
 }
 
 function absent(wanted: string): OpenTarget {
-  const bytes = bytesOfText(realOf(wanted));
-  return { root: undefined, path: bytes, made: [], handover: { path: bytes } };
+  const bytes = treePath(realOf(wanted));
+  return { root: undefined, path: bytes, made: [], ignoresCase: false, handover: { path: bytes } };
 }
 
-/** Makes a file and removes it: the only test that covers permissions, read-only mounts and quotas. */
-function probe(root: TargetDirectory): void {
+/**
+ * Makes a file and removes it: the only test that covers permissions, read-only mounts and quotas.
+ * @returns whether the file is found by another spelling of its name as well
+ */
+function probe(root: TargetDirectory): boolean {
   const name = temporaryName(newRun(), 0);
   root.closeFile(root.createFile(name, UNFINISHED_FILE));
+  const found = otherSpellings(name).some((other) => root.find(other) !== undefined);
   root.removeFile(name);
+  return found;
 }
 
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {

@@ -20,15 +20,21 @@ import {
   utimesSync,
   type BigIntStats,
 } from 'node:fs';
-import { asByteString, fsPath, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, isAscii, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { fsPath } from '../../base/tree-path.ts';
+import { despiteHoldersSync, mayBeHeld } from '../../base/held-files.ts';
 import { BugError } from '../../base/errors.ts';
 import { splitDeviceNumber } from '../../system/device-number.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
 import { hasRoom } from './full-target.ts';
+import { isImpossibleHere } from './portable-names.ts';
 import { syncToDisk } from './sync-to-disk.ts';
 import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
+const OWNER_WRITES = 0o200;
+const WRITABLE = 0o666;
+const READ_ONLY = 0o444;
 /** Windows has neither flag; 0 changes nothing. */
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
@@ -43,7 +49,7 @@ export class PathDirectory implements TargetDirectory {
   readonly #ino: bigint;
 
   constructor(path: ByteString) {
-    const stat = lstatSync(pathOnly(path), { bigint: true });
+    const stat = lstatSync(fsPath(path), { bigint: true });
     if (!stat.isDirectory()) throw systemErrorOf('ENOTDIR', 'not a directory', path);
     this.#path = path;
     this.#dev = stat.dev;
@@ -51,27 +57,29 @@ export class PathDirectory implements TargetDirectory {
   }
 
   find(name: ByteString): EntryStat | undefined {
+    // The system would take such a name for a path, a stream or a device.
+    if (isImpossibleHere(name)) return undefined;
     const stat = lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false });
-    return stat === undefined ? undefined : fromNode(stat);
+    return stat === undefined ? undefined : statOfNode(stat);
   }
 
   stat(): EntryStat {
     this.#check();
-    return fromNode(lstatSync(pathOnly(this.#path), { bigint: true }));
+    return statOfNode(lstatSync(fsPath(this.#path), { bigint: true }));
   }
 
   names(): ByteString[] {
     this.#check();
-    return readdirSync(pathOnly(this.#path), 'latin1').map(asByteString);
+    return readdirSync(fsPath(this.#path), 'latin1').map(asByteString);
   }
 
   capacity(): number {
-    const { blocks, bsize } = statfsSync(pathOnly(this.#path));
+    const { blocks, bsize } = statfsSync(fsPath(this.#path));
     return blocks * bsize;
   }
 
   hasRoom(): boolean {
-    return hasRoom(statfsSync(pathOnly(this.#path)));
+    return hasRoom(statfsSync(fsPath(this.#path)));
   }
 
   isMountPoint(name: ByteString): boolean {
@@ -81,7 +89,7 @@ export class PathDirectory implements TargetDirectory {
 
   takesEntries(): boolean {
     try {
-      accessSync(pathOnly(this.#path), constants.W_OK);
+      accessSync(fsPath(this.#path), constants.W_OK);
       return true;
     } catch {
       return false;
@@ -92,7 +100,7 @@ export class PathDirectory implements TargetDirectory {
     this.#check();
     // Windows opens directories but refuses to flush them; NTFS journals directory entries anyway
     if (process.platform === 'win32') return;
-    const fd = openSync(pathOnly(this.#path), constants.O_RDONLY | NOFOLLOW);
+    const fd = openSync(fsPath(this.#path), constants.O_RDONLY | NOFOLLOW);
     try {
       syncToDisk(fd);
     } finally {
@@ -119,6 +127,7 @@ export class PathDirectory implements TargetDirectory {
 
   openFile(name: ByteString, access: 'read' | 'read-write'): number {
     const path = this.#at(name);
+    if (access === 'read-write') this.#makeWritable(name);
     const fd = openSync(
       path,
       (access === 'read' ? constants.O_RDONLY : constants.O_RDWR) | NOFOLLOW | NONBLOCK,
@@ -131,7 +140,7 @@ export class PathDirectory implements TargetDirectory {
   }
 
   fstat(fd: number): EntryStat {
-    return fromNode(fstatSync(fd, { bigint: true }));
+    return statOfNode(fstatSync(fd, { bigint: true }));
   }
 
   setFileTimes(fd: number, mtimeNs: bigint): void {
@@ -144,24 +153,55 @@ export class PathDirectory implements TargetDirectory {
   }
 
   rename(from: ByteString, to: ByteString): void {
-    renameSync(this.#at(from), this.#at(to));
+    const isReadOnly = this.#makeWritable(to);
+    try {
+      this.#unlessHeld(to, () => renameSync(this.#at(from), this.#at(to)));
+    } catch (error) {
+      if (isReadOnly) chmodSync(this.#at(to), READ_ONLY);
+      throw error;
+    }
   }
 
   renameNew(from: ByteString, to: ByteString): void {
     if (this.find(to) !== undefined) throw nameTaken(to);
-    this.rename(from, to);
+    // The system has no call that does both. What comes between the two is replaced.
+    this.#unlessHeld(from, () => renameSync(this.#at(from), this.#at(to)));
   }
 
   removeFile(name: ByteString): void {
-    unlinkSync(this.#at(name));
+    this.#makeWritable(name);
+    this.#unlessHeld(name, () => unlinkSync(this.#at(name)));
   }
 
   removeDirectory(name: ByteString): void {
-    rmdirSync(this.#at(name));
+    this.#makeWritable(name);
+    this.#unlessHeld(name, () => rmdirSync(this.#at(name)));
+  }
+
+  /**
+   * Windows neither replaces nor removes what is read-only.
+   * @returns whether it was
+   */
+  #makeWritable(name: ByteString): boolean {
+    const mode = this.find(name)?.mode ?? WRITABLE;
+    if ((mode & OWNER_WRITES) !== 0 || (mode & constants.S_IFMT) === constants.S_IFLNK) return false;
+    chmodSync(this.#at(name), WRITABLE);
+    return true;
+  }
+
+  /** @throws EBUSY, in words, when another program does not close the entry in time */
+  #unlessHeld(name: ByteString, act: () => void): void {
+    try {
+      despiteHoldersSync(act);
+    } catch (error) {
+      if (process.platform !== 'win32' || !mayBeHeld(error) || this.find(name) === undefined) throw error;
+      const message = 'it cannot be replaced: it is open in another program, or closed to this user';
+      throw Object.assign(new Error(message, { cause: error }), { code: 'EBUSY' });
+    }
   }
 
   createSymlink(target: ByteString, name: ByteString): void {
-    symlinkSync(fsPath(target), this.#at(name));
+    symlinkSync(isAscii(target) ? target : Buffer.from(target, 'latin1'), this.#at(name));
   }
 
   readSymlink(name: ByteString): ByteString {
@@ -200,13 +240,13 @@ export class PathDirectory implements TargetDirectory {
 
   setOwnMode(mode: number): void {
     this.#check();
-    chmodSync(pathOnly(this.#path), mode);
+    chmodSync(fsPath(this.#path), mode);
   }
 
   setOwnTimes(mtimeNs: bigint): void {
     this.#check();
     const seconds = Number(mtimeNs) / 1e9;
-    utimesSync(pathOnly(this.#path), seconds, seconds);
+    utimesSync(fsPath(this.#path), seconds, seconds);
   }
 
   get ownXattrs(): XattrTarget {
@@ -216,24 +256,19 @@ export class PathDirectory implements TargetDirectory {
   close(): void {}
 
   #join(name: ByteString): ByteString {
-    return asByteString(this.#path.endsWith('/') ? `${this.#path}${name}` : `${this.#path}/${name}`);
+    return joinBytes(this.#path, name);
   }
 
   #at(name: ByteString): string | Buffer {
     this.#check();
-    return pathOnly(this.#join(name));
+    return fsPath(this.#join(name));
   }
 
   #check(): void {
-    const stat = lstatSync(pathOnly(this.#path), { bigint: true });
+    const stat = lstatSync(fsPath(this.#path), { bigint: true });
     if (stat.isDirectory() && stat.ino === this.#ino && stat.dev === this.#dev) return;
     throw systemErrorOf('ENOTDIR', 'it is no longer the directory that was opened', this.#path);
   }
-}
-
-/** Windows takes paths as text only: names that are not UTF-8 cannot exist there. */
-function pathOnly(path: ByteString): string | Buffer {
-  return process.platform === 'win32' ? Buffer.from(path, 'latin1').toString('utf8') : fsPath(path);
 }
 
 function systemErrorOf(code: string, text: string, path: ByteString): NodeJS.ErrnoException {
@@ -242,7 +277,7 @@ function systemErrorOf(code: string, text: string, path: ByteString): NodeJS.Err
   });
 }
 
-function fromNode(stat: BigIntStats): EntryStat {
+export function statOfNode(stat: BigIntStats): EntryStat {
   const { major, minor } = splitDeviceNumber(stat.rdev);
   return {
     mode: Number(stat.mode),

@@ -3,20 +3,56 @@
  * case, some file systems compose letters in their own way, and FAT drops trailing dots. The second of two such entries
  * must not be taken for the first.
  */
-import { isAscii, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { foldedName, otherSpellings } from '../../base/spellings.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { EntryFailure } from './entry-failure.ts';
 import type { TargetDirectory } from './target-directory.ts';
 
-/** A name as such a file system compares it, or more coarsely. */
-export function foldedName(name: ByteString): string {
-  const text = isAscii(name) ? name : textOfBytes(name).normalize('NFD');
-  return text
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/[. ]+$/, '');
+/**
+ * Whether a directory finds its entries by other spellings; undefined where nothing in it tells.
+ * @param names what it lists
+ */
+export function ignoresCase(
+  names: readonly ByteString[],
+  find: (name: ByteString) => Pick<EntryStat, 'dev' | 'ino'> | undefined,
+): boolean | undefined {
+  for (const name of names.slice(0, TRIED)) {
+    const other = otherSpellings(name)[0];
+    if (other === undefined || names.includes(other)) continue;
+    const [found, alike] = [find(name), find(other)];
+    if (found !== undefined) return alike !== undefined && inodeOf(alike) === inodeOf(found);
+  }
+  return undefined;
 }
+
+/** Entries of one directory of the snapshot whose names are one, by the folded name. */
+export type Clashes = ReadonlyMap<string, readonly ClashingName[]>;
+
+export interface ClashingName {
+  readonly name: ByteString;
+  /** It is to be restored. */
+  readonly selected: boolean;
+}
+
+export const NO_CLASHES: Clashes = new Map();
+
+/** The entries of a directory whose names are one. */
+export async function clashesAmong(entries: AsyncIterable<ClashingName>): Promise<Clashes> {
+  const first = new Map<string, ClashingName>();
+  const clashes = new Map<string, ClashingName[]>();
+  for await (const entry of entries) {
+    const folded = foldedName(entry.name);
+    const other = first.get(folded);
+    if (other === undefined) first.set(folded, entry);
+    else clashes.set(folded, [...(clashes.get(folded) ?? [other]), entry]);
+  }
+  return clashes;
+}
+
+/** Names of a directory that are tried: the first one with a letter in it tells. */
+const TRIED = 8;
 
 /**
  * The entries of the snapshot that exist in one directory of the target. `T` is what is known about a directory among them.
@@ -25,6 +61,9 @@ export class TakenNames<T> {
   readonly #byName = new Map<string, ByteString[]>();
   readonly #byInode = new Map<string, ByteString>();
   readonly #directories = new Map<ByteString, T>();
+  #stored: ReadonlySet<ByteString> = new Set();
+  /** Who has claimed a name, by its folded form. */
+  readonly #claimed = new Map<string, ByteString>();
   #listed: ReadonlySet<ByteString> | undefined;
 
   /**
@@ -45,6 +84,26 @@ export class TakenNames<T> {
     this.#listed ??= new Set(list());
     const listed = this.#listed;
     return alike.find((one) => !listed.has(name) || !listed.has(one));
+  }
+
+  /** Notes the names that the directory had before the restore. */
+  arrived(names: readonly ByteString[]): void {
+    this.#stored = new Set(names);
+  }
+
+  /**
+   * Claims a name for a file or a link before anything is planned for it, where names that differ in spelling are one. Of
+   * several entries of the snapshot, the one that the directory lists in this very spelling has the name, or else the first.
+   * @returns the entry that has the name, if it is another one
+   */
+  claim(name: ByteString, clashes: Clashes): ByteString | undefined {
+    const folded = foldedName(name);
+    const alike = clashes.get(folded) ?? [];
+    const owner = alike.find((one) => this.#stored.has(one.name)) ?? alike.find((one) => one.selected);
+    if (owner !== undefined && owner.name !== name) return owner.name;
+    const before = this.#claimed.get(folded);
+    if (before === undefined) this.#claimed.set(folded, name);
+    return before;
   }
 
   add(name: ByteString, found?: Pick<EntryStat, 'dev' | 'ino'>): void {

@@ -1,13 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  asByteString,
-  bytesOfText,
-  fsPath,
-  isUtf8,
-  joinBytes,
-  textOfBytes,
-} from '../../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, isUtf8, joinBytes, textOfBytes } from '../../../src/base/byte-path.ts';
+import { POSIX_PATHS } from '../../../src/base/tree-path.ts';
 
 const anyBytes = fc
   .uint8Array({ maxLength: 40 })
@@ -29,13 +23,13 @@ describe('a byte string', () => {
   it('reaches node:fs with the same bytes, ASCII as it stands', () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {
-        const path = fsPath(bytes);
+        const path = POSIX_PATHS.toCall(bytes);
         expect(typeof path === 'string' ? Buffer.from(path, 'utf8') : path).toEqual(
           Buffer.from(bytes, 'latin1'),
         );
       }),
     );
-    expect(fsPath(asByteString('plain'))).toBe('plain');
+    expect(POSIX_PATHS.toCall(asByteString('plain'))).toBe('plain');
   });
 
   it('that is not UTF-8 says so and can still be shown', () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
 import {
   compileSelection,
-  withoutPaths,
+  withoutPlaces,
   type SelectedDirectory,
 } from '../../../src/restorer/request/selection.ts';
 
@@ -175,7 +175,10 @@ describe('a subfolder', () => {
 });
 
 test('without certain paths all else is chosen as it was', () => {
-  const root = withoutPaths(select({}, ['/home']), bytes(['/home/u/store', '/home/u/a/key']));
+  const root = withoutPlaces(
+    select({}, ['/home']),
+    bytes(['/home/u/store', '/home/u/a/key']).map((path) => ({ path, ignoresCase: false })),
+  );
   expect(standing(root, '/home/')).toBe('dir');
   expect(standing(root, '/home/u/')).toBe('dir');
   expect(standing(root, '/home/u/store')).toBeUndefined();

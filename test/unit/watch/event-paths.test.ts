@@ -2,13 +2,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import {
-  asByteString,
-  bytesOfText,
-  fsPath,
-  joinBytes,
-  type ByteString,
-} from '../../../src/base/byte-path.ts';
+import { asByteString, bytesOfText, joinBytes, type ByteString } from '../../../src/base/byte-path.ts';
+import { fsPath } from '../../../src/base/tree-path.ts';
 import { pathsOfEvent } from '../../../src/watch/event-paths.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
