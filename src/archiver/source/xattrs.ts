@@ -40,7 +40,7 @@ export function isNews({ code }: OmittedKind): boolean {
 
 /** Whether files may have extended attributes that this run can read, but that a snapshot with these omissions lacks. */
 export function mayHaveMoreXattrs(omitted: readonly OmittedKind[]): boolean {
-  const isTrustedUnlisted = neverCaptured()?.code === 'trusted_xattrs';
+  const isTrustedUnlisted = uncaptured()?.code === 'trusted_xattrs';
   return omitted.some(({ code }) =>
     code === 'trusted_xattrs' ? !isTrustedUnlisted : code === 'xattr' || code === 'xattrs',
   );

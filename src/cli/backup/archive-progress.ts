@@ -1,7 +1,7 @@
 /** A running backup as the person sees it: counters, the path, and what could not be read. */
 import type { ArchiveCounters, ArchiveObserver, ArchivePhase } from '../../archiver/report/observer.ts';
 import type { ExpectedTotals } from '../../archiver/walk/size-scan.ts';
-import { type ByteString } from '../../base/byte-path.ts';
+import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
 import { pathText } from '../../base/tree-path.ts';
 import type { EntryProblem } from '../../format/records.ts';
 import { isKeptByMac } from '../../system/mac-mounts.ts';
