@@ -68,7 +68,7 @@ describe.runIf(canMount)('the scripts of the Debian package', () => {
   });
 
   test('are correct for sh', () => {
-    for (const name of ['postinst', 'prerm', 'postrm', 'launcher.sh'])
+    for (const name of ['postinst', 'prerm', 'postrm', '../package/launcher.sh'])
       expect(
         spawnSync('sh', ['-n', join(SCRIPTS, name)]).status,
         readFileSync(join(SCRIPTS, name), 'utf8'),

@@ -19,7 +19,7 @@ export const NOT_TRIED: Readonly<Record<string, string>> = {
   'unit/base/atomic-file.test.ts': 'expects POSIX modes of the files it makes',
   'unit/base/make-directories.test.ts': 'expects POSIX modes and links',
   'unit/base/program-call.test.ts': 'expects commands in the words of sh',
-  'unit/base/read-pipe.test.ts': 'makes named pipes of Unix',
+  'unit/cli/read-pipe.test.ts': 'makes named pipes of Unix',
   'unit/base/typed-path.test.ts': 'makes symbolic links, which Wine cannot',
   'fault/restore-folding-target.test.ts': 'replaces calls of the C library, which Windows does not have',
 };

@@ -6,7 +6,7 @@ import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
 import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../../base/people-text.ts';
-import { readAtMost } from '../../base/read-pipe.ts';
+import { readAtMost } from '../terminal/read-pipe.ts';
 import { filePath } from '../../base/typed-path.ts';
 import { collect, parseLimit, usage } from '../command/options.ts';
 
