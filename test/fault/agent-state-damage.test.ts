@@ -146,7 +146,7 @@ describe.concurrent('a state database', () => {
     const { code, stderr } = await run(copy, ['start', '--port', '0']);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /state\.db was written by a newer version of Holdfast\n.*Install a newer Holdfast/,
+      /state\.db was written by a newer version of Holdfast\n.*Install the newer Holdfast again/,
     );
     const database = new Sqlite(join(copy.state, 'state.db'), { readonly: true });
     expect(database.pragma('user_version', { simple: true })).toBe(99);
