@@ -28,6 +28,22 @@ export interface EntryStat {
   readonly flags?: number;
 }
 
+/** Directories above all drives of Windows exist in trees alone, so nothing about them ever changes. */
+export const ABOVE_DRIVES: EntryStat = {
+  mode: 0o040_755,
+  nlink: 1,
+  uid: 0,
+  gid: 0,
+  size: 0,
+  blocks: 0,
+  dev: 0n,
+  ino: 0n,
+  mtimeNs: 0n,
+  ctimeNs: 0n,
+  rdevMajor: 0,
+  rdevMinor: 0,
+};
+
 export interface StatCalls {
   /** Does not follow links. */
   lstatat(dirFd: number, name: ByteString): EntryStat;

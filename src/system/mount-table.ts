@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { errnoOf } from '../base/errors.ts';
-import { macMount } from './mac-mount-lines.ts';
 
 export interface Mount {
   readonly path: ByteString;
@@ -124,4 +123,13 @@ export function isMadeUp(type: string): boolean {
 /** Whether the file system is remote. Those that run in a program of their own (`fuse`, `fuse.…`) mostly are. */
 export function isElsewhere(type: string): boolean {
   return ELSEWHERE.has(type) || type === 'fuse' || type.startsWith('fuse.');
+}
+
+/** The table of mounts as `mount` prints it on macOS: one in a line, as in `/dev/disk3s1s1 on / (apfs, sealed, local)`. */
+const MAC_LINE = /^.+? on (\/.*) \(([^(),]+)(?:, [^()]*)?\)$/;
+
+/** The mount of one line; undefined for any other line. */
+function macMount(line: string): { readonly path: ByteString; readonly type: string } | undefined {
+  const [, path, type] = MAC_LINE.exec(line) ?? [];
+  return path === undefined || type === undefined ? undefined : { path: asByteString(path), type };
 }

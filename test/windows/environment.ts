@@ -88,7 +88,7 @@ async function makeDebian(directory: string): Promise<void> {
   }
 }
 
-/** Where this machine has its packages; only the suite is another. */
+/** Where this machine has its packages; only the suite is another. @throws {Error} when no Debian is named there */
 function mirror(): string {
   for (const file of aptSources()) {
     const found = /^(?:URIs:|deb)\s+(?:\[[^\]]*\]\s+)?(https?:\S+\/debian)\/?(?:\s|$)/m.exec(
@@ -96,7 +96,9 @@ function mirror(): string {
     );
     if (found?.[1] !== undefined) return found[1];
   }
-  return 'http://deb.debian.org/debian';
+  throw new Error(
+    'No package source of Debian stands in /etc/apt: name one there, in sources.list or sources.list.d.',
+  );
 }
 
 /** What the package's own script would do: MinGW's zlib is marked as a part of Wine. */

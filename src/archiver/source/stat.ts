@@ -8,7 +8,7 @@ import { O_PATH } from '../../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
 import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './open.ts';
-import type { EntryStat } from '../../system/entry-stat.ts';
+import { ABOVE_DRIVES, type EntryStat } from '../../system/entry-stat.ts';
 
 /** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
 export interface ListedDirectory {
@@ -133,22 +133,6 @@ export function statPath(path: ByteString): EntryStat | undefined {
   const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? undefined : fromNode(stat);
 }
-
-/** Directories above all drives exist in trees alone, so nothing about them ever changes. */
-const ABOVE_DRIVES: EntryStat = {
-  mode: constants.S_IFDIR | 0o755,
-  nlink: 1,
-  uid: 0,
-  gid: 0,
-  size: 0,
-  blocks: 0,
-  dev: 0n,
-  ino: 0n,
-  mtimeNs: 0n,
-  ctimeNs: 0n,
-  rdevMajor: 0,
-  rdevMinor: 0,
-};
 
 const ABSENT = new Set(['ENOENT', 'ENOTDIR']);
 

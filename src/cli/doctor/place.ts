@@ -2,7 +2,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accessProblem } from '../../base/private-files.ts';
-import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
@@ -16,6 +15,7 @@ import { readMachineKey, requireWritable, statePaths } from '../command/state-di
 import type { Environment } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
 import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { isThere } from '../../system/is-there.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
   const paths = statePaths(env);
@@ -155,16 +155,6 @@ async function checkOther(
     return warning(check, `${shown} is not there, and was never tested`, test);
   if (state === 'missing') return problem(check, text ?? `${shown} is not there`, test);
   return await checkOpening(check, place, remembered, context);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
-  }
 }
 
 /** Files that this machine wrote: a clock that is behind their times is wrong. */

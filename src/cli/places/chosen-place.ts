@@ -12,6 +12,7 @@ import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { reachOf, reachOfSettings } from './reach.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
+import { mayBeThere } from '../../system/is-there.ts';
 
 export interface ChosenPlace {
   /** A path or a URL. */
@@ -53,7 +54,7 @@ export function nameInHints(typed: string | undefined): void {
 /** The default destination and never another place: if it is missing, the command must not fall back to another repository. */
 async function defaultPlace(context: Context): Promise<ChosenPlace> {
   const file = configFile(undefined, context.env);
-  if (!(await isThere(file))) {
+  if (!(await mayBeThere(file))) {
     await requireNeverThere(file, statePaths(context.env).directory);
     return embeddedPlace(context);
   }
@@ -114,17 +115,6 @@ async function configuration(context: Context) {
 
 function isName(typed: string): boolean {
   return !/[/\\:]/.test(typed) && typed !== '.' && typed !== '..';
-}
-
-/** True also if the path exists but cannot be examined: whatever reads it reports the error. */
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return errnoOf(error) !== 'ENOENT';
-  }
 }
 
 async function isDirectory(path: string): Promise<boolean> {

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
-import { RepositoryError, errnoOf, isAbsentPlace } from '../../base/errors.ts';
+import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { passphraseCost } from '../../codec/passphrase-cost.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
@@ -34,6 +33,7 @@ import { canPrompt } from '../terminal/prompt.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
+import { mayBeThere } from '../../system/is-there.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
   readonly like?: string;
@@ -138,20 +138,10 @@ async function warnOfNewParents(location: string, { stderr }: Context): Promise<
   const directory = directoryOf(location);
   if (directory === undefined) return;
   const parent = dirname(directory);
-  if (await exists(parent)) return;
+  if (await mayBeThere(parent)) return;
   stderr.write(
     `Note: ${printable(parent)} did not exist and is made. If a disk or share should be mounted there, mount it first.\n`,
   );
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return errnoOf(error) !== 'ENOENT';
-  }
 }
 
 /** Nobody should choose a passphrase only to learn that there is a repository already. */

@@ -7,6 +7,7 @@ import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 import { ok, problem, warning, type Finding } from './finding.ts';
+import { isThere } from '../../system/is-there.ts';
 
 /** The first Node.js version whose node:crypto has Argon2. */
 const NEEDED = [24, 7] as const;
@@ -104,14 +105,4 @@ export async function checkRecoveryKit(path: string): Promise<Finding> {
         'Store it in another place, then delete the file.',
       )
     : ok('recovery kit', 'Not on this machine');
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return false;
-    throw error;
-  }
 }

@@ -1,5 +1,5 @@
 /** Tries out a destination for the command line and the page, and reports the result of each step. */
-import { rmdir, stat } from 'node:fs/promises';
+import { rmdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DestinationError, HoldfastError, errnoOf } from '../../base/errors.ts';
 import { treePath } from '../../base/tree-path.ts';
@@ -19,6 +19,7 @@ import { answersFrom } from '../../system/far-answer.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 import { checkSpace } from './machine.ts';
 import { guarded, ok, problem, warning, type Finding } from './finding.ts';
+import { mayBeThere } from '../../system/is-there.ts';
 
 export interface Trial {
   /** An absolute path, or a URL. */
@@ -60,8 +61,8 @@ export async function tryDestination(trial: Trial): Promise<TrialReport> {
     directory = directoryOf(url);
     point = directory === undefined ? undefined : unmountedAt(directory);
     if (directory !== undefined) {
-      if (isEmbedded && !(await isThere(directory))) return alone(notMadeYet());
-      if (point !== undefined && isNew && !(await isThere(join(directory, 'keys'))))
+      if (isEmbedded && !(await mayBeThere(directory))) return alone(notMadeYet());
+      if (point !== undefined && isNew && !(await mayBeThere(join(directory, 'keys'))))
         return alone(problem(...nothingMounted(point, directory)));
       if (create && (await answersFrom(directory, signal))) made = await missingOf(directory);
     }
@@ -132,7 +133,7 @@ function nothingMounted(point: string, directory: string): readonly [string, str
 /** The directory and its parents that do not exist, the lowest first. */
 async function missingOf(directory: string): Promise<readonly string[]> {
   const missing: string[] = [];
-  for (let at = directory; !(await isThere(at)); at = dirname(at)) missing.push(at);
+  for (let at = directory; !(await mayBeThere(at)); at = dirname(at)) missing.push(at);
   return missing;
 }
 
@@ -226,15 +227,4 @@ function hintOf(error: HoldfastError, directory: string | undefined, point: stri
   if (point !== undefined)
     return `Nothing seems to be mounted at ${point}: connect and mount the disk or share.`;
   return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
-}
-
-/** An error other than ENOENT counts as there: opening the destination reports it. */
-async function isThere(path: string): Promise<boolean> {
-  try {
-    await stat(path);
-    return true;
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    return errnoOf(error) !== 'ENOENT';
-  }
 }

@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { joinBytes, type ByteString } from '../../base/byte-path.ts';
 import { fsPath, isAboveDrives, pathText } from '../../base/tree-path.ts';
-import type { EntryStat } from '../../system/entry-stat.ts';
+import { ABOVE_DRIVES, type EntryStat } from '../../system/entry-stat.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
 import { PathDirectory, statOfNode } from './path-directory.ts';
 import type { TargetDirectory } from './target-directory.ts';
@@ -10,21 +10,6 @@ import type { TargetDirectory } from './target-directory.ts';
 export function directoryAt(path: ByteString): TargetDirectory {
   return isAboveDrives(path) ? new DrivesDirectory(path) : new PathDirectory(path);
 }
-
-const DIRECTORY: EntryStat = {
-  mode: 0o040555,
-  nlink: 1,
-  uid: 0,
-  gid: 0,
-  size: 0,
-  blocks: 0,
-  dev: 0n,
-  ino: 0n,
-  mtimeNs: 0n,
-  ctimeNs: 0n,
-  rdevMajor: 0,
-  rdevMinor: 0,
-};
 
 /**
  * A directory above the drives of Windows, which exists in trees alone. It leads to drives and shares, and takes nothing.
@@ -38,7 +23,7 @@ class DrivesDirectory implements TargetDirectory {
 
   find(name: ByteString): EntryStat | undefined {
     const path = joinBytes(this.#path, name);
-    if (isAboveDrives(path)) return DIRECTORY;
+    if (isAboveDrives(path)) return ABOVE_DRIVES;
     const stat = lstatSync(fsPath(path), { bigint: true, throwIfNoEntry: false });
     return stat === undefined ? undefined : statOfNode(stat);
   }
@@ -47,7 +32,7 @@ class DrivesDirectory implements TargetDirectory {
     return directoryAt(joinBytes(this.#path, name));
   }
 
-  stat = (): EntryStat => DIRECTORY;
+  stat = (): EntryStat => ABOVE_DRIVES;
   /** It is never listed: what lies beside the drives of a snapshot is none of its business. */
   names = (): ByteString[] => [];
   capacity = (): number => Number.POSITIVE_INFINITY;
