@@ -119,6 +119,13 @@ export const EXCUSED: readonly Excuse[] = [
   },
   {
     ...REJECTED,
+    code: 'INVALID_REQUEST',
+    field: '',
+    operation: /^POST \/webhooks$/,
+    reason: 'How many webhooks there are, and that there may be ten, is known to the service alone.',
+  },
+  {
+    ...REJECTED,
     code: 'QUOTA_EXCEEDED',
     reason: 'How many machines a customer has, and a plan takes, is known to the service alone.',
   },
