@@ -1,4 +1,4 @@
-/** Builds the page of the agent, and the style sheet of the console, into dist/page. */
+/** Builds the page of the agent, the style sheet of the console and the script of API references, into dist/page. */
 import { defineConfig } from 'vite';
 
 export default defineConfig({
@@ -15,7 +15,12 @@ export default defineConfig({
     rolldownOptions: {
       // A slow machine is no mistake in the sources.
       checks: { bundlerTimings: false },
-      input: { index: 'src/ui/index.html', console: 'src/ui/style/console.css' },
+      input: {
+        index: 'src/ui/index.html',
+        console: 'src/ui/style/console.css',
+        reference: 'src/ui/reference/reference.ts',
+        'reference-style': 'src/ui/style/reference.css',
+      },
       // A script for each page alone would be half as much again: what compresses together is sent together. The first
       // start and the overview are in one, everything else in another.
       output: {
@@ -23,7 +28,7 @@ export default defineConfig({
           groups: [
             {
               name: 'core',
-              test: /src.ui.(?!pages|style|language.german)|src.ui.pages.(?:first-run|overview)|node_modules/,
+              test: /src.ui.(?!pages|style|reference|language.german)|src.ui.pages.(?:first-run|overview)|node_modules/,
             },
             { name: 'pages', test: /src.ui.pages.(?!overview|first-run)/ },
           ],

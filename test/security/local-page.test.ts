@@ -8,7 +8,7 @@ import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageFiles } from '../../src/api/page/page-files.ts';
+import { pageFiles } from '../../src/api/framework/page-files.ts';
 import { peerUser } from '../../src/api/access/page-peer.ts';
 import { callProgram } from '../../src/base/holdfast-command.ts';
 import { PING_MS } from '../../src/api/routes/event-stream.ts';

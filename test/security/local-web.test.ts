@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pageFiles } from '../../src/api/page/page-files.ts';
+import { pageFiles } from '../../src/api/framework/page-files.ts';
 import { DEFAULT_LIMITS } from '../../src/api/wire/limits.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { openApiSite, rawExchange, type ApiReply, type ApiSite } from '../support/api-site.ts';

@@ -13,7 +13,7 @@ import {
 import { Type } from '../../base/schema-type.ts';
 import { ApiError } from '../wire/api-error.ts';
 import type { Clients } from '../access/clients.ts';
-import { pageFiles } from './page-files.ts';
+import { pageFiles } from '../framework/page-files.ts';
 import { cookieName, sessionToken } from '../access/page-guard.ts';
 import { peerUser } from '../access/page-peer.ts';
 import type { PageSessions } from '../access/page-sessions.ts';

@@ -1,10 +1,9 @@
 /** Documents of the agent outside the versioned paths, without an envelope: health, metrics, API description. */
-import { docsPage, STYLE_SHA256 } from '../framework/docs-page.ts';
 import { JSON_TYPE } from '../framework/framework.ts';
 import type { MetricsText } from '../wire/metrics-text.ts';
-import { apiDocument, type JsonObject } from '../framework/api-document.ts';
+import { apiDocument, type JsonObject } from '../reference/api-document.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { policyWithStyle } from '../wire/security-headers.ts';
+import { referenceRoutes } from '../reference/reference-routes.ts';
 
 export interface DocumentParts {
   /** Version of the program. */
@@ -18,10 +17,25 @@ export interface DocumentParts {
 const INTRODUCTION = String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
 The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
-<pre>curl -s http://localhost:PORT/v1/auth/token -H 'Content-Type: application/json' \
+<p>Create credentials with <code>credentials create</code> on the command line, or on the page under Settings, API access.
+Trade them for a token, which is good for an hour, and send that along:</p>
+<pre>curl -s http://localhost:7390/v1/auth/token -H 'Content-Type: application/json' \
   -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
-curl -s http://localhost:PORT/v1/backup -H 'Authorization: Bearer TOKEN' \
+curl -s http://localhost:7390/v1/backup -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>`;
+
+/** What is typed here stays in the page: it is gone when the page is closed. */
+const ACCESS = `<section class="access card" data-access-part hidden>
+<h2>Access</h2>
+<p>To try requests from this page, paste a token, or get one for an API key. They are kept until this page is closed.</p>
+<form class="inputs" data-exchange="/v1/auth/token">
+<div class="field"><label for="access-key">API key</label><input id="access-key" data-key placeholder="hfk_…" autocomplete="off" spellcheck="false"></div>
+<div class="field"><label for="access-secret">Secret</label><input id="access-secret" data-secret type="password" placeholder="hfs_…" autocomplete="off"></div>
+<div class="field"><button type="submit" class="secondary">Get a token</button></div>
+</form>
+<div class="field"><label for="access-token">Token</label><input id="access-token" data-token autocomplete="off" spellcheck="false"></div>
+<p data-access-state role="status"></p>
+</section>`;
 
 export function agentDocuments(app: ApiApp, { version, port, metrics }: DocumentParts): void {
   const json = { scope: 'public', produces: 'application/json' } as const;
@@ -47,11 +61,7 @@ export function agentDocuments(app: ApiApp, { version, port, metrics }: Document
     return JSON.stringify(await document());
   });
 
-  app.get('/docs', { config: { scope: 'public', produces: 'text/html' } }, async (_request, reply) => {
-    reply.type('text/html; charset=utf-8');
-    reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
-    return docsPage(await document(), INTRODUCTION);
-  });
+  referenceRoutes(app, { document, introduction: INTRODUCTION, access: ACCESS });
 
   if (metrics === undefined) return;
   app.get('/metrics', { config: { scope: 'api', produces: 'text/plain' } }, async (_request, reply) => {

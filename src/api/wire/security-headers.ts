@@ -16,8 +16,3 @@ export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 };
-
-/** The policy of a page with one inline style sheet, given by its SHA-256 in base64. */
-export function policyWithStyle(sha256: string): string {
-  return `${POLICY}; style-src 'self' 'sha256-${sha256}'`;
-}

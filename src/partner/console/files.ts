@@ -1,15 +1,10 @@
 /** The style sheet and icon of the pages, from the build. */
-import { consolePageFiles, type PageFile } from '../../api/page/page-files.ts';
+import { type ConsolePageFiles, consolePageFiles } from '../../api/framework/page-files.ts';
 
-interface ConsoleFiles {
-  readonly style: PageFile;
-  readonly icon: PageFile;
-}
-
-let known: ConsoleFiles | undefined;
+let known: ConsolePageFiles | undefined;
 
 /** @throws {StateError} READ_ERROR when the program was not built completely */
-export function consoleFiles(): ConsoleFiles {
+export function consoleFiles(): ConsolePageFiles {
   known ??= consolePageFiles();
   return known;
 }

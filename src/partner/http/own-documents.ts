@@ -1,11 +1,10 @@
 /** Documents of the service outside the versioned paths, without an envelope: health, metrics, API description. */
 import type { MetricsText } from '../../api/wire/metrics-text.ts';
 import { ApiError } from '../../api/wire/api-error.ts';
-import { docsPage, STYLE_SHA256 } from '../../api/framework/docs-page.ts';
 import { JSON_TYPE } from '../../api/framework/framework.ts';
-import { apiDocument, type JsonObject } from '../../api/framework/api-document.ts';
+import { apiDocument, type JsonObject } from '../../api/reference/api-document.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { policyWithStyle } from '../../api/wire/security-headers.ts';
+import { referenceRoutes } from '../../api/reference/reference-routes.ts';
 import type { PartnerStores } from '../store/store.ts';
 import { PARTNER_PREFIX } from '../request/prefix.ts';
 
@@ -42,11 +41,7 @@ export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }:
     reply.type(JSON_TYPE);
     return JSON.stringify(await document());
   });
-  app.get('/docs', { config: { scope: 'public', produces: 'text/html' } }, async (_request, reply) => {
-    reply.type('text/html; charset=utf-8');
-    reply.header('content-security-policy', policyWithStyle(STYLE_SHA256));
-    return docsPage(await document(), INTRODUCTION);
-  });
+  referenceRoutes(app, { document, introduction: INTRODUCTION, access: ACCESS });
   if (metrics === undefined) return;
   app.get('/metrics', { config: { scope: 'public', produces: 'text/plain' } }, async (_request, reply) => {
     const { type, text } = await metrics();
@@ -61,3 +56,11 @@ The description for programs is <a href="/openapi.json"><code>/openapi.json</cod
 <pre>curl -s https://SERVICE${PARTNER_PREFIX}/account -H 'Authorization: Bearer hfp_…'
 curl -s https://SERVICE${PARTNER_PREFIX}/customers -H 'Authorization: Bearer hfp_…' \
   -H 'Content-Type: application/json' -d '{"name": "Bakery Moreau"}'</pre>`;
+
+/** What is typed here stays in the page: it is gone when the page is closed. */
+const ACCESS = `<section class="access card" data-access-part hidden>
+<h2>Access</h2>
+<p>To try requests from this page, paste an API key. It is kept until this page is closed.</p>
+<div class="field"><label for="access-token">API key</label><input id="access-token" data-token placeholder="hfp_…" autocomplete="off" spellcheck="false"></div>
+<p data-access-state role="status"></p>
+</section>`;

@@ -39,22 +39,42 @@ export function pageFiles(): readonly PageFile[] {
   return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
 }
 
-/**
- * For pages that are rendered on the server: the style sheet that they share with the page, and the icon.
- * @throws {StateError} READ_ERROR
- */
-export function consolePageFiles(): { readonly style: PageFile; readonly icon: PageFile } {
-  const style = names('assets/').find((name) => /^console-[\w-]+\.css$/.test(name));
-  const icon = names('assets/').find((name) => /^icon-[\w-]+\.svg$/.test(name));
+/** For pages that are rendered on the server: the style sheet that they share with the page, and the icon. */
+export interface ConsolePageFiles {
+  readonly style: PageFile;
+  readonly icon: PageFile;
+}
+
+/** @throws {StateError} READ_ERROR */
+export function consolePageFiles(): ConsolePageFiles {
+  const style = asset(/^console-[\w-]+\.css$/);
+  const icon = asset(ICON);
   if (style === undefined || icon === undefined) {
     throw new StateError('READ_ERROR', 'The style sheet of the settings page is not built', {
       hint: `Build it with: ${npmHere('run build')}`,
     });
   }
+  return { style, icon };
+}
+
+/** For the reference of an API; each is undefined when the page was not built. */
+export function referencePageFiles(): {
+  readonly style: PageFile | undefined;
+  readonly script: PageFile | undefined;
+  readonly icon: PageFile | undefined;
+} {
   return {
-    style: pageFile(`/${style}`, `assets/${style}`, true),
-    icon: pageFile(`/${icon}`, `assets/${icon}`, true),
+    style: asset(/^reference-style-[\w-]+\.css$/),
+    script: asset(/^reference-[\w-]+\.js$/),
+    icon: asset(ICON),
   };
+}
+
+const ICON = /^icon-[\w-]+\.svg$/;
+
+function asset(named: RegExp): PageFile | undefined {
+  const name = names('assets/').find((one) => named.test(one));
+  return name === undefined ? undefined : pageFile(`/${name}`, `assets/${name}`, true);
 }
 
 function names(directory: string): readonly string[] {
