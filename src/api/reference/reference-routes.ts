@@ -5,8 +5,10 @@ import { PAGE_POLICY } from '../wire/security-headers.ts';
 import type { JsonObject } from './api-document.ts';
 import { type ReferenceLook, referencePage } from './reference-page.ts';
 
-export interface ReferenceParts extends Pick<ReferenceLook, 'introduction' | 'access'> {
+export interface ReferenceParts extends Pick<ReferenceLook, 'access'> {
   readonly document: () => Promise<JsonObject>;
+  /** Trusted HTML about how to get started. */
+  readonly introduction: () => string;
 }
 
 /** The page is served without its script, style and icon when these were not built. */
@@ -18,7 +20,13 @@ export function referenceRoutes(app: ApiApp, { document, introduction, access }:
   app.get('/docs', { config: { scope: 'public', produces: 'text/html' } }, async (_request, reply) => {
     reply.type('text/html; charset=utf-8');
     reply.header('content-security-policy', PAGE_POLICY);
-    const look = { style: at(style), script: at(script), icon: at(icon), introduction, access };
+    const look = {
+      style: at(style),
+      script: at(script),
+      icon: at(icon),
+      introduction: introduction(),
+      access,
+    };
     return referencePage(await document(), look);
   });
 

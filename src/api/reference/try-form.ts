@@ -20,7 +20,10 @@ export interface TriedOperation {
 
 export function tryForm(read: Reader, operation: TriedOperation): string {
   const { id, method, path, parameters, body, access } = operation;
-  const inputs = parameters.map((one) => input(read, id, read(one)));
+  const inputs = parameters
+    .map((one) => read(one))
+    .filter((one) => read(one, 'name') !== 'X-Request-Id')
+    .map((one) => input(read, id, one));
   const changes =
     method === 'get'
       ? ''
@@ -28,7 +31,7 @@ export function tryForm(read: Reader, operation: TriedOperation): string {
   return `<form class="try" hidden data-method="${text(method.toUpperCase())}" data-path="${text(path)}" data-access="${access}">
 <h3>Try it</h3>${changes}
 <div class="inputs">${inputs.join('')}</div>${body === null ? '' : bodyInput(id, body)}
-<p class="row"><button type="submit">Send</button> <button type="button" class="secondary" data-stop hidden>Stop</button></p>
+<p class="row"><button type="submit" class="main-action">Send</button> <button type="button" data-stop hidden>Stop</button></p>
 <pre data-curl></pre>
 <div data-reply aria-live="polite"></div>
 </form>`;

@@ -14,14 +14,16 @@ export interface DocumentParts {
   readonly metrics: (() => Promise<MetricsText>) | undefined;
 }
 
-const INTRODUCTION = String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
+const introduction = (
+  origin: string,
+): string => String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
 The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
 <p>Create credentials with <code>credentials create</code> on the command line, or on the page under Settings, API access.
 Trade them for a token, which is good for an hour, and send that along:</p>
-<pre>curl -s http://localhost:7390/v1/auth/token -H 'Content-Type: application/json' \
+<pre>curl -s ${origin}/v1/auth/token -H 'Content-Type: application/json' \
   -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
-curl -s http://localhost:7390/v1/backup -H 'Authorization: Bearer TOKEN' \
+curl -s ${origin}/v1/backup -H 'Authorization: Bearer TOKEN' \
   -H 'Content-Type: application/json' -d '{"source": "/home/me/documents"}'</pre>`;
 
 /** What is typed here stays in the page: it is gone when the page is closed. */
@@ -31,7 +33,7 @@ const ACCESS = `<section class="access card" data-access-part hidden>
 <form class="inputs" data-exchange="/v1/auth/token">
 <div class="field"><label for="access-key">API key</label><input id="access-key" data-key placeholder="hfk_…" autocomplete="off" spellcheck="false"></div>
 <div class="field"><label for="access-secret">Secret</label><input id="access-secret" data-secret type="password" placeholder="hfs_…" autocomplete="off"></div>
-<div class="field"><button type="submit" class="secondary">Get a token</button></div>
+<div class="field"><button type="submit">Get a token</button></div>
 </form>
 <div class="field"><label for="access-token">Token</label><input id="access-token" data-token autocomplete="off" spellcheck="false"></div>
 <p data-access-state role="status"></p>
@@ -39,13 +41,12 @@ const ACCESS = `<section class="access card" data-access-part hidden>
 
 export function agentDocuments(app: ApiApp, { version, port, metrics }: DocumentParts): void {
   const json = { scope: 'public', produces: 'application/json' } as const;
-  const document = async (): Promise<JsonObject> => {
+  const origin = (): string | undefined => {
     const at = port();
-    return await apiDocument('desktop', {
-      version,
-      baseUrl: at === undefined ? undefined : `http://127.0.0.1:${at}`,
-    });
+    return at === undefined ? undefined : `http://127.0.0.1:${at}`;
   };
+  const document = async (): Promise<JsonObject> =>
+    await apiDocument('desktop', { version, baseUrl: origin() });
 
   app.get('/healthz', { config: json }, async () => ({
     status: 'ok',
@@ -61,7 +62,11 @@ export function agentDocuments(app: ApiApp, { version, port, metrics }: Document
     return JSON.stringify(await document());
   });
 
-  referenceRoutes(app, { document, introduction: INTRODUCTION, access: ACCESS });
+  referenceRoutes(app, {
+    document,
+    introduction: () => introduction(origin() ?? 'http://localhost:7390'),
+    access: ACCESS,
+  });
 
   if (metrics === undefined) return;
   app.get('/metrics', { config: { scope: 'api', produces: 'text/plain' } }, async (_request, reply) => {

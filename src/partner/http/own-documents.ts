@@ -41,7 +41,11 @@ export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }:
     reply.type(JSON_TYPE);
     return JSON.stringify(await document());
   });
-  referenceRoutes(app, { document, introduction: INTRODUCTION, access: ACCESS });
+  referenceRoutes(app, {
+    document,
+    introduction: () => introduction(baseUrl() ?? 'https://SERVICE'),
+    access: ACCESS,
+  });
   if (metrics === undefined) return;
   app.get('/metrics', { config: { scope: 'public', produces: 'text/plain' } }, async (_request, reply) => {
     const { type, text } = await metrics();
@@ -50,11 +54,13 @@ export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }:
   });
 }
 
-const INTRODUCTION = String.raw`<p>Each path below stands under <code>${PARTNER_PREFIX}</code>.
+const introduction = (
+  origin: string,
+): string => String.raw`<p>Each path below stands under <code>${PARTNER_PREFIX}</code>.
 The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
-<pre>curl -s https://SERVICE${PARTNER_PREFIX}/account -H 'Authorization: Bearer hfp_…'
-curl -s https://SERVICE${PARTNER_PREFIX}/customers -H 'Authorization: Bearer hfp_…' \
+<pre>curl -s ${origin}${PARTNER_PREFIX}/account -H 'Authorization: Bearer hfp_…'
+curl -s ${origin}${PARTNER_PREFIX}/customers -H 'Authorization: Bearer hfp_…' \
   -H 'Content-Type: application/json' -d '{"name": "Bakery Moreau"}'</pre>`;
 
 /** What is typed here stays in the page: it is gone when the page is closed. */
