@@ -157,7 +157,7 @@ ${bold('Begin with')}
   ${first.padEnd(column)}    makes a repository of its own and saves the directory
   ${help.padEnd(column)}    explains one command
 
-Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, else the one that "start" made.
+Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, else the default destination of the settings.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some files could not be read, 10 no repository,
 11 locked, 12 wrong passphrase, 130 interrupted.
 `;

@@ -37,7 +37,7 @@ export async function run(words: readonly string[]): Promise<void> {
     clock: systemClock,
     signal: interrupts.signal,
     exitCode: EXIT.ok,
-    afterInterrupt: '',
+    outcome: '',
   };
   const waits = startTellingWaits(process.stderr, process.env, words, () => systemClock.monotonic());
   try {
@@ -91,7 +91,7 @@ async function report(
   }
   const { red } = createStyles(wantsColor(context.stderr, context.env));
   if (isAbort(error)) context.stderr.write(`${interruptText(context)}\n`);
-  else context.stderr.write(`${red('Error:')} ${describeError(error, context.env)}\n`);
+  else context.stderr.write(`${red('Error:')} ${failureText(error, context)}\n`);
 }
 
 /** Looks at the raw words: it is also needed before the options are parsed, and when parsing fails. */
@@ -102,12 +102,19 @@ function wantsJson(words: readonly string[]): boolean {
 
 function errorObject(error: unknown, context: Context): object {
   if (isAbort(error))
-    return { type: 'error', code: 'INTERRUPTED', message: 'Interrupted', hint: context.afterInterrupt };
+    return { type: 'error', code: 'INTERRUPTED', message: 'Interrupted', hint: context.outcome };
   const [message = ''] = describeError(error, {}).split('\n');
   if (!(error instanceof HoldfastError)) return { type: 'error', code: 'INTERNAL_ERROR', message, hint: '' };
   return { type: 'error', code: error.code, message, hint: error.hint };
 }
 
+function failureText(error: unknown, { env, outcome }: Context): string {
+  const text = describeError(error, env);
+  return error instanceof HoldfastError && error.side === 'destination' && outcome !== ''
+    ? `${text}\n${outcome}`
+    : text;
+}
+
 function interruptText(context: Context): string {
-  return ['Interrupted.', context.afterInterrupt].filter((text) => text !== '').join('\n');
+  return ['Interrupted.', context.outcome].filter((text) => text !== '').join('\n');
 }

@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { retryAfterMs as askedMs } from '../base/web/retry-after.ts';
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
 import type { DestinationKind, Retry } from '../base/errors.ts';
+import { cannot } from './failed-action.ts';
 import { formatBytes } from '../base/units.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/web/proxy-trouble.ts';
 import { tlsTrouble } from '../base/web/trusted-authorities.ts';
@@ -298,7 +299,6 @@ export function failure(
   cause?: unknown,
   answer?: WebAnswer,
 ): DestinationError {
-  const subject = key === undefined ? url : `${key} in ${url}`;
   const found = answer?.code ?? networkCode(cause);
   const code = found === undefined || OF_LIBRARIES.test(found) ? undefined : found;
   const name = code === undefined ? '' : ` (${code.slice(0, 60)})`;
@@ -306,7 +306,7 @@ export function failure(
   const words = answer?.words?.replace(/[.!]$/, '');
   const detail = `${name}${words === undefined ? '' : `. It says: "${words}"`}`;
   const reason = `${what}${size}${detail}`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: ${reason}`, {
+  return new DestinationError(kind, `${cannot(op, url, key)}: ${reason}`, {
     op,
     what: reason,
     hint,

@@ -38,11 +38,8 @@ export function sendersOf(settings: NoticeSettings, secrets: NoticeSecrets, cloc
 function withSecret(source: SecretSource | null, make: (secret: Secret | null) => Sender): Sender {
   const plain = make(null);
   if (source === null) return plain;
-  const { name, everything, keeps } = plain;
   return {
-    name,
-    everything,
-    keeps,
+    ...plain,
     send: async (notice, signal) => await make(await lookUp(source, signal)).send(notice, signal),
     close: () => undefined,
   };

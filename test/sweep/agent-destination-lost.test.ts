@@ -188,7 +188,7 @@ describe('in the middle of a backup, a file system', () => {
       snapshot_id: null,
       error: {
         code: 'DESTINATION_ERROR',
-        message: expect.stringMatching(/read-only.*Mount the destination writable/),
+        message: expect.stringMatching(/read-only.*Mount it so that it can be written to/),
       },
     });
     await expectSound(source);

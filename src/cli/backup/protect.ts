@@ -6,7 +6,7 @@ import { printable } from '../terminal/terminal.ts';
 
 /** The snapshot is complete by then, so what cannot be protected is only warned of. */
 export async function protect(repository: Repository, context: Context): Promise<void> {
-  context.afterInterrupt = 'The snapshot is made. The next backup goes on with protecting what it needs.';
+  context.outcome = 'The snapshot is made. The next backup goes on with protecting what it needs.';
   const protection = await extendProtection(repository, context.signal);
   const warning = protection && protectionWarning(protection);
   if (warning !== undefined) context.stderr.write(`Warning: ${printable(warning)}\n`);

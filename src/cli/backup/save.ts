@@ -101,7 +101,7 @@ async function withProgress<T>(
   const { out } = context;
   const json = options.json === true;
   const progress = openProgress('Backing up', options, context);
-  context.afterInterrupt =
+  context.outcome =
     'No snapshot was made. To continue, run the same command again: what is stored already is kept and used.';
   const watch = watchArchive({
     progress,

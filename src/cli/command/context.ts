@@ -19,6 +19,6 @@ export interface Context {
   readonly signal: AbortSignal;
   /** 0 unless a command says otherwise. */
   exitCode: number;
-  /** For the message of an interrupted command: what its next run will do. */
-  afterInterrupt: string;
+  /** What a command that is interrupted, or that its destination fails, has achieved, and how to go on. Empty when nothing is to be said. */
+  outcome: string;
 }

@@ -60,11 +60,19 @@ function explain(error: unknown): readonly string[] {
   const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error).filter(isForPeople);
   for (const cause of causes.slice(0, MOST_CAUSES)) {
     const text = messageOf(cause);
-    if (!said.some((line) => line.toLowerCase().includes(text.toLowerCase()))) said.push(text);
+    if (!said.some((line) => repeats(line, text))) said.push(text);
   }
   const [what = '', ...why] = said;
   const hint = textField(error, 'hint') || (expected ? '' : DEFECT_HINT);
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
+}
+
+/** Whether a line says already what the text says: the same words, or the code of the file system that it only spells out. */
+function repeats(line: string, text: string): boolean {
+  const code = /^(?:ENOSPC|EDQUOT|EROFS|EIO)(?=: )/.exec(text)?.[0];
+  return (
+    line.toLowerCase().includes(text.toLowerCase()) || (code !== undefined && line.includes(`(${code})`))
+  );
 }
 
 /** True for errors of this program and of system calls. The wording of libraries is not shown. */

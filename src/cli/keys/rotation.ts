@@ -144,7 +144,7 @@ async function rekeyWithProgress(
       bytesTotal: todo?.bytes ?? null,
       errors: 0,
     });
-  context.afterInterrupt = 'Everything can be read as before. Run the same command again to continue.';
+  context.outcome = 'Everything can be read as before. Run the same command again to continue.';
   const { maxRepack } = options;
   try {
     return await rekey(

@@ -203,7 +203,7 @@ async function run(
 ): Promise<void> {
   const { out, signal } = context;
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
-  context.afterInterrupt = 'Files restored so far are whole. Run the same command again to continue.';
+  context.outcome = 'Files restored so far are whole. Run the same command again to continue.';
   try {
     const observer = watchRestore(progress, options, out);
     const summary = await restore(request, observer, signal);

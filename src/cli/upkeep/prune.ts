@@ -111,7 +111,7 @@ async function pruneWithProgress(
       bytesTotal: null,
       errors: 0,
     });
-  context.afterInterrupt = 'Nothing that a snapshot needs is gone. Run the same command again to continue.';
+  context.outcome = 'Nothing that a snapshot needs is gone. Run the same command again to continue.';
   try {
     return await prune(
       repository,

@@ -2,6 +2,7 @@
 import { allowWriteCommand, runsAsService } from '../../base/allow-write.ts';
 import { DestinationError, errnoOf, isAbort } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
+import { cannot } from '../failed-action.ts';
 
 /** The call that failed, for the message. */
 export interface FileAction {
@@ -43,7 +44,12 @@ const meanings: Readonly<Record<string, Meaning>> = {
   EDQUOT: meaning('full', 'later', 'the disk quota is used up', freeSpace),
   EACCES: meaning('denied', 'never', 'permission is denied', permissions),
   EPERM: meaning('denied', 'never', 'the operation is not permitted', permissions),
-  EROFS: meaning('denied', 'never', 'the file system is read-only', 'Mount the destination writable.'),
+  EROFS: meaning(
+    'denied',
+    'never',
+    'the file system is read-only',
+    'Mount it so that it can be written to. If it became read-only by itself, its disk may be failing: look into the system log.',
+  ),
   ENOENT: gone,
   ENOTDIR: meaning('unsupported', 'never', 'a file is where a directory should be', directoryWanted),
   EISDIR: meaning('unsupported', 'never', 'a directory is where a file should be', directoryWanted),
@@ -93,8 +99,8 @@ export function storageError(error: unknown, action: FileAction): unknown {
   if (errno === undefined || !errnoName.test(errno)) return error;
   if (error instanceof DestinationError || isAbort(error)) return error;
   const { kind, retry, what, hint } = meanings[errno] ?? broken;
-  const subject = action.key === undefined ? action.directory : `${action.key} in ${action.directory}`;
-  return new DestinationError(kind, `Cannot ${action.op} ${subject}: ${what} (${errno})`, {
+  const call = cannot(action.op, action.directory, action.key);
+  return new DestinationError(kind, `${call}: ${what} (${errno})`, {
     op: action.op,
     hint: errno === 'EROFS' ? `${hint}${whereServiceMayWrite(action)}` : hint,
     retry,

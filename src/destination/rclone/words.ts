@@ -1,6 +1,7 @@
 /** What rclone's error messages mean for a destination. */
 import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
+import { cannot } from '../failed-action.ts';
 import { saysProtected } from '../http-failure.ts';
 
 /** Messages of the storages that rclone reaches, when they no longer accept the account or deny it something. */
@@ -117,8 +118,7 @@ export function refusal(text: string, op: string, key: string, url: string): Des
     'unreachable' as const,
     'Check the network, and try rclone itself.',
   ];
-  const subject = key === '' ? url : `${key} in ${url}`;
-  return new DestinationError(kind, `Cannot ${op} ${subject}: rclone says: ${plainWords(text)}`, {
+  return new DestinationError(kind, `${cannot(op, url, key)}: rclone says: ${plainWords(text)}`, {
     op,
     hint,
     retry: kind === 'denied' || kind === 'unsupported' ? 'never' : 'later',

@@ -1,6 +1,7 @@
 /** What the answers of an SFTP server mean for a destination. */
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
+import { cannot } from '../failed-action.ts';
 import { saysFull } from '../http-failure.ts';
 
 /** Status codes of SFTP version 3, and those of later versions that some servers send regardless. */
@@ -98,9 +99,8 @@ export function answerError(error: unknown, { op, url, key }: SftpAction): unkno
   if (status === undefined) return error;
   const isFull = error instanceof Error && saysFull(error.message);
   const { kind, what, hint, retry } = isFull ? noSpace : (meanings[status] ?? otherwise);
-  const subject = key === undefined ? url : `${key} in ${url}`;
   const words = error instanceof Error && error.message !== '' ? `, "${error.message.slice(0, 200)}"` : '';
-  return new DestinationError(kind, `Cannot ${op} ${subject}: ${what} (status ${status}${words})`, {
+  return new DestinationError(kind, `${cannot(op, url, key)}: ${what} (status ${status}${words})`, {
     op,
     hint,
     retry,
@@ -137,7 +137,7 @@ export function lostFromSight({ op, url, key = '' }: SftpAction, cause: unknown)
 }
 
 export function full({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
-  return new DestinationError('full', `Cannot ${op} ${key} in ${url}: no space is left on the server`, {
+  return new DestinationError('full', `${cannot(op, url, key)}: no space is left on the server`, {
     op,
     hint: 'Free some space on the destination or choose another one.',
     retry: 'later',
@@ -149,7 +149,7 @@ export function full({ op, url, key = '' }: SftpAction, cause: unknown): Destina
 /** The error for a file that can be created but not written to. */
 export function takesNoMore({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
   const what = 'the server writes no more bytes, as when the quota of the account is used up';
-  return new DestinationError('full', `Cannot ${op} ${key} in ${url}: ${what}`, {
+  return new DestinationError('full', `${cannot(op, url, key)}: ${what}`, {
     op,
     hint: 'Free some space on the destination, or get more. If there is room, look into the server’s log: its disk may be broken.',
     retry: 'later',

@@ -20,7 +20,7 @@ function interrupted(): Context {
     clock: systemClock,
     signal,
     exitCode: 0,
-    afterInterrupt: '',
+    outcome: '',
   };
 }
 
