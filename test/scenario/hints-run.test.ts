@@ -111,6 +111,7 @@ function followHints(say: Say, program: string, directory: string): void {
 describe('what is said to be typed works', () => {
   test.runIf(canNpm)('by npm start, in the folder of the program', () => {
     followHints((words) => onTerminal(`npm start -- ${words}`, clone), 'npm start --', clone);
+    expect(onTerminal('npm start -- --help', clone).said).toContain('Usage: npm start -- COMMAND');
   });
 
   test.runIf(canNpm)('by the path, in the folder of the program', () => {
