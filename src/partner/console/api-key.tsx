@@ -5,7 +5,7 @@ import type { ApiApp } from '../../api/framework/route.ts';
 import { PARTNER_PREFIX } from '../request/prefix.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
 import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { askFirst, button, field, form, type Problems } from './form-fields.tsx';

@@ -13,7 +13,7 @@ import type { NewEnrollmentToken } from '../store/enrollment.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
 import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';

@@ -1,7 +1,7 @@
 /** Shows errors of the settings page as pages that say what to do. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../api/wire/api-error.ts';
-import { Logo } from '../../ui/components/logo.tsx';
+import { Logo } from '../../ui/components/frame.tsx';
 import { sendPage } from './page.tsx';
 import { CONSOLE_PREFIX } from './prefix.ts';
 

@@ -2,7 +2,7 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { button, field, form, hidden, type Problems } from './form-fields.tsx';

@@ -4,7 +4,7 @@ import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { isPassword } from '../secrets/passwords.ts';
 import type { PartnerLogin } from '../store/partners.ts';
-import { Logo } from '../../ui/components/logo.tsx';
+import { Logo } from '../../ui/components/frame.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { button, field, hidden, type Problems } from './form-fields.tsx';
 import { type Form, FormBody } from './form.ts';

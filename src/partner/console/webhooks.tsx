@@ -10,7 +10,7 @@ import { MOST_ENDPOINTS, type WebhookEndpoint } from '../store/webhook-endpoints
 import { newWebhookSecret } from '../webhooks/secrets.ts';
 import { parseTarget } from '../webhooks/target.ts';
 import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, Empty, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';

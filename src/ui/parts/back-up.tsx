@@ -1,7 +1,11 @@
-/** Backs sources up at once, each to its own destinations. */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { OverviewSource } from '../../api/schemas/page/overview.ts';
 import { ask, type AskError } from '../agent/ask.ts';
-import { asAskError } from '../agent/use-asked.ts';
+import { useOverviewAgain } from '../agent/overview.ts';
+import { asAskError, useAction } from '../agent/use-asked.ts';
+import { Path } from '../components/own-text.tsx';
+import { Problem } from '../components/problem.tsx';
 
 export interface AskedBackup {
   readonly path: string;
@@ -15,7 +19,7 @@ export interface Refusal {
   readonly error: AskError;
 }
 
-export interface Begun {
+interface Begun {
   /** How many backups were started: one to each destination. */
   readonly backups: number;
   readonly refusals: readonly Refusal[];
@@ -50,4 +54,44 @@ export async function backUp(sources: readonly AskedBackup[]): Promise<Begun> {
     }
   }
   return { backups, refusals };
+}
+
+export interface BackUp extends Begun {
+  readonly isBusy: boolean;
+  readonly run: () => Promise<void>;
+}
+
+const NOTHING: Begun = { backups: 0, refusals: [] };
+
+/** The state of a button that backs up rows of the overview, and the outcome. */
+export function useBackUp(rows: readonly Pick<OverviewSource, 'path' | 'destination'>[]): BackUp {
+  const again = useOverviewAgain();
+  const [begun, setBegun] = useState(NOTHING);
+  const { isBusy, run } = useAction(async () => {
+    setBegun(NOTHING);
+    setBegun(await backUp(askedOfRows(rows)));
+    again();
+  });
+  return { ...begun, isBusy, run };
+}
+
+/** Shows which sources are not backed up although the user asked for it, and why. */
+export function Refusals({ of: refusals }: { readonly of: readonly Refusal[] }): JSX.Element {
+  // Groups equal reasons, as a fault of the agent is the same for all sources.
+  const groups = Map.groupBy(refusals, ({ error: { code, message } }) => `${code} ${message}`);
+  return (
+    <>
+      {[...groups].map(([reason, alike]) => (
+        <Problem key={reason} error={alike[0]?.error}>
+          <ul class="plain-list">
+            {alike.map(({ path }) => (
+              <li key={path}>
+                <Path>{path}</Path>
+              </li>
+            ))}
+          </ul>
+        </Problem>
+      ))}
+    </>
+  );
 }

@@ -1,8 +1,11 @@
-/** Turns a statement of the agent into a sentence in the reader's language. */
+/** Turns a statement of the agent into a sentence in the reader's language, and shows it. */
+import type { JSX } from 'preact';
 import type { Headline, Statement } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Filled, Path, visible } from '../../components/own-text.tsx';
 import { formatAge, formatBytes, formatCount, formatList, formatSpan } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { visible } from '../../components/own-text.tsx';
+import { withPlaceNames } from '../../parts/place.tsx';
 
 export interface Sentence {
   /** Each `{}` is replaced by the next of `own`. */
@@ -16,6 +19,7 @@ interface Check {
   readonly message: string;
 }
 
+/** Turns a statement of the agent into a sentence in the reader's language. */
 export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Date.now()): Sentence {
   const { code, since, to, names, reason, figures } = said;
   const number = (figure: string): number => figures[figure] ?? 0;
@@ -74,4 +78,18 @@ function nameOf(name: string): string {
 /** `4 minutes ago`; less than a minute is `just now`. */
 export function agoOf(at: string | number, nowMs = Date.now()): string {
   return Math.abs(new Date(at).getTime() - nowMs) < 60_000 ? t.overview.justNow : formatAge(at, nowMs);
+}
+
+/** A statement as a sentence in which names that the user chose stand out from the words around them. */
+export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
+  const { checks, destinations } = useOverview();
+  const { text, own } = sentenceOf(withPlaceNames(statement, destinations), checks);
+  return (
+    <Filled
+      text={text}
+      parts={own.map((path) => (
+        <Path key={path}>{path}</Path>
+      ))}
+    />
+  );
 }
