@@ -1,10 +1,9 @@
 /** Documents of the agent outside the versioned paths, without an envelope: health, metrics, API description. */
 import { docsPage, STYLE_SHA256 } from '../framework/docs-page.ts';
 import { JSON_TYPE } from '../framework/framework.ts';
-import type { MetricsText } from '../wire/metrics-text.ts';
+import type { ApiApp, MetricsText } from '../framework/route.ts';
 import { apiDocument, type JsonObject } from '../framework/api-document.ts';
-import type { ApiApp } from '../framework/route.ts';
-import { policyWithStyle } from '../wire/security-headers.ts';
+import { policyWithStyle } from '../wire/headers.ts';
 
 export interface DocumentParts {
   /** Version of the program. */

@@ -1,7 +1,7 @@
 /** What the page needs when somebody chooses what to protect and where to. Its code is loaded on first use. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { timestamp, maybeTimestamp } from '../../api/presentation/time.ts';
+import { timestamp, maybeTimestamp } from '../../api/presentation/values.ts';
 import type { DestinationWish, EstimateWish, ProtectParts } from '../../api/page/protect-parts.ts';
 import type {
   DestinationItem,

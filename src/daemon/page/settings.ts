@@ -1,7 +1,7 @@
 /** The agent's side of the page's settings: previews, the account, and the data for support. Loaded on first use. */
 import { hostname } from 'node:os';
 import type { PageSettings } from '../../api/page/settings-area.ts';
-import { timestamp } from '../../api/presentation/time.ts';
+import { timestamp } from '../../api/presentation/values.ts';
 import { installedVersion } from '../../base/program-version.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/redact.ts';

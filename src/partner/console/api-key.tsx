@@ -2,23 +2,18 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { PARTNER_PREFIX } from '../request/prefix.ts';
+import { PARTNER_PREFIX } from '../resources/values.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
 import { Actions } from '../../ui/components/button.tsx';
 import { Secret } from '../../ui/components/own-text.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { askFirst, button, field, form, type Problems } from './form-fields.tsx';
-import { FormBody } from './form.ts';
-import { ownAddress } from './guard.ts';
+import { askFirst, button, field, form, FormBody, once, onceField, type Problems } from './forms.tsx';
+import { ownAddress, pageActor, type Visitor, visitorOf } from './visitor.ts';
 import type { JSX } from 'preact';
-import { DoneQuery, noticeFor, ONCE } from './notices.ts';
-import { once, onceField } from './once.ts';
-import { type Notice, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { DoneQuery, type Notice, noticeFor, ONCE, sendPage } from './page.tsx';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { maybeTime, own, shownTime, tag } from './shown.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/api`;
 const LONGEST_NAME = 100;

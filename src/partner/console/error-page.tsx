@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../api/wire/api-error.ts';
 import { Logo } from '../../ui/components/frame.tsx';
 import { sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import { CONSOLE_PREFIX } from './routes.ts';
 
 /** Title and advice for codes whose API messages would mislead here. */
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {

@@ -1,13 +1,13 @@
 /** Documents of the service outside the versioned paths, without an envelope: health, metrics, API description. */
-import type { MetricsText } from '../../api/wire/metrics-text.ts';
-import { ApiError } from '../../api/wire/api-error.ts';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { apiDocument, type JsonObject } from '../../api/framework/api-document.ts';
 import { docsPage, STYLE_SHA256 } from '../../api/framework/docs-page.ts';
 import { JSON_TYPE } from '../../api/framework/framework.ts';
-import { apiDocument, type JsonObject } from '../../api/framework/api-document.ts';
-import type { ApiApp } from '../../api/framework/route.ts';
-import { policyWithStyle } from '../../api/wire/security-headers.ts';
+import type { ApiApp, MetricsText } from '../../api/framework/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { policyWithStyle } from '../../api/wire/headers.ts';
+import { PARTNER_PREFIX } from '../resources/values.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { PARTNER_PREFIX } from '../request/prefix.ts';
 
 export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;
@@ -61,3 +61,21 @@ The description for programs is <a href="/openapi.json"><code>/openapi.json</cod
 <pre>curl -s https://SERVICE${PARTNER_PREFIX}/account -H 'Authorization: Bearer hfp_…'
 curl -s https://SERVICE${PARTNER_PREFIX}/customers -H 'Authorization: Bearer hfp_…' \
   -H 'Content-Type: application/json' -d '{"name": "Bakery Moreau"}'</pre>`;
+
+export interface PartnerMetrics {
+  text(): Promise<MetricsText>;
+}
+
+/** Metrics of this instance for Prometheus. None of them is about a single partner or customer. */
+export function createPartnerMetrics(version: string): PartnerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'holdfast_partner_info',
+    help: 'The version of the service, as a label.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  return { text: async () => ({ type: registry.contentType, text: await registry.metrics() }) };
+}

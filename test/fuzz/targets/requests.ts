@@ -1,6 +1,6 @@
 /** Values of requests to the APIs: bodies, cursors, paths, times, headers, and the XML of WebDAV. */
 import { ApiError } from '../../../src/api/wire/api-error.ts';
-import { readRange } from '../../../src/api/wire/content-range.ts';
+import { readRange } from '../../../src/api/wire/headers.ts';
 import { createCursors } from '../../../src/api/wire/cursor.ts';
 import { parseJsonBody } from '../../../src/api/wire/json-body.ts';
 import { DEFAULT_LIMITS } from '../../../src/api/wire/limits.ts';
@@ -16,7 +16,7 @@ import { WEBDAV_ROOT, encodeNames, readWebdavTarget } from '../../../src/api/web
 import { HoldfastError } from '../../../src/base/errors.ts';
 import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/cursor.ts';
 
-import { parseForm } from '../../../src/partner/console/form.ts';
+import { parseForm } from '../../../src/partner/console/forms.tsx';
 import { parseMultistatus } from '../../support/parsed-multistatus.ts';
 import { changeJson, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { FuzzTarget, TargetTable, Verdict } from '../target.ts';
@@ -121,11 +121,7 @@ export const REQUESTS: TargetTable<'requests'> = {
     },
   }),
   'request-values': () => ({
-    files: [
-      'src/api/routes/request-values.ts',
-      'src/api/wire/content-range.ts',
-      'src/partner/console/form.ts',
-    ],
+    files: ['src/api/routes/request-values.ts', 'src/api/wire/headers.ts', 'src/partner/console/forms.tsx'],
     seeds: [
       numbered(0, '/home/ana/ü'),
       numbered(1, Buffer.from('/home/\xff', 'latin1').toString('base64')),

@@ -1,7 +1,7 @@
 /** Turns the folder of snapshots for file managers on and off. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/webdav.ts';
+import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
 import { shellWord } from '../../agent/program.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';

@@ -1,8 +1,42 @@
-/** Signs what a device's customer may use, so that the agent can rely on it while the service is unreachable. */
+/** Signs orders and plans as compact JWS with Ed25519. An agent verifies them with the key that it received at enrollment. */
 import { createHash } from 'node:crypto';
+import { type JWTPayload, SignJWT } from 'jose';
 import type { SigningKey } from '../secrets/keys.ts';
 import type { DeviceCaller } from '../store/devices.ts';
-import { seconds, sign } from './signature.ts';
+import type { Order } from '../store/orders.ts';
+
+/** Each kind of document has its own type, so that none can be mistaken for another. */
+export type DocumentType = 'holdfast-plan+jwt' | 'holdfast-order+jwt';
+
+async function sign(
+  { privateKey, kid }: SigningKey,
+  type: DocumentType,
+  claims: JWTPayload,
+): Promise<string> {
+  return await new SignJWT(claims).setProtectedHeader({ alg: 'EdDSA', typ: type, kid }).sign(privateKey);
+}
+
+/** The public key as a JSON Web Key (RFC 8037). */
+export function publicJwk({ publicKey, kid }: SigningKey) {
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  return { kty: 'OKP' as const, crv: 'Ed25519' as const, x, kid };
+}
+
+/** Times of signed documents are whole seconds (RFC 7519). */
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+/** Signs an order for a single device. It is valid once, and for an hour at most. */
+export async function signOrder(order: Order, signing: SigningKey): Promise<string> {
+  return await sign(signing, 'holdfast-order+jwt', {
+    jti: order.id,
+    aud: order.deviceId,
+    iat: seconds(order.createdAt),
+    exp: seconds(order.expiresAt),
+    order: order.kind,
+  });
+}
 
 export interface SignedPlan {
   readonly revision: string;
