@@ -16,7 +16,7 @@ import type { Catalogs } from '../snapshots/catalogs.ts';
 import type { Newest } from '../doctor/versions.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { zoneOf } from '../jobs/planning.ts';
-import { retentionRules } from '../jobs/retention-rules.ts';
+import { retentionRules } from '../jobs/prepare-job.ts';
 
 export interface PageSettingsParts {
   readonly stateDirectory: string;

@@ -14,7 +14,7 @@ import {
 import { parsePropfind } from '../../../src/api/webdav/propfind-body.ts';
 import { WEBDAV_ROOT, encodeNames, readWebdavTarget } from '../../../src/api/webdav/target.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
-import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/list-order.ts';
 
 import { parseForm } from '../../../src/partner/console/forms.tsx';
 import { parseMultistatus } from '../../support/parsed-multistatus.ts';
@@ -104,7 +104,7 @@ export const REQUESTS: TargetTable<'requests'> = {
   }),
   // The input is the JSON inside of it.
   'catalog-cursor': () => ({
-    files: ['src/catalog/answers/cursor.ts'],
+    files: ['src/catalog/answers/list-order.ts'],
     seeds: [Buffer.from(JSON.stringify(Object.values(LIST))), Buffer.from('["e","files path",[],5,0]')],
     maxBytes: 8_192,
     change: changeJson,

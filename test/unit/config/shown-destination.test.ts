@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownDestination } from '../../../src/config/shown-destination.ts';
+import { shownDestination } from '../../../src/config/embedded-repository.ts';
 import { placeName } from '../../../src/ui/parts/place.tsx';
 
 const embedded = { name: 'default', url: '/state/repository', passphrase: null };

@@ -1,10 +1,11 @@
-/** Estimates the total work of a running backup, as far as it is known. */
+/** The progress of a job: its expected totals, and what is done while it reads faster than it uploads. */
 import {
-  startSizeScan,
   type ExpectedTotals,
   type ScanRequest,
   type SizeScan,
+  startSizeScan,
 } from '../archiver/walk/size-scan.ts';
+import type { JobRepository } from './open-repository.ts';
 
 /** When at least this much more than last time was found, as bytes and as a share, the last total is no longer used. */
 const GROWN_BYTES = 64 * 1024 * 1024;
@@ -21,8 +22,8 @@ export interface Expectation extends AsyncDisposable {
 }
 
 /**
- * Expects the totals of the last time. When there are none, or the source has grown far beyond them, everything is
- * counted while the backup runs.
+ * Estimates the total work of a running backup, as far as it is known. Expects the totals of the last time. When there
+ * are none, or the source has grown far beyond them, everything is counted while the backup runs.
  */
 export function expectTotals(
   { sources, exclude, changes }: ExpectedRequest,
@@ -41,5 +42,30 @@ export function expectTotals(
       return scan?.totals;
     },
     [Symbol.asyncDispose]: async () => await scan?.stop(),
+  };
+}
+
+export interface ReadAndHanded {
+  /** Bytes that only have to be sent. */
+  readonly bytesDone: number;
+  /** Of these, the bytes that were read. */
+  readonly bytesRead: number;
+  /** Bytes of packs that were sent or are being sent. */
+  readonly bytesHanded: number;
+}
+
+/**
+ * The progress of a job that reads faster than it uploads: packs in memory may take minutes to send. Returns a function
+ * for the bytes that are done. Under an upload limit, bytes that were read count once they are sent. The result never
+ * decreases.
+ */
+export function doneUnderLimit(upload: JobRepository['upload']): (now: ReadAndHanded) => number {
+  const sentBefore = upload.passed;
+  let most = 0;
+  return ({ bytesDone, bytesRead, bytesHanded }) => {
+    const share = bytesHanded === 0 ? 0 : Math.min(1, (upload.passed - sentBefore) / bytesHanded);
+    const underWay = upload.limited ? bytesRead * (1 - share) : 0;
+    most = Math.max(most, bytesDone - underWay);
+    return most;
   };
 }
