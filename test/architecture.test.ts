@@ -293,8 +293,8 @@ const NATIVE: Readonly<Record<string, string | readonly string[]>> = {
   '@node-rs/argon2': ['codec/kdf.ts', 'partner/secrets/passwords.ts'],
   '@parcel/watcher': 'watch/native-watcher.ts',
   nodemailer: 'notify/email.ts',
-  'prom-client': ['notify/metrics.ts', 'partner/metrics.ts'],
-  'ipaddr.js': ['partner/request/network.ts', 'partner/webhooks/public-address.ts'],
+  'prom-client': ['notify/metrics.ts', 'partner/http/own-documents.ts'],
+  'ipaddr.js': ['partner/request/network.ts', 'partner/webhooks/target.ts'],
   pg: 'partner/store/postgres.ts',
 };
 

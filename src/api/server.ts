@@ -10,7 +10,7 @@ import { agentDocuments } from './routes/agent-documents.ts';
 import { ApiError } from './wire/api-error.ts';
 import { authRoutes } from './routes/auth-routes.ts';
 import { backupRoutes } from './routes/backup-routes.ts';
-import { clientAt, createClients, type Clients } from './access/clients.ts';
+import { clientAt, type Clients, createClients } from './access/clients.ts';
 import { createConnectionShares } from './connections/shares.ts';
 import { type ConnectionEvents, createHttpServer, type PatientResponses } from './connections/http-server.ts';
 import { createCredentials, type Credentials } from './access/credentials.ts';
@@ -18,7 +18,7 @@ import { createCursors } from './wire/cursor.ts';
 import { eventRoutes } from './routes/event-routes.ts';
 import { filesRoutes } from './routes/files-routes.ts';
 import { createFramework } from './framework/framework.ts';
-import { hostRefusal } from './access/host-guard.ts';
+import { hostRefusal } from './access/foreign-pages.ts';
 import {
   type ApiLimits,
   DEFAULT_LIMITS,
@@ -26,10 +26,10 @@ import {
   type PartnerPlan,
   type RequestLimit,
 } from './wire/limits.ts';
-import { endServer, listenOnLoopback, type Listening } from './connections/listening.ts';
+import { endServer, type Listening, listenOnLoopback } from './connections/listening.ts';
 import { answerRaw, malformedRequest } from './connections/malformed-requests.ts';
 import { operationRoutes } from './routes/operation-routes.ts';
-import type { MetricsText } from './wire/metrics-text.ts';
+import { type ApiApp, type MetricsText, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
 import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
 import { type PageSettings, settingsArea } from './page/settings-area.ts';
 import { webdavRoutes } from './page/webdav-routes.ts';
@@ -41,7 +41,6 @@ import { installHooks } from './framework/plugin-order.ts';
 import { createRateLimits, quotaHeaders, type RateLimits } from './access/rate-limits.ts';
 import type { ResourceParts, SettingsFile } from './routes/resource-parts.ts';
 import { restoreRoutes } from './routes/restore-routes.ts';
-import { type ApiApp, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
 import { createRouteTable, type RouteTable } from './framework/route-table.ts';
 import { settingsRoutes } from './routes/settings-routes.ts';
 import { snapshotRoutes } from './routes/snapshot-routes.ts';

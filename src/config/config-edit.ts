@@ -5,11 +5,10 @@
 import { writeFileAtomically } from '../base/atomic-file.ts';
 import { RequestError } from '../base/errors.ts';
 import { withLockFile } from '../base/lock-file.ts';
-import { ConfigError, InvalidChange, shownKeyPath, type KeyPath } from './config-error.ts';
+import { ConfigError, InvalidChange, type KeyPath, shownKeyPath } from './config-error.ts';
 import { BYTE_ORDER_MARK } from './config-text.ts';
 import { APPEND, removeFromText, setInText } from './edit-text.ts';
-import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from './load.ts';
-import { requireNeverThere } from './never-there.ts';
+import { loadConfig, type LoadedConfig, NO_FILE, readConfig, requireNeverThere } from './load.ts';
 import { CONFIG_VERSION, type ConfigFile } from './schema.ts';
 import type { SettingsContext } from './settings-context.ts';
 

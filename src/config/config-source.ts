@@ -2,17 +2,24 @@
  * The configuration of the running agent: follows the file, and keeps the last valid settings whatever happens to it.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { HoldfastError, isAbort } from '../base/errors.ts';
+import { readFileIfPresent, writeFileAtomically } from '../base/atomic-file.ts';
 import type { Clock } from '../base/clock.ts';
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import { checkEdit, type ConfigChange, editConfig } from './config-edit.ts';
 import { ConfigError } from './config-error.ts';
-import { checkEdit, editConfig, type ConfigChange } from './config-edit.ts';
 import { defaultSettings } from './effective-settings.ts';
-import { watchFile, type FileWatch } from './file-watch.ts';
-import { readLastGood, saveLastGood } from './last-good.ts';
-import { NO_FILE, readConfig, type LoadedConfig } from './load.ts';
-import { missingConfig } from './never-there.ts';
-import type { Settings } from './settings.ts';
+import { type FileWatch, watchFile } from './file-watch.ts';
+import {
+  firstLineOf,
+  lastGoodPath,
+  loadConfig,
+  type LoadedConfig,
+  missingConfig,
+  NO_FILE,
+  readConfig,
+} from './load.ts';
 import type { SettingsContext } from './settings-context.ts';
+import type { Settings } from './settings.ts';
 
 export interface ConfigState {
   readonly status: 'ok' | 'degraded';
@@ -296,4 +303,34 @@ function shown({ message, what, hint, problems: [first] }: ConfigError): ConfigS
     line: first?.line ?? null,
     column: first?.column ?? null,
   };
+}
+
+/** @throws {StateError} */
+export async function saveLastGood(
+  stateDirectory: string,
+  file: string,
+  { text }: Pick<LoadedConfig, 'text'>,
+): Promise<void> {
+  const path = lastGoodPath(stateDirectory);
+  const content = firstLineOf(file) + text;
+  if ((await readFileIfPresent(path))?.toString('utf8') === content) return;
+  await writeFileAtomically(path, content);
+}
+
+/**
+ * The last valid content of this file; undefined when there is none, or when it is no longer valid.
+ * @throws {StateError} when it cannot be read
+ */
+async function readLastGood(file: string, context: SettingsContext): Promise<LoadedConfig | undefined> {
+  const path = lastGoodPath(context.stateDirectory);
+  const content = (await readFileIfPresent(path))?.toString('utf8') ?? '';
+  const first = firstLineOf(file);
+  if (!content.startsWith(first)) return undefined;
+  try {
+    return loadConfig(path, Buffer.from(content.slice(first.length)), context);
+  } catch (error) {
+    // The file itself is invalid too, otherwise its copy would not be needed; the file's problem is the one to report.
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }

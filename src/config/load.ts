@@ -1,15 +1,17 @@
 /** Loads a configuration file into settings, or reports everything that is wrong with it. */
 import { createHash } from 'node:crypto';
+import { join } from 'node:path';
 import type { Node } from 'jsonc-parser';
-import { problemsError, type ConfigProblem } from './config-error.ts';
+import { readFileIfPresent } from '../base/atomic-file.ts';
+import { ConfigError, type ConfigProblem, problemsError } from './config-error.ts';
 import { decodeText } from './config-text.ts';
 import { buildSettings } from './effective-settings.ts';
 import { readConfigBytes } from './file-access.ts';
 import { parseText } from './parse.ts';
 import type { FilledConfig } from './schema.ts';
-import type { Settings } from './settings.ts';
-import { checkAgainstSchema, placeFaults, type Checked, type Fault } from './validate.ts';
 import type { SettingsContext } from './settings-context.ts';
+import type { Settings } from './settings.ts';
+import { checkAgainstSchema, type Checked, type Fault, placeFaults } from './validate.ts';
 
 export interface LoadedConfig {
   /** Without byte order mark. */
@@ -100,4 +102,36 @@ function thrown(file: string, [first, ...others]: readonly ConfigProblem[]): Err
     hint: '',
   } as const;
   return problemsError(file, [first ?? unknown, ...others]);
+}
+
+/**
+ * The first line of the copy names its file, so that the copy is not used for another one that is given by --config.
+ */
+export function firstLineOf(file: string): string {
+  return `// The last valid content of ${JSON.stringify(file)}, kept by Holdfast. Changes here have no effect.\n`;
+}
+
+/** Where the agent keeps the last valid content. */
+export function lastGoodPath(stateDirectory: string): string {
+  return join(stateDirectory, 'config.last-good.json');
+}
+
+/**
+ * Checks that a missing file never existed. If an agent has used the file, it is gone, and the agent still uses what it
+ * contained. Creating it anew would end the protection of everything it configured.
+ * @throws {ConfigError} CONFIG_MISSING; {StateError} when that cannot be found out
+ */
+export async function requireNeverThere(file: string, stateDirectory: string): Promise<void> {
+  const copy = lastGoodPath(stateDirectory);
+  const content = (await readFileIfPresent(copy))?.toString('utf8') ?? '';
+  if (content.startsWith(firstLineOf(file))) throw missingConfig(file, copy);
+}
+
+/** @param copy path of its last valid content, if there is any */
+export function missingConfig(file: string, copy?: string): ConfigError {
+  const there = copy === undefined ? '' : `: what it last held is in ${copy}`;
+  return new ConfigError('CONFIG_MISSING', `The configuration ${file} does not exist`, {
+    hint: `Put it back${there}. To begin anew with the defaults, write {} into it.`,
+    details: { file },
+  });
 }

@@ -1,9 +1,9 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { HoldfastError, RequestError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
-import { isFromRoot, isHome } from './settings-context.ts';
+import { secretInUrl } from '../base/url-secrets.ts';
 import { checkScheduleText } from './schedule-text.ts';
-import { checkLocation, checkWebUrl } from './url-text.ts';
+import { isFromRoot, isHome } from './settings-context.ts';
 
 /** Names of the formats in the schema. None is a standard format, which editors would check differently. */
 export type TextFormat = keyof typeof CHECKS;
@@ -124,4 +124,42 @@ function wrong(message: string, hint: string): RequestError {
 
 function short(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+/**
+ * Checks a web address: http or https, without a secret.
+ * @throws {RequestError} SECRET_IN_URL, INVALID_URL
+ */
+function checkWebUrl(text: string): void {
+  refuseSecretInUrl(
+    text,
+    'Take it out, and give it as a reference such as {"file": "/path"} where the setting has one.',
+  );
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new RequestError('INVALID_URL', 'This is not a web address', {
+      hint: 'Write it in full: https://host/path.',
+    });
+  }
+}
+
+/**
+ * Checks the path or URL of a destination. Which kinds of URL exist is checked by the destinations themselves.
+ * @throws {RequestError} SECRET_IN_URL, INVALID_DESTINATION
+ */
+function checkLocation(text: string): void {
+  refuseSecretInUrl(text, 'Take it out, and name a place for it in "passphrase" or "access".');
+  if (isPath(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return;
+  throw new RequestError('INVALID_DESTINATION', 'This is neither an absolute path nor a URL', {
+    hint: 'Write a directory in full (/mnt/backup, ~/backup) or a URL (file:///mnt/backup).',
+  });
+}
+
+function isPath(text: string): boolean {
+  return isFromRoot(text) || isHome(text);
+}
+
+/** The message does not repeat the URL. @throws {RequestError} SECRET_IN_URL */
+function refuseSecretInUrl(text: string, hint: string): void {
+  const where = isPath(text) ? undefined : secretInUrl(text);
+  if (where !== undefined) throw new RequestError('SECRET_IN_URL', `The URL contains ${where}`, { hint });
 }

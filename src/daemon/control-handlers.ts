@@ -8,7 +8,7 @@ import type { Agent } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
 import type { Membership } from '../enrollment/membership.ts';
 import type { Alarms } from './alarms/alarm-book.ts';
-import { destinationViews } from './places/destination-views.ts';
+import { destinationViews } from './places/reachability.ts';
 import type { Destinations } from './places/destinations.ts';
 
 export interface ControlParts {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbort } from '../base/errors.ts';
 import { createServerLogger, setLevel } from '../base/log.ts';
 import { openConfigSource, type ConfigSource } from '../config/config-source.ts';
-import { uploadLimitAt } from '../jobs/bandwidth.ts';
+import { uploadLimitAt } from '../jobs/conditions.ts';
 import { openAgentState } from '../jobs/open-state.ts';
 import type { DaemonOptions } from './daemon-options.ts';
 import { PlacedJobs } from './health/placed-jobs.ts';

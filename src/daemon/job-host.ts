@@ -1,23 +1,28 @@
 /** The agent's implementation of the runner's host. */
 import type { Logger } from 'pino';
+import type { Clock } from '../base/clock.ts';
+import type { Settings } from '../config/settings.ts';
 import type { StateDatabase } from '../db/state-database.ts';
+import type { Membership } from '../enrollment/membership.ts';
+import { type Circumstances, waitingReason } from '../jobs/conditions.ts';
 import type { JobHost } from '../jobs/job-host.ts';
-import type { JobSpec } from '../jobs/job.ts';
-import type { JobPlaces } from '../jobs/queue.ts';
+import type { Job, JobSpec, Wait } from '../jobs/job.ts';
+import type { PassPart } from '../jobs/pass.ts';
+import { isPersons, type JobPlaces } from '../jobs/queue.ts';
 import type { Surroundings } from './health/surroundings.ts';
-import { isFar, placeOf, type Destinations } from './places/destinations.ts';
-import type { DrillRecords } from './snapshots/drill-records.ts';
-import { sourceOf } from './sources/configured-source.ts';
 import {
   keepOutcome,
+  type KeepOutcome,
   keepRepository,
   tellOfJob,
-  type KeepOutcome,
   type TellOfJob,
 } from './jobs/after-job.ts';
 import type { JobEnds } from './jobs/job-ends.ts';
 import { prepareJob, type Preparing } from './jobs/prepare-job.ts';
-import { whyItWaits, type WaitingParts } from './jobs/why-it-waits.ts';
+import { isThroughNetwork } from './jobs/prepare-pass.ts';
+import { type Destinations, isFar, placeOf } from './places/destinations.ts';
+import type { DrillRecords } from './snapshots/drill-records.ts';
+import { sourceOf } from './sources/configured-source.ts';
 
 export interface JobHostParts
   extends Preparing, WaitingParts, Omit<KeepOutcome, 'destinations' | 'opened'>, Pick<TellOfJob, 'notifier'> {
@@ -63,4 +68,28 @@ function placesOf(destinations: Destinations, spec: JobSpec): JobPlaces {
     destination: place?.url ?? spec.destination,
     isFar: place === undefined || isFar(place),
   };
+}
+
+interface WaitingParts {
+  readonly membership: Pick<Membership, 'heldBack'>;
+  readonly settings: () => Settings;
+  readonly destinations: Destinations;
+  readonly circumstances: Circumstances;
+  readonly clock: Clock;
+}
+
+/** Why a job may not begin yet: the partner's plan, and the conditions of the settings. Null when it may run. */
+async function whyItWaits(
+  job: Job,
+  part: PassPart,
+  { membership, settings, destinations, circumstances, clock }: WaitingParts,
+): Promise<Wait | null> {
+  const held = isPersons(job.trigger) || job.type !== 'backup' ? null : membership.heldBack();
+  if (held !== null) return { code: held, params: {} };
+  const { conditions, timeZone } = settings();
+  const place = placeOf(destinations, job.spec.destination);
+  const remote = isThroughNetwork(job, part, destinations);
+  const destinationPresent = place === undefined || destinations.isPresent(place);
+  const input = { conditions, timeZone, remote, destinationPresent };
+  return await waitingReason(job, input, circumstances, clock.now());
 }

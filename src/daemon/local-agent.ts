@@ -1,24 +1,23 @@
 /** The agent of this machine, as HTTP, the local socket and the page use it. */
 import { hostname } from 'node:os';
 import { BugError, RequestError } from '../base/errors.ts';
-import type { JobStore } from '../db/jobs.ts';
-import type { JobLogStore } from '../db/job-log.ts';
 import type { Settings } from '../config/settings.ts';
+import type { JobLogStore } from '../db/job-log.ts';
+import type { JobStore } from '../db/jobs.ts';
 import type { Agent } from '../jobs/agent.ts';
 import type { JobBook } from '../jobs/job-book.ts';
 import type { BackupSpec, Job } from '../jobs/job.ts';
 import type { Runner } from '../jobs/runner.ts';
-import type { Backups } from './jobs/backups.ts';
-import type { Catalogs } from './snapshots/catalogs.ts';
-import { configuredPath, sourceOf, storedAs } from './sources/configured-source.ts';
-import type { Destinations } from './places/destinations.ts';
-import type { DrillRecords } from './snapshots/drill-records.ts';
-import { placeInUse } from './places/place-in-use.ts';
-import type { RepositoryReading } from './snapshots/reading-when-needed.ts';
-import { snapshotQuestions } from './snapshots/questions.ts';
-import { checkExcludes } from './sources/exclude-check.ts';
-import { checkSource } from './sources/source-check.ts';
 import { fullStatus, publicStatus, type StatusParts } from './health/status.ts';
+import type { Backups } from './jobs/backups.ts';
+import type { Destinations, Place } from './places/destinations.ts';
+import { checkExcludes } from './settings-checks.ts';
+import type { Catalogs } from './snapshots/catalogs.ts';
+import type { DrillRecords } from './snapshots/drill-records.ts';
+import { snapshotQuestions } from './snapshots/questions.ts';
+import type { RepositoryReading } from './snapshots/reading-when-needed.ts';
+import { configuredPath, sourceOf, storedAs } from './sources/configured-source.ts';
+import { checkSource } from './sources/source-check.ts';
 
 export interface LocalAgentParts {
   readonly runner: Runner;
@@ -110,4 +109,27 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
 
 function defined<T extends object>(options: T): Partial<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+}
+
+/**
+ * Chooses the destination for a check or prune that names none. The default destination, unless it has no backups and
+ * none are to go there: then the only destination that the settings send backups to. Checking an unused place would say
+ * that all is well about backups that were never looked at.
+ * @throws {RequestError} INVALID_DESTINATION when there are several such destinations
+ */
+function placeInUse(
+  destinations: Pick<Destinations, 'standard' | 'find' | 'repositoryId'>,
+  { sources }: Pick<Settings, 'sources'>,
+): Place {
+  const standard = destinations.standard();
+  const names = [...new Set(sources.flatMap((source) => source.destinations))];
+  const isUsed = names.includes(standard.name) || destinations.repositoryId(standard) !== undefined;
+  const [only, ...others] = names;
+  if (isUsed || only === undefined) return standard;
+  if (others.length === 0) return destinations.find(only);
+  throw new RequestError(
+    'INVALID_DESTINATION',
+    `No destination was named, and there are no backups in ${standard.shown}, the default one`,
+    { hint: `Name one of those that backups go to: ${names.join(', ')}.` },
+  );
 }

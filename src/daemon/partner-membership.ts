@@ -1,22 +1,22 @@
 /** Opens the enrollment with a Partner service, and provides it with facts from the rest of the agent. */
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
+import { StateError } from '../base/errors.ts';
+import { namesIn } from '../base/names-in.ts';
 import type { Redactor } from '../base/redact.ts';
 import type { Settings } from '../config/settings.ts';
-import { expectedEvery } from '../enrollment/expected-every.ts';
+import type { SnapshotHead } from '../enrollment/heads.ts';
 import { Membership } from '../enrollment/membership.ts';
 import type { StoredNow } from '../enrollment/result.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import type { Runner } from '../jobs/runner.ts';
-import type { Backups } from './jobs/backups.ts';
-import type { Destinations } from './places/destinations.ts';
-import { planOf, zoneOf } from './jobs/planning.ts';
-import { storedBytesOf } from './places/stored-bytes.ts';
-import { join } from 'node:path';
-import { StateError } from '../base/errors.ts';
-import { namesIn } from '../base/names-in.ts';
-import type { SnapshotHead } from '../enrollment/heads.ts';
 import { WriterState } from '../repository/writer-state.ts';
+import { nextRuns, type Schedule } from '../schedule/schedule.ts';
+import type { Backups } from './jobs/backups.ts';
+import { planOf, zoneOf } from './jobs/planning.ts';
+import type { Destinations } from './places/destinations.ts';
+import { storedBytesOf } from './places/stored-bytes.ts';
 
 export interface MembershipPlace {
   readonly stateDirectory: string;
@@ -116,4 +116,39 @@ async function headsOf(stateDirectory: string, repositoryId: string): Promise<re
     if (error instanceof StateError) return [];
     throw error;
   }
+}
+
+/** Bounds in seconds, as the partner API allows. */
+const SHORTEST = 60;
+const LONGEST = 366 * 86_400;
+/** Long enough to include a weekend. */
+const HORIZON_MS = 8 * 86_400_000;
+const STEP = 50;
+const MOST_RUNS = 2_000;
+
+/**
+ * How often backups should finish according to the schedules, which the partner's alarm about missed backups relies on.
+ * Pure. Seconds between backups: of all schedules' longest pauses, the shortest. Null when nothing is scheduled.
+ */
+export function expectedEvery(schedules: readonly Schedule[], nowMs: number, zone: string): number | null {
+  const pauses = schedules.flatMap((schedule) => longestPause(schedule, nowMs, zone) ?? []);
+  if (pauses.length === 0) return null;
+  return Math.min(LONGEST, Math.max(SHORTEST, Math.ceil(Math.min(...pauses) / 1000)));
+}
+
+/** The longest pause between two runs, in milliseconds; null when the schedule is never due. */
+function longestPause(schedule: Schedule, nowMs: number, zone: string): number | null {
+  if (schedule.periodMs !== null) return schedule.periodMs;
+  let [last] = nextRuns(schedule, nowMs, zone, 1);
+  if (last === undefined) return null;
+  let longest: number | null = null;
+  for (let count = 0; count < MOST_RUNS && (longest === null || last < nowMs + HORIZON_MS); count += STEP) {
+    const runs = nextRuns(schedule, last, zone, STEP);
+    for (const run of runs) {
+      longest = Math.max(longest ?? 0, run - last);
+      last = run;
+    }
+    if (runs.length < STEP) break;
+  }
+  return longest;
 }

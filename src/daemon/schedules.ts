@@ -3,7 +3,7 @@ import { Scheduler } from '../schedule/scheduler.ts';
 import { setLevel } from '../base/log.ts';
 import { replaceSenders } from './alarms/notices.ts';
 import type { Foundation } from './foundation.ts';
-import { targetsOf } from './health/metric-targets.ts';
+import { targetsOf } from './health/status.ts';
 import { planOf, seedOf, zoneOf, type PlannedJob } from './jobs/planning.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { Work } from './work.ts';

@@ -1,6 +1,7 @@
 /** The interfaces of the agent: HTTP on this machine, with the page, and the socket of the command line. */
-import { createApiServer, type ApiServer } from '../api/server.ts';
+import { PAGE_LIMITS, type PageSessions } from '../api/access/page-sessions.ts';
 import type { Listening } from '../api/connections/listening.ts';
+import { type ApiServer, createApiServer } from '../api/server.ts';
 import { redactDeep } from '../base/redact.ts';
 import type { PageAddress } from '../control/calls.ts';
 import { serveControl } from '../control/server.ts';
@@ -8,11 +9,9 @@ import type { Agent } from '../jobs/agent.ts';
 import { noticeChecks } from './alarms/notices.ts';
 import { controlHandlers } from './control-handlers.ts';
 import type { Foundation } from './foundation.ts';
-import { figuresNow } from './health/metric-targets.ts';
-import type { StatusParts } from './health/status.ts';
+import { figuresNow, type StatusParts } from './health/status.ts';
 import type { Knowledge } from './knowledge.ts';
 import { createLocalAgent } from './local-agent.ts';
-import { pageAddressOf } from './page/address.ts';
 import { pageInsight } from './page/insight.ts';
 import { createPageProtect } from './page/protect.ts';
 import { pageSettings } from './page/settings.ts';
@@ -128,4 +127,13 @@ async function openApi(
     pageSettings: pageSettings({ ...known, addresses: () => addresses }),
     metrics: async () => await figuresNow(knowledge.metrics, { destinations, jobs }),
   });
+}
+
+/** The code comes after a `#`: browsers do not send that part to a server, so it is in no log and no referrer. */
+function pageAddressOf(
+  { sessions }: { readonly sessions: PageSessions },
+  base: string,
+  user: number | null,
+): PageAddress {
+  return { address: `${base}/#code=${sessions.newCode(user)}`, seconds: PAGE_LIMITS.codeMs / 1000 };
 }

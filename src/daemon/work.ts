@@ -5,7 +5,7 @@ import { Runner } from '../jobs/runner.ts';
 import { bootOfMachine } from '../system/boot.ts';
 import { engineCount, isSmallMachine } from '../system/machine-memory.ts';
 import type { Foundation } from './foundation.ts';
-import { stillFailing } from './health/still-failing.ts';
+import { stillFailing } from './health/standing.ts';
 import { followers } from './jobs/after-job.ts';
 import { Backups } from './jobs/backups.ts';
 import { createJobHost } from './job-host.ts';

@@ -1,13 +1,15 @@
 /** Migrates any earlier schema to the present one in numbered steps. A released step is never changed. */
 import { existsSync } from 'node:fs';
-import { StateError, errnoOf } from '../base/errors.ts';
-import { saveCopy, isDamage, type Database } from './database.ts';
+import { errnoOf, StateError } from '../base/errors.ts';
+import { type Database, isDamage, saveCopy } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
-import { passes } from './migrations/002-passes.ts';
-import { rateTimes } from './migrations/003-rate-times.ts';
-import { partnerReports } from './migrations/004-partner-reports.ts';
-import { runsAndAmounts } from './migrations/005-runs-and-amounts.ts';
-import { restorePreviews } from './migrations/006-restore-previews.ts';
+import {
+  partnerReports,
+  passes,
+  rateTimes,
+  restorePreviews,
+  runsAndAmounts,
+} from './migrations/002-and-later.ts';
 
 /** The version of a database is the number of steps it has taken. */
 export const MIGRATIONS: readonly string[] = [

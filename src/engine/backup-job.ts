@@ -7,7 +7,7 @@ import type { ArchiveCounters, ArchiveObserver } from '../archiver/report/observ
 import { chooseParent } from '../archiver/before/parent.ts';
 import type { ExpectedTotals } from '../archiver/walk/size-scan.ts';
 import { requireAnswer, resolveSources, type Sources } from '../archiver/source/sources.ts';
-import { type ByteString } from '../base/byte-path.ts';
+import type { ByteString } from '../base/byte-path.ts';
 import { pathText, treePath } from '../base/tree-path.ts';
 import type { SourceError } from '../base/errors.ts';
 import { jobTags } from '../base/job-tag.ts';
@@ -21,11 +21,17 @@ import type { BackupSpec } from '../jobs/job.ts';
 import { usableChanges, type UsableChanges } from './change-set.ts';
 import { lastOfSource, ofSource, refuseEmptySource } from './empty-source.ts';
 import { excludeOf } from './exclude-rules.ts';
-import { doneUnderLimit } from './done-under-limit.ts';
-import { expectTotals } from './expected-totals.ts';
-import { keepProtected } from './keep-protected.ts';
-import { MADE_BEFORE, alreadyMade, finalMoment, nothingStored, problemOf, stands } from './made-snapshot.ts';
-import { neverPaths, outcomeOf, snapshotOfJob, type JobParts } from './job-parts.ts';
+import { doneUnderLimit, expectTotals } from './job-progress.ts';
+import {
+  alreadyMade,
+  finalMoment,
+  keepProtected,
+  MADE_BEFORE,
+  nothingStored,
+  problemOf,
+  stands,
+} from './made-snapshot.ts';
+import { type JobParts, neverPaths, outcomeOf, snapshotOfJob } from './job-parts.ts';
 import { sentences } from './job-error.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';

@@ -1,14 +1,16 @@
 /** The outcome of a backup whose snapshot already exists. */
+import { isAbort } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { pathText } from '../base/tree-path.ts';
 import type { EntryProblem } from '../format/records.ts';
 import type { JobProblem } from '../jobs/job.ts';
-import type { Snapshot } from '../repository/snapshots.ts';
 import { isWhole } from '../repository/check/whole-snapshot.ts';
-import { outcomeOf, type JobParts } from './job-parts.ts';
+import { extendProtection, protectionWarning } from '../repository/protection.ts';
+import type { Snapshot } from '../repository/snapshots.ts';
+import { type JobParts, outcomeOf } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Counters, Moment } from './report.ts';
-import { compareWithLast, type ComparedRun } from './source-comparison.ts';
+import { type ComparedRun, compareWithLast } from './source-comparison.ts';
 
 /** The note for a job that was interrupted between the commit of its snapshot and the daemon's learning of it. */
 export const MADE_BEFORE = 'The snapshot of this job was there already: an earlier attempt had completed it.';
@@ -80,4 +82,19 @@ export function finalMoment({ record: { counts } }: Snapshot, counters: Counters
 
 export function problemOf({ path, code, message }: EntryProblem): JobProblem {
   return { path: pathText(path), code, message };
+}
+
+/**
+ * After a job has made its snapshot: extends the protection of the objects that snapshots need. Errors are only noted
+ * in the log, as the job already has its snapshot.
+ */
+export async function keepProtected({ place, report }: JobParts, signal: AbortSignal): Promise<void> {
+  try {
+    const protection = await extendProtection(place.cached, signal);
+    const warning = protection && protectionWarning(protection);
+    if (warning !== undefined) report.note(warning);
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+    report.note('The snapshot is made. The next backup goes on with protecting what it needs.');
+  }
 }

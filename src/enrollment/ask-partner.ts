@@ -1,10 +1,9 @@
 /** A single request to the Partner service, limited in time and size, without following redirects. */
-import { isTimeout, withDeadline } from '../base/deadline.ts';
 import { systemClock } from '../base/clock.ts';
+import { isTimeout, withDeadline } from '../base/deadline.ts';
+import { type ErrorFacts, HoldfastError, RequestError } from '../base/errors.ts';
 import { retryAfterMs } from '../base/web/retry-after.ts';
-import { callWeb, proxyReply, startOfReply, webTrouble, type WebReply } from '../base/web/web-call.ts';
-import { routeUrl } from './address.ts';
-import { invalidReply, PartnerError } from './partner-error.ts';
+import { callWeb, proxyReply, startOfReply, type WebReply, webTrouble } from '../base/web/web-call.ts';
 
 export interface PartnerRequest {
   readonly method: 'GET' | 'POST';
@@ -122,4 +121,82 @@ function refusal(host: string, { status, headers }: WebReply, reply: unknown): P
         : null,
     },
   );
+}
+
+const PREFIX = '/api/partner/v1';
+const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * The address without a trailing slash and without the API prefix, which may be given or omitted.
+ * @throws {RequestError} INVALID_URL
+ */
+export function partnerAddress(text: string): string {
+  const url = URL.parse(text.trim());
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw invalid('The address of the Partner service is no web address', 'Write it as https://HOST.');
+  if (url.username !== '' || url.password !== '')
+    throw invalid(
+      'The address of the Partner service holds a user name or password',
+      'Leave it out: the enrollment token is all that is needed.',
+    );
+  if (url.search !== '' || url.hash !== '')
+    throw invalid('The address of the Partner service has a query', 'Leave out what follows the ? or #.');
+  if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
+    throw invalid(
+      'The Partner service must be reached by https',
+      'Write https:// in front. Only a service on this machine may be reached by http.',
+    );
+  const path = url.pathname.replace(/\/+$/, '');
+  return url.origin + (path.endsWith(PREFIX) ? path.slice(0, -PREFIX.length) : path);
+}
+
+/** The URL of a route such as `/enroll`. */
+export function routeUrl(address: string, route: string): string {
+  return `${address}${PREFIX}${route}`;
+}
+
+function invalid(message: string, hint: string): RequestError {
+  return new RequestError('INVALID_URL', message, { hint });
+}
+
+export type PartnerErrorCode =
+  /** There was no answer. */
+  | 'PARTNER_UNREACHABLE'
+  /** The service refused the request. */
+  | 'PARTNER_REFUSED'
+  /** The reply does not match the API, or is not signed as required. */
+  | 'PARTNER_REPLY_INVALID';
+
+interface PartnerFacts extends ErrorFacts {
+  readonly status?: number | undefined;
+  readonly reason?: string | undefined;
+  readonly retryAfterMs?: number | null;
+}
+
+/** The message contains nothing that the service chose, except a status and an error code. */
+export class PartnerError extends HoldfastError<PartnerErrorCode> {
+  override readonly name = 'PartnerError';
+  readonly side = 'destination';
+  /** Status of the answer; undefined when there was none. */
+  readonly status: number | undefined;
+  /** The service's error code, from the list of known codes. */
+  readonly reason: string | undefined;
+  /** The wait before the next try that the service asked for, in milliseconds. */
+  readonly retryAfterMs: number | null;
+
+  constructor(code: PartnerErrorCode, message: string, facts: PartnerFacts = {}) {
+    super(code, message, facts);
+    this.status = facts.status;
+    this.reason = facts.reason;
+    this.retryAfterMs = facts.retryAfterMs ?? null;
+  }
+}
+
+/** The error for a reply that does not match the API. `what` is the subject, such as "The plan". */
+export function invalidReply(what: string, cause?: unknown): PartnerError {
+  return new PartnerError('PARTNER_REPLY_INVALID', `${what}: this is not what a Partner service says`, {
+    hint: 'Check the address, and whether something between this machine and the service changes what is sent.',
+    retry: 'later',
+    cause,
+  });
 }

@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
-import { PartnerError } from './partner-error.ts';
+import { PartnerError } from './ask-partner.ts';
 
 /** Milliseconds. */
 const LIMITS = Object.freeze({

@@ -1,17 +1,15 @@
 /** Enrolls this device with a Partner service, by a token that works once. */
 import { RequestError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
-import { partnerAddress } from './address.ts';
-import { askPartner, fieldOf } from './ask-partner.ts';
+import { askPartner, fieldOf, invalidReply, partnerAddress, PartnerError } from './ask-partner.ts';
 import {
   createEnrollment,
   CUSTOMER_ID,
   DEVICE_ID,
   DEVICE_KEY,
-  readEnrollment,
   type Enrollment,
+  readEnrollment,
 } from './enrollment-file.ts';
-import { invalidReply, PartnerError } from './partner-error.ts';
 import { readPlan, serviceKeyOf } from './signed.ts';
 
 export interface EnrollmentWish {

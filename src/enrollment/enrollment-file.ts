@@ -6,11 +6,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPrivateFile, readPrivate } from '../api/access/private-file.ts';
 import { writeFileAtomically } from '../base/atomic-file.ts';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { errnoOf, StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
-import { partnerAddress } from './address.ts';
-import { fieldOf } from './ask-partner.ts';
-import { serviceKeyOf, type ServiceKey } from './signed.ts';
+import { fieldOf, partnerAddress } from './ask-partner.ts';
+import { type ServiceKey, serviceKeyOf } from './signed.ts';
 
 export interface Enrollment {
   /** In the form that `partnerAddress` returns. */

@@ -6,17 +6,16 @@ import type { Settings } from '../config/settings.ts';
 import type { PartnerReportStore, ReportContents } from '../db/partner-reports.ts';
 import type { PartnerStatus, StatusCheck } from '../jobs/agent.ts';
 import type { Job } from '../jobs/job.ts';
-import { askPartner, fieldOf } from './ask-partner.ts';
+import { askPartner, fieldOf, invalidReply } from './ask-partner.ts';
 import { isUnknownDevice } from './backoff.ts';
 import { alreadyEnrolled, enroll, type EnrollmentWish } from './enroll.ts';
-import { readEnrollment, removeEnrollment, replaceEnrollment, type Enrollment } from './enrollment-file.ts';
-import { Witness, type SnapshotHead } from './heads.ts';
+import { type Enrollment, readEnrollment, removeEnrollment, replaceEnrollment } from './enrollment-file.ts';
+import { type SnapshotHead, Witness } from './heads.ts';
 import { Orders } from './orders.ts';
-import { invalidReply } from './partner-error.ts';
-import { grantedPlan, heldBack, type GrantedPlan, type HeldBack } from './plan.ts';
+import { grantedPlan, type GrantedPlan, heldBack, type HeldBack } from './plan.ts';
 import { Reporter } from './reporter.ts';
 import { reportText, resultOf, type StoredNow } from './result.ts';
-import { readPlan, type OrderKind, type PlanDocument } from './signed.ts';
+import { type OrderKind, type PlanDocument, readPlan } from './signed.ts';
 import { checksOf, damageChecks, statusOf } from './status.ts';
 
 export interface MembershipParts {

@@ -5,9 +5,8 @@
 import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
 import type { NumberedReport, PartnerReportStore, ReportContents } from '../db/partner-reports.ts';
-import { fieldOf, type PartnerRequest } from './ask-partner.ts';
+import { fieldOf, invalidReply, PartnerError, type PartnerRequest } from './ask-partner.ts';
 import { Backoff, isUnknownDevice, spread } from './backoff.ts';
-import { invalidReply, PartnerError } from './partner-error.ts';
 import { refreshAt } from './plan.ts';
 import type { PlanDocument } from './signed.ts';
 

@@ -3,8 +3,7 @@
  * pinned when the device enrolled, and only for this device.
  */
 import { compactVerify, importJWK } from 'jose';
-import { fieldOf } from './ask-partner.ts';
-import { invalidReply } from './partner-error.ts';
+import { fieldOf, invalidReply } from './ask-partner.ts';
 
 /** A JSON Web Key (RFC 8037). */
 export interface ServiceKey {

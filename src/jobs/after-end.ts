@@ -1,9 +1,10 @@
 /** Decides how a job continues after an attempt has ended: done, failed, retried or requeued. */
-import { NO_BOOKKEEPING, type JobRecord } from '../db/jobs.ts';
+import { type JobBookkeeping, type JobRecord, NO_BOOKKEEPING } from '../db/jobs.ts';
+import type { SettingStore } from '../db/settings.ts';
 import { NOTHING_TO_COPY } from '../engine/protocol.ts';
 import type { LogLine } from './agent.ts';
+import { deathText } from './attempt-errors.ts';
 import type { AttemptEnd } from './attempt.ts';
-import { deathText } from './death.ts';
 import { canceled, completed, cut, died, failed, ran, readsItself, retried, stopped } from './job-states.ts';
 import type { Job } from './job.ts';
 import { deathDelay, passingReason, retryDelay } from './retry-delay.ts';
@@ -64,4 +65,22 @@ function endText(end: AttemptEnd, job: Job): string {
     case 'failed':
       return end.error.message;
   }
+}
+
+const KEY = 'boot';
+
+/**
+ * Records which boot of the machine this is. Returns whether it differs from the boot of the last agent: jobs that ran
+ * then were ended by the machine, not by a fault of their own. False when none was recorded.
+ */
+export function machineRestarted(settings: SettingStore, boot: string): boolean {
+  const before = settings.get(KEY);
+  settings.set(KEY, boot);
+  return before !== undefined && before !== boot;
+}
+
+/** How the attempt at a job that was left running ended. */
+export function endOfLeft({ cancelRequested }: JobBookkeeping, isRestarted: boolean): AttemptEnd {
+  if (cancelRequested) return { kind: 'canceled' };
+  return isRestarted ? { kind: 'cut' } : { kind: 'died', how: 'agent-ended' };
 }

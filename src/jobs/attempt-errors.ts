@@ -1,7 +1,9 @@
-/** The errors that a job shows when its attempt fails before the engine stores anything. */
+/** The errors of attempts that end without a word from the engine: before it stores anything, or because its process dies. */
 import { HoldfastError, isAbort } from '../base/errors.ts';
+import { formatDuration } from '../base/units.ts';
 import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
-import { STATE_UNWRITABLE, type JobError } from './job.ts';
+import type { EngineEnd } from './engine-launcher.ts';
+import { type JobError, STATE_UNWRITABLE } from './job.ts';
 
 /** Why a job could not be started: what happened, then what to do. */
 export function notStarted(error: unknown): JobError {
@@ -26,4 +28,33 @@ export function notRemembered(error: unknown): JobError {
     message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint}`,
     details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
   };
+}
+
+/** How the process ended; or, where that is unknown, that the agent ended first or could not write the end. */
+export type Death = EngineEnd | 'agent-ended' | 'end-not-written';
+
+/** As a part of a sentence. */
+export function deathText(how: Death): string {
+  if (how === 'agent-ended') return 'the agent itself ended';
+  if (how === 'end-not-written') return 'its end could not be written';
+  const { code, signal, notReadyAfterMs } = how;
+  if (notReadyAfterMs !== undefined)
+    return `it was not ready to work after ${formatDuration(notReadyAfterMs)}, and was ended for that`;
+  if (signal === 'SIGKILL') return 'it was killed, which the system does when memory runs out';
+  return signal === null ? `it ended with code ${code ?? 'unknown'}` : `it was ended by ${signal}`;
+}
+
+/** What to do about it, as a sentence. */
+export function deathHint(how: Death): string {
+  if (typeof how === 'object' && how.notReadyAfterMs !== undefined)
+    return 'Look at what keeps the machine that busy, then start the job again.';
+  if (typeof how === 'object' && how.signal === 'SIGKILL')
+    return 'Free some memory, or give the service more (MemoryMax= of its unit), then start the job again.';
+  return 'Start it again; if that happens once more, report it.';
+}
+
+export function deathDetails(how: Death): Readonly<Record<string, unknown>> {
+  if (typeof how === 'string') return { ended: how };
+  const { code, signal, notReadyAfterMs } = how;
+  return { code, signal, not_ready_after_ms: notReadyAfterMs ?? null };
 }

@@ -1,7 +1,7 @@
-/** Whether a job may run under the current circumstances, and why it waits otherwise. */
-import type { Settings } from '../config/settings.ts';
+/** Whether a job may run under the current circumstances and why it waits otherwise, and the upload limit, both by the time of day. */
+import { RequestError } from '../base/errors.ts';
+import type { BandwidthRule, Settings } from '../config/settings.ts';
 import type { Job, Wait } from './job.ts';
-import { DAY_MINUTES, minuteOfDay, parseTimeOfDay, showTimeOfDay } from './local-time.ts';
 import { isPersons } from './queue.ts';
 
 /** Facts that are asked of the machine. */
@@ -56,4 +56,70 @@ export function quietHoursUntil(
   const now = minuteOfDay(nowMs, timeZone);
   const quiet = from <= to ? now >= from && now < to : now >= from || now < to;
   return quiet ? showTimeOfDay(to % DAY_MINUTES) : null;
+}
+
+/**
+ * The upload limit by time of day. Bytes per second that the rules allow at `nowMs`; null for no limit. A rule applies
+ * until the next one begins, and the last rule of a day into the next day.
+ * @throws {RequestError} INVALID_REQUEST for a malformed rule or an unknown time zone
+ */
+export function uploadLimitAt(
+  rules: readonly BandwidthRule[],
+  nowMs: number,
+  timeZone: string | null,
+): number | null {
+  if (rules.length === 0) return null;
+  const now = minuteOfDay(nowMs, timeZone);
+  const timed = rules
+    .map(({ from, uploadLimit }) => ({ from: parseTimeOfDay(from), uploadLimit }))
+    .sort((a, b) => a.from - b.from);
+  const current = timed.findLast(({ from }) => from <= now) ?? timed.at(-1);
+  return current?.uploadLimit ?? null;
+}
+
+const DAY_MINUTES = 1_440;
+
+/**
+ * Minutes since midnight of `HH:MM`; `24:00` is the end of the day.
+ * @throws {RequestError} INVALID_REQUEST
+ */
+export function parseTimeOfDay(text: string): number {
+  const match = /^(\d{1,2}):(\d{2})$/.exec(text.trim());
+  const minutes = Number(match?.[1]) * 60 + Number(match?.[2]);
+  if (match === null || Number(match[2]) > 59 || minutes > DAY_MINUTES) {
+    throw new RequestError('INVALID_REQUEST', `'${text}' is not a time of the day`, {
+      hint: 'Write hours and minutes, as 22:00.',
+    });
+  }
+  return minutes;
+}
+
+/**
+ * Minutes since local midnight, by the clock on the wall; a null `timeZone` means that of the machine.
+ * @throws {RequestError} INVALID_REQUEST for an unknown time zone
+ */
+function minuteOfDay(nowMs: number, timeZone: string | null): number {
+  const [hour, minute] = formatOf(timeZone).format(nowMs).split(':');
+  return Number(hour) * 60 + Number(minute);
+}
+
+function formatOf(timeZone: string | null): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      ...(timeZone === null ? {} : { timeZone }),
+    });
+  } catch (cause) {
+    throw new RequestError('INVALID_REQUEST', `'${timeZone}' is not a time zone`, {
+      hint: 'Write a name such as Europe/Berlin.',
+      cause,
+    });
+  }
+}
+
+function showTimeOfDay(minutes: number): string {
+  const two = (number: number): string => String(number).padStart(2, '0');
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }

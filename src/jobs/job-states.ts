@@ -3,7 +3,7 @@ import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { NO_BOOKKEEPING, type JobBookkeeping, type JobRecord } from '../db/jobs.ts';
 import type { EngineOutcome } from '../engine/protocol.ts';
-import { deathDetails, deathHint, deathText, type Death } from './death.ts';
+import { deathDetails, deathHint, deathText, type Death } from './attempt-errors.ts';
 import {
   NO_PROGRESS,
   type Job,

@@ -2,10 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { RequestError } from '../base/errors.ts';
 import type { JobRecord } from '../db/jobs.ts';
-import type { JobBook } from './job-book.ts';
 import type { Noted } from './agent.ts';
+import type { JobBook } from './job-book.ts';
 import type { Job, JobSpec, JobTrigger, PlainWait } from './job.ts';
 import { isDue } from './retry-delay.ts';
+import { SHARE_AGAIN_MS } from './upload-shares.ts';
 
 export const MOST_QUEUED = 100;
 
@@ -146,4 +147,30 @@ export function isTaken(places: JobPlaces, taken: readonly Held[]): boolean {
 function rankOf({ trigger, type }: Job): number {
   if (!isPersons(trigger)) return 2;
   return type === 'restore' ? 0 : 1;
+}
+
+/** Milliseconds after which conditions and limits are checked again while a job waits or runs. */
+export const LOOK_AGAIN_MS = 30_000;
+
+export interface LookNow {
+  readonly queued: readonly JobRecord[];
+  /** Whether a job is running. */
+  readonly works: boolean;
+  /** Null when there is no pause, or one without an end. */
+  readonly pausedUntil: number | null;
+  readonly nowMs: number;
+  /** Whether several jobs share an upload limit. */
+  readonly shares: boolean;
+}
+
+/**
+ * When the runner looks at the queue again if no event makes it look earlier. Milliseconds until the next look;
+ * undefined when there is nothing to look at.
+ */
+export function untilNextLook({ queued, works, pausedUntil, nowMs, shares }: LookNow): number | undefined {
+  if (queued.length === 0 && pausedUntil === null && !works) return undefined;
+  const times = [...queued.map(({ bookkeeping }) => bookkeeping.retryAt ?? 0), pausedUntil ?? 0];
+  // A time in the past does not matter: that job waits for something else.
+  const longest = shares ? SHARE_AGAIN_MS : LOOK_AGAIN_MS;
+  return Math.min(longest, ...times.filter((at) => at > nowMs).map((at) => at - nowMs));
 }

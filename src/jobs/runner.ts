@@ -7,29 +7,36 @@ import { TurnsAt } from '../base/turns.ts';
 import type { JobRecord } from '../db/jobs.ts';
 import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob } from '../engine/protocol.ts';
-import { afterEnd, endLog } from './after-end.ts';
-import { Attempt, outcomeOf, type AttemptEnd } from './attempt.ts';
+import { afterEnd, endLog, endOfLeft, machineRestarted } from './after-end.ts';
+import { Attempt, type AttemptEnd, outcomeOf } from './attempt.ts';
 import { cancelRequested, isTerminal, started, waiting } from './job-states.ts';
 import type { Noted } from './agent.ts';
 import type { EngineLauncher } from './engine-launcher.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobHost } from './job-host.ts';
 import type { BackupSpec, Job, JobSpec, JobTrigger, Wait } from './job.ts';
-import { endOfLeft, machineRestarted } from './left-running.ts';
-import { LOOK_AGAIN_MS, untilNextLook } from './next-look.ts';
-import { isOver, readPause, writePause, type Pause } from './pause.ts';
+import {
+  type Held,
+  isPersons,
+  isTaken,
+  type JobPlaces,
+  LOOK_AGAIN_MS,
+  startable,
+  submitJob,
+  untilNextLook,
+} from './queue.ts';
+import { showWaits } from './shown-waits.ts';
+import { isOver, type Pause, readPause, writePause } from './pause.ts';
 import {
   copiesOf,
   interruptedReader,
   nearFirst,
   partOf,
+  type PassPart,
   placesOfPart,
   refusalOf,
   submitPass,
-  type PassPart,
 } from './pass.ts';
-import { isPersons, isTaken, startable, submitJob, type Held, type JobPlaces } from './queue.ts';
-import { showWaits } from './shown-waits.ts';
 import { UploadShares } from './upload-shares.ts';
 
 /** Milliseconds between attempts to write the end of a job. */

@@ -1,5 +1,7 @@
-/** When a notice that a receiver has not accepted is tried again, and for how long it is kept. */
+/** When a notice that a receiver has not accepted is tried again, for how long it is kept, and how it is stored while the agent does not run. */
 import { randomInt } from 'node:crypto';
+import type { Notice } from './notice.ts';
+import { endOf } from './sender.ts';
 
 export interface RetryPolicy {
   /** Tries of a notice, including the first one, after which the receiver counts as failing. */
@@ -38,4 +40,37 @@ export function delayAfter(tries: number, policy: RetryPolicy): number {
   const longest = tries < attempts ? Math.min(maxDelayMs, firstDelayMs * 4 ** (tries - 1)) : pauseMs;
   // Random between half and all of it, so that machines that failed together do not return together.
   return Math.round((longest * (1000 + randomInt(1001))) / 2000);
+}
+
+/** The last failure of a receiver, and the notices that wait for it, the oldest first. */
+export interface Waiting {
+  readonly failedAt: number | null;
+  /** In words; null when the receiver is not failing. */
+  readonly error: string | null;
+  readonly notices: readonly Notice[];
+}
+
+/** Stores waiting notices across restarts. */
+export interface WaitingBook {
+  /** The text that was written last; undefined when there is none. */
+  read(sender: string): string | undefined;
+  /** Never throws. */
+  write(sender: string, text: string | undefined): void;
+}
+
+/** Bytes that are stored of the log of a job, which is available as a whole elsewhere. */
+const LOG_BYTES = 4_000;
+
+/** Undefined when there is nothing to keep. */
+export function waitingText({ failedAt, error, notices }: Waiting): string | undefined {
+  if (error === null && notices.length === 0) return undefined;
+  const kept = notices.map((notice) => ({
+    ...notice,
+    log: endOf(notice.log.join('\n'), LOG_BYTES).split('\n'),
+  }));
+  return JSON.stringify({ failedAt, error, notices: kept });
+}
+
+export function readWaiting(text: string | undefined): Waiting {
+  return text === undefined ? { failedAt: null, error: null, notices: [] } : (JSON.parse(text) as Waiting);
 }

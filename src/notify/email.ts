@@ -4,10 +4,9 @@ import { PassThrough } from 'node:stream';
 import type { SendMailOptions } from 'nodemailer';
 import { proxyFor } from '../base/web/proxy.ts';
 import { trustSystem } from '../base/web/trusted-authorities.ts';
-import { endOf } from './cut-text.ts';
-import { mailFailure, networkCode, notForAll, tooSlow, type MailStage } from './mail-failure.ts';
-import { bodyOf, severityOf, titleOf, type Notice } from './notice.ts';
-import { DeliveryError, type Secret, type Sender } from './sender.ts';
+import { DeliveryError, endOf, type Secret, type Sender } from './sender.ts';
+import { mailFailure, type MailStage, networkCode, notForAll, tooSlow } from './mail-failure.ts';
+import { bodyOf, type Notice, severityOf, titleOf } from './notice.ts';
 
 export interface MailAccount {
   readonly host: string;

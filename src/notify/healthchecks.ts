@@ -1,9 +1,8 @@
 /** Sends pings in the way of healthchecks.io and compatible services. A monitor that misses a ping raises the alarm itself. */
 import { createHash } from 'node:crypto';
-import { endOf } from './cut-text.ts';
+import { DeliveryError, endOf, type Sender } from './sender.ts';
 import { post } from './http-post.ts';
 import { bodyOf, type Notice } from './notice.ts';
-import { DeliveryError, type Sender } from './sender.ts';
 
 /** Receivers keep no more bytes of a ping. */
 const BODY_BYTES = 100_000;

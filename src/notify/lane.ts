@@ -1,10 +1,9 @@
 /** Delivers the notices of one sender in the order in which they came, so that a start comes before its end. */
 import type { Clock } from '../base/clock.ts';
-import { isAbort, HoldfastError } from '../base/errors.ts';
-import { KEPT_MS, delayAfter, silenceOf, type RetryPolicy } from './delivery.ts';
+import { HoldfastError, isAbort } from '../base/errors.ts';
+import { delayAfter, KEPT_MS, type RetryPolicy, silenceOf, type Waiting } from './delivery.ts';
 import type { Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
-import type { Waiting } from './waiting-notices.ts';
 
 /** The state of a sender. Times are milliseconds since 1970. */
 export interface SenderStatus {

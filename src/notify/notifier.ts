@@ -1,12 +1,18 @@
 /** Hands notices to all senders. No error in here reaches the caller. */
 import type { Clock } from '../base/clock.ts';
 import { redactText } from '../base/redact.ts';
-import { createAttention, type Attention, type ToldBook } from './attention.ts';
-import { defaultRetryPolicy, type RetryPolicy } from './delivery.ts';
-import { Lane, wordsOf, type NoticeLog, type SenderStatus } from './lane.ts';
+import { type Attention, createAttention, type ToldBook } from './attention.ts';
+import {
+  defaultRetryPolicy,
+  readWaiting,
+  type RetryPolicy,
+  type Waiting,
+  type WaitingBook,
+  waitingText,
+} from './delivery.ts';
+import { Lane, type NoticeLog, type SenderStatus, wordsOf } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
-import { readWaiting, waitingText, type Waiting, type WaitingBook } from './waiting-notices.ts';
 
 /** Milliseconds that pending notices may take when the notifier is closed. */
 const FLUSH_MS = 5000;

@@ -1,8 +1,7 @@
 /** Sends messages to phones and desktops by ntfy. */
-import { startOf } from './cut-text.ts';
+import { type Secret, type Sender, startOf } from './sender.ts';
 import { post } from './http-post.ts';
-import { bodyOf, severityOf, titleOf, type Notice, type Severity } from './notice.ts';
-import type { Secret, Sender } from './sender.ts';
+import { bodyOf, type Notice, type Severity, severityOf, titleOf } from './notice.ts';
 
 /** ntfy turns a longer message into an attachment that has to be downloaded. */
 const MESSAGE_BYTES = 4000;

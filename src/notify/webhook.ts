@@ -1,10 +1,9 @@
 /** Sends notices to other programs: as JSON, signed by Standard Webhooks 1.0. */
 import type { Clock } from '../base/clock.ts';
 import { webhookHeaders } from '../base/web/standard-webhooks.ts';
-import { endOf } from './cut-text.ts';
+import { endOf, type Secret, type Sender } from './sender.ts';
 import { post } from './http-post.ts';
-import { severityOf, titleOf, type Notice } from './notice.ts';
-import type { Secret, Sender } from './sender.ts';
+import { type Notice, severityOf, titleOf } from './notice.ts';
 
 /** Receivers often take no more than 256 KB. */
 const LOG_BYTES = 100_000;

@@ -5,7 +5,7 @@ import { App } from './app.tsx';
 import { keepLanguage, type Language, preferredLanguage, useLanguage, t } from './language/language.ts';
 import { holdfast } from './agent/program.ts';
 import { Card, PageHead } from './components/card.tsx';
-import { Logo } from './components/logo.tsx';
+import { Logo } from './components/frame.tsx';
 import { Own } from './components/own-text.tsx';
 import { Notice } from './components/tag.tsx';
 

@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Overview } from '../api/schemas/page/overview.ts';
 import { visible } from './components/own-text.tsx';
-import { sentenceOf } from './pages/overview/headline.ts';
+import { sentenceOf } from './pages/overview/headline.tsx';
 
 type Level = Overview['headline']['level'];
 

@@ -1,18 +1,17 @@
 /** The interface to all watchers: what has changed in a source since the last time it was asked. */
 import type { ByteString } from '../base/byte-path.ts';
 import type { Clock } from '../base/clock.ts';
-import { errnoOf, isAbort, StateError, type HoldfastError } from '../base/errors.ts';
-import { farPlaceOf, type FarPlace } from '../system/far-mounts.ts';
+import { errnoOf, type HoldfastError, isAbort, StateError } from '../base/errors.ts';
+import { type FarPlace, farPlaceOf } from '../system/far-mounts.ts';
 import { ChangeLog, type TakenChanges } from './change-log.ts';
 import { directoriesBelow, MOST_LISTED } from './directories.ts';
 import { FarSource } from './far-source.ts';
 import { MOUNTS_CHANGED, mountsOf, type MountView } from './mounts.ts';
 import { NativeSource } from './native-source.ts';
 import { PollingSource } from './polling-watcher.ts';
-import { QuietPeriod } from './quiet-period.ts';
-import { lookAtRoot, sameRoot, withoutLinks, type RootState } from './root-state.ts';
-import { sleepDetector } from './sleep-detector.ts';
-import type { Changes, WatchState, ChangeFeed, ChangeSummary, ChangeSink } from './change-feed.ts';
+import { QuietPeriod, sleepDetector } from './quiet-period.ts';
+import { lookAtRoot, type RootState, sameRoot, withoutLinks } from './root-state.ts';
+import type { ChangeFeed, Changes, ChangeSink, ChangeSummary, WatchState } from './change-feed.ts';
 
 export interface WatchRequest {
   /** Absolute and normalised. Reported paths are real paths, with symbolic links resolved. */

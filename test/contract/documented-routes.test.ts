@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { RouteEntry } from '../../src/api/framework/route-table.ts';
 import { PREFIXES } from '../../src/api/framework/route.ts';
 import { createPartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { openApiSite } from '../support/api-site.ts';
 import type { DocumentedRoute, OpenApiJudge } from '../support/openapi-documents.ts';
 import { desktop } from '../support/openapi-judge.ts';

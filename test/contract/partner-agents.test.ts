@@ -2,7 +2,7 @@
 // Turn 1 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import {
   SENT_BACKUP,
   enrolledAgent,

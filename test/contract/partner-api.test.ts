@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';

@@ -2,7 +2,7 @@
 // Turn 4 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { totpCode } from '../../src/partner/console/totp.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import type { AuditRecord } from '../../src/partner/store/audit-log.ts';
 import type { Partner } from '../../src/partner/store/partners.ts';
 import {

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { RUNNING_MS } from '../../src/partner/store/idempotency.ts';
 import { partnerApiSite, type PartnerApiSite, type Reply } from '../support/partner-api-site.ts';
 import {

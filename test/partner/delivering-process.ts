@@ -2,8 +2,7 @@
 import { systemClock } from '../../src/base/clock.ts';
 import { createSealing } from '../../src/partner/secrets/sealing.ts';
 import { openPartnerStore } from '../../src/partner/store/store.ts';
-import { createBell } from '../../src/partner/webhooks/bell.ts';
-import { startDelivering } from '../../src/partner/webhooks/delivering.ts';
+import { createBell, startDelivering } from '../../src/partner/webhooks/delivering.ts';
 import type { TestTarget } from '../../src/partner/webhooks/test-targets.ts';
 
 export interface DeliveringOrder {

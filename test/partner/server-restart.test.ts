@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { createPartnerApp } from '../../src/partner/http/app.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { keysFrom } from '../../src/partner/secrets/keys.ts';
 import { openPartnerStore } from '../../src/partner/store/store.ts';
 import { startPostgres } from '../servers/postgres.ts';

@@ -10,7 +10,7 @@ import { statusLines } from '../../src/cli/agent/status-text.ts';
 import { createStyles } from '../../src/cli/terminal/terminal.ts';
 import type { FullStatus } from '../../src/jobs/agent.ts';
 import { protectionOf } from '../../src/jobs/protection.ts';
-import { sentenceOf } from '../../src/ui/pages/overview/headline.ts';
+import { sentenceOf } from '../../src/ui/pages/overview/headline.tsx';
 import { openPage } from '../support/daemon-page.ts';
 import { openSituationSite, type SituationSite } from '../support/headline-site.ts';
 import { SITUATIONS } from '../support/headline-situations.ts';

@@ -1,7 +1,7 @@
 /** Lines P01 to P05 and P12 of the security checklist: keys, tenants, bounds, repeated requests, rates, the audit log. */
 // Turn 8 of 8.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { partnerRoutes } from '../support/partner-judge.ts';
 import {
   enrolledAgent,

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { systemClock } from '../../src/base/clock.ts';
 import { errnoOf } from '../../src/base/errors.ts';
 import { attemptDelivery, type AttemptResult } from '../../src/partner/webhooks/attempt.ts';
-import { isPublicAddress } from '../../src/partner/webhooks/public-address.ts';
+import { isPublicAddress } from '../../src/partner/webhooks/target.ts';
 import type { Resolve } from '../../src/partner/webhooks/resolver.ts';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import { countConnections, type NetworkCount } from '../support/count-connections.ts';

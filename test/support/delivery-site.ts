@@ -2,22 +2,21 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { vi } from 'vitest';
-import { systemClock, type Clock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
-import { createBell } from '../../src/partner/webhooks/bell.ts';
-import { startDelivering } from '../../src/partner/webhooks/delivering.ts';
+import { createBell, startDelivering } from '../../src/partner/webhooks/delivering.ts';
 import { newWebhookSecret } from '../../src/partner/webhooks/secrets.ts';
 import type { TestTarget } from '../../src/partner/webhooks/test-targets.ts';
 import { createSealing } from '../../src/partner/secrets/sealing.ts';
 import {
   someEndpoint,
   somePartner,
-  storeSite,
   type StoreKind,
+  storeSite,
   type StoreSite,
 } from './partner-store-site.ts';
 import { makeCertificates } from './test-certificates.ts';
-import { startWebhookReceiver, type ReceivedWebhook, type WebhookReceiver } from './webhook-receiver.ts';
+import { type ReceivedWebhook, startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts';
 
 export interface DeliverySite extends AsyncDisposable {
   readonly site: StoreSite;

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createPartnerApp, type PartnerApp } from '../../src/partner/http/app.ts';
 import type { PartnerLimits } from '../../src/partner/request/limits.ts';
-import { PARTNER_PREFIX } from '../../src/partner/request/prefix.ts';
+import { PARTNER_PREFIX } from '../../src/partner/resources/values.ts';
 import { keysFrom, type PartnerKeys } from '../../src/partner/secrets/keys.ts';
 import type { PartnerStores } from '../../src/partner/store/store.ts';
 import { judgePartner } from './partner-judge.ts';

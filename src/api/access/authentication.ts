@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../wire/api-error.ts';
 import type { Credentials } from './credentials.ts';
-import { soleHeader } from '../wire/sole-header.ts';
+import { soleHeader } from '../wire/headers.ts';
 import { invalidToken, type Tokens } from './tokens.ts';
 
 export type Caller =

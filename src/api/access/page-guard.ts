@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import { ApiError } from '../wire/api-error.ts';
 import type { Caller } from './authentication.ts';
-import { soleHeader } from '../wire/sole-header.ts';
+import { soleHeader } from '../wire/headers.ts';
 import { peerUser } from './page-peer.ts';
 import type { PageSessions } from './page-sessions.ts';
 

@@ -4,8 +4,7 @@ import type { Duplex } from 'node:stream';
 import { errnoOf } from '../../base/errors.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { errorEnvelope, metaOf } from '../wire/envelope.ts';
-import { requestIdOf } from '../wire/request-id.ts';
-import { SECURITY_HEADERS } from '../wire/security-headers.ts';
+import { requestIdOf, SECURITY_HEADERS } from '../wire/headers.ts';
 
 /** Time for a client to read the response before the connection is destroyed. */
 const LINGER_MS = 500;

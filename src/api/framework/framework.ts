@@ -13,7 +13,7 @@ import type { ApiError } from '../wire/api-error.ts';
 import { errorEnvelope, metaOf, successEnvelope } from '../wire/envelope.ts';
 import { parseJsonBody } from '../wire/json-body.ts';
 import type { ServerLimits } from '../wire/limits.ts';
-import { requestIdOf } from '../wire/request-id.ts';
+import { requestIdOf } from '../wire/headers.ts';
 import { requireEncodedQuery } from '../wire/query-text.ts';
 import type { ApiApp } from './route.ts';
 import { declareRoute, isRoutable, pathOf, type RouteTable } from './route-table.ts';

@@ -10,21 +10,20 @@ import { BugError } from '../../base/errors.ts';
 import { redactDeep } from '../../base/redact.ts';
 import type { IdempotencyStore } from '../../db/idempotency.ts';
 import { ApiError } from '../wire/api-error.ts';
-import { identify, type Caller } from '../access/authentication.ts';
+import { type Caller, identify } from '../access/authentication.ts';
 import type { Client, Clients } from '../access/clients.ts';
 import type { PatientResponses } from '../connections/http-server.ts';
 import type { Credentials } from '../access/credentials.ts';
 import { JSON_TYPE, sendError } from './framework.ts';
 import { toApiError } from './framework-errors.ts';
-import { hostRefusal } from '../access/host-guard.ts';
+import { hostRefusal, originRefusal } from '../access/foreign-pages.ts';
 import { beginIdempotent, type RunningRequest } from './idempotency.ts';
-import { originRefusal } from '../access/origin-guard.ts';
 import { identifyPage, pageOriginRefusal } from '../access/page-guard.ts';
 import type { PageSessions } from '../access/page-sessions.ts';
-import { type Quota, type RateLimits, quotaHeaders, tooMany } from '../access/rate-limits.ts';
+import { type Quota, quotaHeaders, type RateLimits, tooMany } from '../access/rate-limits.ts';
 import { type ApiApp, prefixOf } from './route.ts';
 import { isOfPage, pathOf, type RouteTable } from './route-table.ts';
-import { SECURITY_HEADERS } from '../wire/security-headers.ts';
+import { SECURITY_HEADERS } from '../wire/headers.ts';
 import type { Tokens } from '../access/tokens.ts';
 
 /** What is known of a request once it has passed the guards. */

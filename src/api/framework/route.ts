@@ -133,3 +133,10 @@ export function ListQuery<Filters extends TProperties>(
     { additionalProperties: false },
   );
 }
+
+/** Metrics in the text format of Prometheus. */
+export interface MetricsText {
+  /** Media type. */
+  readonly type: string;
+  readonly text: string;
+}

@@ -5,7 +5,7 @@ import { ApiError } from '../wire/api-error.ts';
 import { closingSignal, untilClosedOr } from '../connections/closing.ts';
 import type { Plan } from '../wire/limits.ts';
 import { arrivalOf } from '../framework/plugin-order.ts';
-import { maybeTimestamp, timestamp } from '../presentation/time.ts';
+import { maybeTimestamp, timestamp } from '../presentation/values.ts';
 import type { Quota } from '../access/rate-limits.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { Account, EnrollRequest } from '../schemas/page/settings.ts';

@@ -1,5 +1,5 @@
 /** Routes for alarms that nobody has acknowledged yet. */
-import { timestamp } from '../presentation/time.ts';
+import { timestamp } from '../presentation/values.ts';
 import type { ApiApp } from '../framework/route.ts';
 import { type Alarm, Alarms } from '../schemas/page/jobs.ts';
 

@@ -6,7 +6,7 @@ import type {
   CredentialInfo,
   NewCredential as Made,
 } from '../access/credentials.ts';
-import { maybeTimestamp, timestamp } from '../presentation/time.ts';
+import { maybeTimestamp, timestamp } from '../presentation/values.ts';
 import type { ApiApp } from '../framework/route.ts';
 import {
   type Credential,

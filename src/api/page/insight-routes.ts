@@ -3,17 +3,16 @@
  * directories.
  */
 import type { ResourceParts } from '../routes/resource-parts.ts';
-import { type ApiApp, ListingOf, ListQuery, listing } from '../framework/route.ts';
+import { type ApiApp, listing, ListingOf, ListQuery } from '../framework/route.ts';
 import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
 import { pageJobRoutes } from './job-routes.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
 import { type RestorePreviewParts, restorePreviewRoutes } from './restore-preview-routes.ts';
 import type { FileItem, FilePage } from '../../jobs/agent.ts';
-import { presentFile } from '../presentation/file.ts';
+import { presentFile } from '../presentation/snapshot.ts';
 import { readRequiredPath } from '../routes/request-values.ts';
-import { Entries, EntriesQuery } from '../schemas/page/entries.ts';
+import { Entries, EntriesQuery, SEARCH_FILTERS } from '../schemas/page/entries.ts';
 import { File } from '../schemas/file.ts';
-import { SEARCH_FILTERS } from '../schemas/page/search.ts';
 
 /** The parts of the agent that only the page uses. */
 export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'>, SearchParts, EntriesParts {

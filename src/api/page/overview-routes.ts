@@ -7,8 +7,8 @@ import type { Agent, DestinationStatus, FullStatus, SourceStatus } from '../../j
 import type { Job } from '../../jobs/job.ts';
 import { othersOf, sentenceOf } from '../../jobs/protection.ts';
 import { headlineOf, type Statement } from '../../jobs/statement.ts';
-import { presentJob } from '../presentation/any-job.ts';
-import { maybeTimestamp, timestamp } from '../presentation/time.ts';
+import { presentJob } from '../presentation/job.ts';
+import { maybeTimestamp, timestamp } from '../presentation/values.ts';
 import type { ApiApp } from '../framework/route.ts';
 import {
   Overview,

@@ -19,7 +19,7 @@ import { peerUser } from '../access/page-peer.ts';
 import type { PageSessions } from '../access/page-sessions.ts';
 import { type RateLimits, tooMany } from '../access/rate-limits.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { PAGE_POLICY } from '../wire/security-headers.ts';
+import { PAGE_POLICY } from '../wire/headers.ts';
 
 const Nothing = Type.Object({});
 const CodeRequest = Type.Object({ code: Type.String({ maxLength: 256 }) }, { additionalProperties: false });

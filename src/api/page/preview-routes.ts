@@ -8,7 +8,7 @@ import type { RetentionSettings } from '../../config/settings.ts';
 import { checkAgainstSchema } from '../../config/validate.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { closingSignal, untilClosedOr } from '../connections/closing.ts';
-import { timestamp } from '../presentation/time.ts';
+import { timestamp } from '../presentation/values.ts';
 import type { ApiApp } from '../framework/route.ts';
 import {
   NoticeTest,

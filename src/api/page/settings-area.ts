@@ -6,7 +6,7 @@ import { type PreviewParts, previewRoutes } from './preview-routes.ts';
 import type { Static } from '../../base/schema-type.ts';
 import { attachment } from '../routes/content-routes.ts';
 import { closingSignal, untilClosedOr } from '../connections/closing.ts';
-import { timestamp } from '../presentation/time.ts';
+import { timestamp } from '../presentation/values.ts';
 import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
 /** The parts of the agent that these routes use. */

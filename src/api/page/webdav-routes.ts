@@ -1,7 +1,7 @@
 /** Turns the WebDAV folder of snapshots on and off, for the product's own page. */
-import { maybeTimestamp } from '../presentation/time.ts';
+import { maybeTimestamp } from '../presentation/values.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { WebdavOff, WebdavSecret, WebdavState } from '../schemas/page/webdav.ts';
+import { WebdavOff, WebdavSecret, WebdavState } from '../schemas/page/settings.ts';
 import type { Webdav } from '../webdav/webdav.ts';
 
 /** Must be registered under the prefix of the page's routes. */

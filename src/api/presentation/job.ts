@@ -1,10 +1,13 @@
-/** Presents what jobs of all types have in common. */
+/** Presents jobs: what all types have in common, each type in the form of its own routes, and a job of any type. */
+import { BugError } from '../../base/errors.ts';
 import type { LogLine } from '../../jobs/agent.ts';
-import type { Job, JobError, JobProgress } from '../../jobs/job.ts';
-import { isErrorCode } from '../wire/error-codes.ts';
+import type { Job, JobError, JobProgress, JobType } from '../../jobs/job.ts';
+import type { Backup } from '../schemas/backup.ts';
 import type { JobFields, JobLog, Progress } from '../schemas/job.ts';
-import { shownDestination } from './redact.ts';
-import { maybeTimestamp, timestamp } from './time.ts';
+import type { Check, Drill, Prune } from '../schemas/operation.ts';
+import type { Restore } from '../schemas/restore.ts';
+import { isErrorCode } from '../wire/error-codes.ts';
+import { maybeTimestamp, presentStoredBy, shownDestination, timestamp } from './values.ts';
 
 /** @param now milliseconds since 1970; the duration of a running job lasts until then */
 export function jobFields(job: Job, now: number): JobFields {
@@ -72,4 +75,83 @@ function progressOf(progress: JobProgress): Progress {
  */
 function whole(value: number): number {
   return Number.isFinite(value) ? Math.max(0, Math.floor(value)) : 0;
+}
+
+export function presentBackup(job: Job, now: number): Backup {
+  const { spec } = job;
+  if (spec.type !== 'backup') throw new BugError(`${job.id} is no backup`);
+  const { options } = spec;
+  return {
+    ...jobFields(job, now),
+    type: 'backup',
+    files_backed_up: job.files_done,
+    source: spec.source,
+    options: {
+      compression: options.compression,
+      encryption: options.encryption,
+      deduplication: options.deduplication,
+      exclude: [...options.exclude],
+      tags: [...options.tags],
+      dry_run: options.dry_run,
+    },
+    snapshot_id: job.snapshot_id,
+  };
+}
+
+export function presentRestore(job: Job, now: number): Restore {
+  const { spec } = job;
+  if (spec.type !== 'restore') throw new BugError(`${job.id} is no restore`);
+  const { options } = spec;
+  return {
+    ...jobFields(job, now),
+    type: 'restore',
+    snapshot_id: spec.snapshot_id,
+    stored_by: spec.stored_by === undefined ? null : presentStoredBy(spec.stored_by),
+    paths: spec.paths.map((path) => (typeof path === 'string' ? path : { path_b64: path.b64 })),
+    target: spec.target,
+    in_place: spec.target === null,
+    options: {
+      overwrite: options.overwrite,
+      dry_run: options.dry_run,
+      verify: options.verify,
+      delete_extra: options.delete_extra,
+      restore_ownership: options.restore_ownership,
+    },
+    files_restored: job.files_done,
+    files_skipped: job.files_skipped,
+    files_failed: job.progress.files_failed,
+  };
+}
+
+export function presentCheck(job: Job, now: number): Check {
+  const { spec } = job;
+  if (spec.type !== 'check') throw new BugError(`${job.id} is no check`);
+  return { ...jobFields(job, now), type: 'check', read_data: spec.read_data };
+}
+
+export function presentPrune(job: Job, now: number): Prune {
+  const { spec } = job;
+  if (spec.type !== 'prune') throw new BugError(`${job.id} is no prune`);
+  return { ...jobFields(job, now), type: 'prune', apply_retention: spec.apply_retention };
+}
+
+export function presentDrill(job: Job, now: number): Drill {
+  const { spec } = job;
+  if (spec.type !== 'drill') throw new BugError(`${job.id} is no drill`);
+  return { ...jobFields(job, now), type: 'drill', files: spec.files };
+}
+
+export type AnyJob = Backup | Restore | Check | Prune | Drill;
+
+const PRESENT: Readonly<Record<JobType, (job: Job, now: number) => AnyJob>> = {
+  backup: presentBackup,
+  restore: presentRestore,
+  check: presentCheck,
+  prune: presentPrune,
+  drill: presentDrill,
+};
+
+/** Presents a job of any type in the form that its own routes use. */
+export function presentJob(job: Job, now: number): AnyJob {
+  return PRESENT[job.type](job, now);
 }

@@ -1,7 +1,7 @@
 /** Serves /docs: the reference page of an API with its style sheet, script and icon, and nothing from elsewhere. */
 import { type PageFile, referencePageFiles } from '../framework/page-files.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { PAGE_POLICY } from '../wire/security-headers.ts';
+import { PAGE_POLICY } from '../wire/headers.ts';
 import type { JsonObject } from './api-document.ts';
 import { type ReferenceLook, referencePage } from './reference-page.ts';
 

@@ -1,8 +1,7 @@
 /** Documents of the agent outside the versioned paths, without an envelope: health, metrics, API description. */
 import { JSON_TYPE } from '../framework/framework.ts';
-import type { MetricsText } from '../wire/metrics-text.ts';
+import type { ApiApp, MetricsText } from '../framework/route.ts';
 import { apiDocument, type JsonObject } from '../reference/api-document.ts';
-import type { ApiApp } from '../framework/route.ts';
 import { referenceRoutes } from '../reference/reference-routes.ts';
 
 export interface DocumentParts {

@@ -1,7 +1,7 @@
 import { requireOwnTags } from '../../base/job-tag.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
-import { presentBackup } from '../presentation/backup.ts';
+import { presentBackup } from '../presentation/job.ts';
 import { readPath } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { ApiError } from '../wire/api-error.ts';
 import { closingSignal, untilClosedOr } from '../connections/closing.ts';
-import { readRange } from '../wire/content-range.ts';
+import { readRange } from '../wire/headers.ts';
 import { readRequiredPath, readSnapshot, readStoredBy } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';

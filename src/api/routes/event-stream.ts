@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import { isAbort } from '../../base/errors.ts';
 import type { Agent, AgentEvent } from '../../jobs/agent.ts';
 import type { Job } from '../../jobs/job.ts';
-import { createEventPace } from './event-pace.ts';
-import { presentEvent } from '../presentation/event.ts';
+import { type AnyJob, presentJob } from '../presentation/job.ts';
+import { timestamp } from '../presentation/values.ts';
 
 /** Milliseconds between two comments that keep the connection open. */
 export const PING_MS = 15_000;
@@ -165,4 +165,75 @@ function eventLines(event: AgentEvent, withId: boolean, job: Job | undefined, cl
 
 function lines(id: number | undefined, kind: string, data: unknown): string {
   return `${id === undefined ? '' : `id: ${id}\n`}event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/**
+ * Milliseconds between two progress events. A little over half a second, so that two updates merge into one, but never
+ * three.
+ */
+export const PROGRESS_MS = 550;
+
+export interface EventPace {
+  /** Whether the event may be sent at once. If not, it is held and replaces an earlier one of the same job. */
+  admits(event: AgentEvent): boolean;
+  /** Milliseconds until a held event may be sent; infinite when none is held. */
+  waitMs(): number;
+  /** Returns a held event that may be sent, and stops holding it. */
+  release(): AgentEvent | undefined;
+  /** Drops the held event of a job because a later event of that job is sent. */
+  forget(jobId: string | null): void;
+}
+
+/** Thins out progress events: while they come too fast, only the latest of each job is held, until it may be sent. */
+export function createEventPace(clock: Clock): EventPace {
+  const held = new Map<string | null, AgentEvent>();
+  let freeAt = 0;
+  return {
+    admits: (event) => {
+      const now = clock.monotonic();
+      if (now < freeAt || held.size > 0) {
+        held.set(event.jobId, event);
+        return false;
+      }
+      freeAt = now + PROGRESS_MS;
+      return true;
+    },
+    waitMs: () => (held.size === 0 ? Number.POSITIVE_INFINITY : Math.max(0, freeAt - clock.monotonic())),
+    release: () => {
+      const [first] = held;
+      const now = clock.monotonic();
+      if (first === undefined || now < freeAt) return undefined;
+      held.delete(first[0]);
+      freeAt = now + PROGRESS_MS;
+      return first[1];
+    },
+    forget: (jobId) => {
+      held.delete(jobId);
+    },
+  };
+}
+
+export interface EventData {
+  readonly type: AgentEvent['kind'];
+  readonly at: string;
+  /** The job in its current state, which may be later than the event. */
+  readonly job: AnyJob | null;
+  /** Empty for events about jobs, since `job` has everything there is to say. */
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** Builds the `data` of a server-sent event. */
+export function presentEvent(
+  kind: AgentEvent['kind'],
+  at: number,
+  job: Job | undefined,
+  data: Readonly<Record<string, unknown>>,
+  now: number,
+): EventData {
+  return {
+    type: kind,
+    at: timestamp(at),
+    job: job === undefined ? null : presentJob(job, now),
+    data: kind.startsWith('job.') ? {} : data,
+  };
 }

@@ -1,6 +1,6 @@
 import { newestFirst, type FileItem, type SnapshotPosition } from '../../jobs/agent.ts';
 import { contentRoutes } from './content-routes.ts';
-import { presentFile, presentVersion } from '../presentation/file.ts';
+import { presentFile, presentVersion } from '../presentation/snapshot.ts';
 import {
   readEitherPath,
   readRequiredPath,
@@ -11,7 +11,7 @@ import {
 import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from '../framework/route.ts';
 import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from '../schemas/file.ts';
-import { openPosition, sealPosition } from './snapshot-cursor.ts';
+import { openPosition, sealPosition } from './snapshot-routes.ts';
 
 /** The list of files allows longer pages than other lists, because a person scrolls through it. */
 const FILE_LIMITS = { default: 100, maximum: 1000 };

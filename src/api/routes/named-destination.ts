@@ -1,11 +1,11 @@
 /** Resolves the destination that a request names; without one, the default destination. */
-import { pathToFileURL } from 'node:url';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { RequestError } from '../../base/errors.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import type { Agent } from '../../jobs/agent.ts';
 import type { JobType } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
-import { localDirectory } from './local-directory.ts';
 import type { ResourceParts } from './resource-parts.ts';
 
 /**
@@ -54,6 +54,24 @@ function knownName(given: string, agent: Pick<Agent, 'destinationOf'>): string |
     return agent.destinationOf(given);
   } catch (error) {
     if (error instanceof RequestError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Resolves locations to directories of this machine. The directory of an absolute path or a `file:` URL; undefined for
+ * a place elsewhere.
+ */
+export function localDirectory(url: string): string | undefined {
+  if (path.isAbsolute(url)) return path.resolve(url);
+  if (!/^file:\/\/\//i.test(url) || !URL.canParse(url)) return undefined;
+  // An encoded slash would be part of a name, and no file name contains a slash.
+  if (/%2f/i.test(url)) return undefined;
+  try {
+    return path.resolve(fileURLToPath(url));
+  } catch (error) {
+    // The percent-encoded bytes are not UTF-8.
+    if (error instanceof URIError) return undefined;
     throw error;
   }
 }

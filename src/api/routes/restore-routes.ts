@@ -4,7 +4,7 @@ import type { Agent, SnapshotSummary } from '../../jobs/agent.ts';
 import type { RestoreSpec } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
-import { presentRestore } from '../presentation/restore.ts';
+import { presentRestore } from '../presentation/job.ts';
 import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';

@@ -1,19 +1,20 @@
-import { ApiError } from '../wire/api-error.ts';
+import type { SnapshotPosition } from '../../jobs/agent.ts';
+import { type ApiApp, listing, ListingOf, ListQuery, page, PageOf } from '../framework/route.ts';
 import { presentChange, presentSnapshot } from '../presentation/snapshot.ts';
-import { jobDestination } from './named-destination.ts';
-import type { ResourceParts } from './resource-parts.ts';
-import { badField, readSource, readStoredBy } from './request-values.ts';
-import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from '../framework/route.ts';
 import {
-  DIFF_FILTERS,
   Deleted,
-  SNAPSHOT_FILTERS,
+  DIFF_FILTERS,
   Snapshot,
+  SNAPSHOT_FILTERS,
   SnapshotChange,
   SnapshotQuery,
 } from '../schemas/snapshot.ts';
 import { IdParams } from '../schemas/values.ts';
-import { openPosition, sealPosition } from './snapshot-cursor.ts';
+import { ApiError } from '../wire/api-error.ts';
+import type { Cursors, Filters } from '../wire/cursor.ts';
+import { jobDestination } from './named-destination.ts';
+import { badField, readSource, readStoredBy } from './request-values.ts';
+import type { ResourceParts } from './resource-parts.ts';
 
 export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts): void {
   app.get(
@@ -99,4 +100,33 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
       return listing(found.items.map(presentChange), { ...found, next });
     },
   );
+}
+
+/**
+ * Cursors for lists that have one entry per snapshot. They contain the sort key and not only an id, so that a program
+ * can delete the snapshots that it has listed and go on.
+ */
+export function sealPosition(
+  cursors: Cursors,
+  list: string,
+  filters: Filters,
+  { created_at: createdAt, id }: SnapshotPosition,
+): string {
+  return cursors.seal(list, filters, `${createdAt} ${id}`);
+}
+
+/** Undefined without a cursor. @throws {ApiError} INVALID_CURSOR */
+export function openPosition(
+  cursors: Cursors,
+  list: string,
+  filters: Filters,
+  cursor: string | undefined,
+): SnapshotPosition | undefined {
+  const text = cursors.open(list, filters, cursor);
+  if (text === undefined) return undefined;
+  const [, createdAt, id] = /^(-?\d{1,16}) ([\x21-\x7e]+)$/.exec(text) ?? [];
+  if (createdAt !== undefined && id !== undefined) return { created_at: Number(createdAt), id };
+  throw new ApiError('INVALID_CURSOR', 'The cursor was made by an earlier version of this program', {
+    hint: 'Begin again without a cursor.',
+  });
 }

@@ -3,11 +3,10 @@ import { type Static, Type } from '../../base/schema-type.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Agent, DestinationStatus, FullStatus, PublicStatus, SourceStatus } from '../../jobs/agent.ts';
 import { sentenceOf } from '../../jobs/protection.ts';
-import { REASONS, STATEMENT_CODES, headlineOf, type Statement } from '../../jobs/statement.ts';
+import { headlineOf, REASONS, type Statement, STATEMENT_CODES } from '../../jobs/statement.ts';
 import type { Plan } from '../wire/limits.ts';
 import { arrivalOf } from '../framework/plugin-order.ts';
-import { shownDestination } from '../presentation/redact.ts';
-import { maybeTimestamp, timestamp } from '../presentation/time.ts';
+import { maybeTimestamp, shownDestination, timestamp } from '../presentation/values.ts';
 import type { Quota } from '../access/rate-limits.ts';
 import type { ApiApp } from '../framework/route.ts';
 

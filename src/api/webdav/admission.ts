@@ -2,12 +2,14 @@
  * Admits requests to the WebDAV folder of snapshots by its secret, given as the first name of the path or as the
  * password of Basic authentication.
  */
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { holdfastForAnybody } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
+import type { Clock } from '../../base/clock.ts';
+import { holdfastForAnybody } from '../../base/holdfast-command.ts';
+import type { SettingStore } from '../../db/settings.ts';
 import { ApiError } from '../wire/api-error.ts';
-import { soleHeader } from '../wire/sole-header.ts';
-import { WEBDAV_USER, type WebdavAccess } from './access.ts';
+import { soleHeader } from '../wire/headers.ts';
 import { encodeNames, WEBDAV_ROOT } from './target.ts';
 
 export interface Admission {
@@ -50,4 +52,51 @@ export function turnedOff(): ApiError {
   return new ApiError('NOT_FOUND', 'The snapshots are not shown as a folder', {
     hint: `Turn it on with: ${holdfastForAnybody`webdav on`}`,
   });
+}
+
+/** User name for clients that ask for one in addition to the secret. */
+export const WEBDAV_USER = 'holdfast';
+
+const SETTING = 'webdav';
+const SECRET_BYTES = 32;
+
+/** The secret of the folder has 256 bits. It is shown once, when a user turns the folder on, and only its keyed hash is stored. */
+interface WebdavAccess {
+  /** When the folder was turned on, in milliseconds since 1970; undefined while it is off. */
+  readonly since: number | undefined;
+  /** Returns a new secret, which invalidates the previous one. */
+  turnOn(): string;
+  turnOff(): void;
+  opens(secret: string): boolean;
+}
+
+/** @param key keys the hashes of secrets */
+export function createWebdavAccess(
+  store: Pick<SettingStore, 'get' | 'set'>,
+  key: Uint8Array,
+  clock: Pick<Clock, 'now'>,
+): WebdavAccess {
+  const hashOf = (secret: string): Buffer => createHmac('sha256', key).update(secret, 'utf8').digest();
+  const kept = (): { readonly since: number; readonly hash: Buffer } | undefined => {
+    const [since, hash] = store.get(SETTING)?.split(' ') ?? [];
+    return hash === undefined ? undefined : { since: Number(since), hash: Buffer.from(hash, 'base64') };
+  };
+  return {
+    get since() {
+      return kept()?.since;
+    },
+    turnOn() {
+      // The prefix identifies the secret, so that it is removed from logs.
+      const secret = `hfw_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+      store.set(SETTING, `${clock.now()} ${hashOf(secret).toString('base64')}`);
+      return secret;
+    },
+    turnOff() {
+      store.set(SETTING, undefined);
+    },
+    opens(secret) {
+      const hash = kept()?.hash;
+      return hash !== undefined && timingSafeEqual(hash, hashOf(secret));
+    },
+  };
 }

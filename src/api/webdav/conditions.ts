@@ -1,6 +1,6 @@
 /** Evaluates the conditions of RFC 9110 for sending a file, or a part of it. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { readRange, type ContentRange } from '../wire/content-range.ts';
+import { readRange, type ContentRange } from '../wire/headers.ts';
 import { httpDate } from './multistatus.ts';
 
 /** What distinguishes one content from another. */

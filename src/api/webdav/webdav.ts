@@ -14,13 +14,17 @@ import { untilClosedOr } from '../connections/closing.ts';
 import type { Clients } from '../access/clients.ts';
 import type { Handler, PatientResponses } from '../connections/http-server.ts';
 import { toApiError } from '../framework/framework-errors.ts';
-import { hostRefusal } from '../access/host-guard.ts';
-import { originRefusal } from '../access/origin-guard.ts';
+import { hostRefusal, originRefusal } from '../access/foreign-pages.ts';
 import { type RateLimits, tooMany } from '../access/rate-limits.ts';
-import { requestIdOf } from '../wire/request-id.ts';
-import { SECURITY_HEADERS } from '../wire/security-headers.ts';
-import { createWebdavAccess, WEBDAV_USER } from './access.ts';
-import { admit, notAdmitted, turnedOff, type Admission } from './admission.ts';
+import { requestIdOf, SECURITY_HEADERS } from '../wire/headers.ts';
+import {
+  type Admission,
+  admit,
+  createWebdavAccess,
+  notAdmitted,
+  turnedOff,
+  WEBDAV_USER,
+} from './admission.ts';
 import { answerMethod } from './methods.ts';
 import { sendText } from './reply.ts';
 import { answerServer, asksServer } from './server-root.ts';

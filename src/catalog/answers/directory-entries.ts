@@ -5,9 +5,8 @@
 import { joinBytes } from '../../base/byte-path.ts';
 import { pathOf } from '../../base/path-names.ts';
 import type { FileItem } from '../../jobs/agent.ts';
-import { fileItem } from './file-item.ts';
+import { fileItem, type Hit } from './hits.ts';
 import { notThere } from './file-list.ts';
-import type { Hit } from './hits.ts';
 import { namesIn, requireComplete, requireSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import type { DatabaseSort } from './orders.ts';

@@ -12,23 +12,21 @@ import type { ByteString } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { pathNames, pathOf } from '../../base/path-names.ts';
 import type { AskedPaths, FileItem, FilePage, FileQuery } from '../../jobs/agent.ts';
-import { decodeCursor, encodeCursor, invalid, type Cursor } from './cursor.ts';
-import { fileItem } from './file-item.ts';
+import { compare, type Cursor, decodeCursor, encodeCursor, type InOrder, invalid } from './list-order.ts';
+import { fileItem, type Hit } from './hits.ts';
 import { inOrderOf, inOrderOfWalk, pathOfHit, placeOfHit, walk } from './found-entries.ts';
-import type { Hit } from './hits.ts';
 import {
   chooseSnapshots,
+  type KnownSnapshot,
   namesIn,
   requireComplete,
   requireSnapshot,
-  type KnownSnapshot,
 } from './known-snapshots.ts';
-import { compare, type InOrder } from './list-order.ts';
 import {
   isWalk,
+  type ListSource,
   matchesQuery,
   prepareSearch,
-  type ListSource,
   type Scope,
   type Search,
 } from './list-search.ts';

@@ -2,17 +2,15 @@
  * Searches all snapshots together. Every path that any of them has or had is listed once, in its newest version. Paths
  * come in the order in which they were taken in, which within one backup is that of the tree.
  */
-import { joinBytes } from '../../base/byte-path.ts';
-import type { ByteString } from '../../base/byte-path.ts';
+import { type ByteString, joinBytes } from '../../base/byte-path.ts';
 import { pathNames } from '../../base/path-names.ts';
 import type { FileItem } from '../../jobs/agent.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
-import { fileItem } from './file-item.ts';
-import type { Hit } from './hits.ts';
+import { decodeCursor, encodeCursor } from './list-order.ts';
+import { fileItem, type Hit } from './hits.ts';
 import { hasSource, type KnownSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
-import { inBoth, inEither, type Marks, markedAfter } from '../tables/marks.ts';
+import { inBoth, inEither, markedAfter, type Marks } from '../tables/marks.ts';
 import { compileNamePattern, foldName } from '../tables/name-pattern.ts';
 import { SPAN } from '../tables/schema.ts';
 

@@ -1,10 +1,9 @@
 /** What a list of files is made from and asked for, and which nodes may be in it. */
 import type { ByteString } from '../../base/byte-path.ts';
 import type { FileQuery } from '../../jobs/agent.ts';
-import type { Cursor } from './cursor.ts';
+import { type Cursor, type InOrder, placeOf } from './list-order.ts';
 import type { Hit, HitQueries } from './hits.ts';
 import type { KnownSnapshot } from './known-snapshots.ts';
-import { placeOf, type InOrder } from './list-order.ts';
 import { inBoth, listMarked, type Marks } from '../tables/marks.ts';
 import type { NameIndex } from './name-index.ts';
 import { compileNamePattern, foldName, type NamePattern } from '../tables/name-pattern.ts';

@@ -5,9 +5,8 @@
  */
 import { RequestError } from '../../base/errors.ts';
 import type { FileItem, FilePage, FileQuery } from '../../jobs/agent.ts';
-import { encodeCursor, invalid, parsed } from './cursor.ts';
-import { listName, type ListedFiles } from './file-list.ts';
-import { compare, placeOf, TIES } from './list-order.ts';
+import { compare, encodeCursor, invalid, parsed, placeOf, TIES } from './list-order.ts';
+import { type ListedFiles, listName } from './file-list.ts';
 
 /** The page of one catalog. */
 export interface CatalogPage {

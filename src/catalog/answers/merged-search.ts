@@ -4,7 +4,7 @@
  */
 import { storeKey } from '../../base/stored-by.ts';
 import type { FileItem, FilePage } from '../../jobs/agent.ts';
-import { invalid, parsed } from './cursor.ts';
+import { invalid, parsed } from './list-order.ts';
 import { cursorBehind, type FoundFile, type FoundFiles, type SearchRequest } from './file-search.ts';
 import { catalogGone } from './merged-files.ts';
 

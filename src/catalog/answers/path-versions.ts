@@ -12,7 +12,7 @@ import {
 } from '../../jobs/agent.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { sameContent, type EntryRow } from '../tables/entry-row.ts';
-import { fileItem } from './file-item.ts';
+import { fileItem } from './hits.ts';
 import { notThere } from './file-list.ts';
 import { covers, hasSource, namesIn, sourceText, type KnownSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';

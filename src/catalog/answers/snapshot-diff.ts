@@ -2,7 +2,7 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import { pathNames } from '../../base/path-names.ts';
 import type { ChangePage, SnapshotChange } from '../../jobs/agent.ts';
-import { decodeCursor, encodeCursor, invalid } from './cursor.ts';
+import { decodeCursor, encodeCursor, invalid } from './list-order.ts';
 import { sameContent } from '../tables/entry-row.ts';
 import { inBatches, type Hit, type HitQueries } from './hits.ts';
 import {

@@ -1,6 +1,7 @@
 /** Brings the catalog up to date with the repository. */
+import { textOfBytes } from '../../base/byte-path.ts';
+import { countedMs, isFull, type StoredBy, storeKey } from '../../base/stored-by.ts';
 import { pathText } from '../../base/tree-path.ts';
-import { isFull } from '../../base/stored-by.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
@@ -8,10 +9,9 @@ import type { Repository } from '../../repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
 import { lastPacks, type LastPacks } from '../../repository/tombstones.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
-import { hostClaims, type HostClaim } from './host-claims.ts';
-import { ingestTree, type IngestObserver } from './ingest-tree.ts';
-import { countOf, note, noteGaps, pendingOf, registerSnapshots, type PendingSnapshot } from './register.ts';
-import { SNAPSHOT_STATE, lastOrdinal } from '../tables/schema.ts';
+import { lastOrdinal, SNAPSHOT_STATE } from '../tables/schema.ts';
+import { type IngestObserver, ingestTree } from './ingest-tree.ts';
+import { countOf, note, noteGaps, pendingOf, type PendingSnapshot, registerSnapshots } from './register.ts';
 import { sweep, wantsSweep } from './sweep.ts';
 import { countLacking, listUnreadAgain } from './unread-trees.ts';
 import { VersionWriter } from './version-writer.ts';
@@ -170,4 +170,41 @@ function complete(database: CatalogDatabase, ordinal: number): void {
       )
       .run(ordinal);
   })();
+}
+
+/** What one key stored under one host name. */
+export interface HostClaim {
+  readonly storedBy: StoredBy;
+  readonly host: string;
+  /** When the first of them is taken to have been made, in milliseconds since 1970. */
+  readonly firstMs: number;
+  /** The one that was made last. */
+  readonly newest: { readonly id: string; readonly atMs: number };
+  /** Sets of source paths; not necessarily all. */
+  readonly sources: readonly string[];
+}
+
+const SOURCES_KEPT = 100;
+
+/**
+ * Collects which keys stored snapshots in the name of which host, as far as the snapshots say it.
+ * @param live oldest first
+ */
+export function hostClaims(live: readonly Snapshot[]): readonly HostClaim[] {
+  const claims = new Map<string, HostClaim>();
+  for (const { id, record, storedBy, storedMs } of live) {
+    const name = JSON.stringify([storeKey(storedBy), record.host]);
+    const known = claims.get(name);
+    const atMs = countedMs(storedBy, { startedMs: record.startedMs, storedMs });
+    const source = record.paths.map(textOfBytes).toSorted().join(', ');
+    const sources = known?.sources ?? [];
+    claims.set(name, {
+      storedBy,
+      host: record.host,
+      firstMs: Math.min(atMs, known?.firstMs ?? atMs),
+      newest: { id, atMs },
+      sources: sources.includes(source) || sources.length >= SOURCES_KEPT ? sources : [...sources, source],
+    });
+  }
+  return [...claims.values()];
 }

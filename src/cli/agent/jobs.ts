@@ -4,7 +4,7 @@ import type { JobStatus } from '../../jobs/job.ts';
 import { jobObject } from './agent-object.ts';
 import { askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
-import { shownDestination } from '../../config/shown-destination.ts';
+import { shownDestination } from '../../config/embedded-repository.ts';
 import { jobText, jobsTable, type ShownName } from './listing-jobs.ts';
 import { settingsOrDefaults } from '../places/settings-file.ts';
 import { addExamples, addOutputOptions, usage, type OutputOptions } from '../command/options.ts';

@@ -3,7 +3,7 @@ import { StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
-import { holdsBackups } from '../../config/embedded-backups.ts';
+import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
 import { agentObject } from './agent-object.ts';

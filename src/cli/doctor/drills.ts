@@ -2,7 +2,7 @@
 import { HoldfastError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effective-settings.ts';
-import { holdsBackups } from '../../config/embedded-backups.ts';
+import { holdsBackups } from '../../config/embedded-repository.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { callAgent } from '../../control/client.ts';
 import { DAMAGE_CODES, type Job } from '../../jobs/job.ts';

@@ -2,7 +2,7 @@
 import { npmHere } from '../../base/holdfast-command.ts';
 import { randomBytes } from 'node:crypto';
 import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
-import { tryDatabase, tryWatching } from '../../daemon/doctor/native-parts.ts';
+import { tryDatabase, tryWatching } from '../../daemon/doctor/machine.ts';
 
 /** Each native package does its work once. */
 const NATIVE: readonly (readonly [name: string, tryOut: () => Promise<void>])[] = [

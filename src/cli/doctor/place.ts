@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { accessProblem } from '../../base/private-files.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
-import { requireNeverThere } from '../../config/never-there.ts';
+import { loadConfig, NO_FILE, readConfig, requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import { settingsContext } from '../places/settings-file.ts';
@@ -14,7 +13,7 @@ import { checkOpening, lookAt } from '../places/destination-look.ts';
 import { readMachineKey, requireWritable, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
-import { guarded, ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { type Finding, guarded, ok, problem, warning } from '../../daemon/doctor/finding.ts';
 import { isThere } from '../../system/is-there.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {

@@ -4,7 +4,7 @@ import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';
 import { callRepository } from '../../base/holdfast-command.ts';
 import { secretInUrl } from '../../base/url-secrets.ts';
-import { requireNeverThere } from '../../config/never-there.ts';
+import { requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import { directoryOf } from '../../destination/location.ts';
 import type { OpenOptions } from '../../destination/open/open.ts';

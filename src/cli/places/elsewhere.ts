@@ -5,7 +5,7 @@ import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } fro
 import { groupForLatest } from '../../base/stored-by.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { directoryOf } from '../../destination/location.ts';
-import { shownDestination } from '../../config/shown-destination.ts';
+import { shownDestination } from '../../config/embedded-repository.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
 import { configuredPath } from '../../daemon/sources/configured-source.ts';
 import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';

@@ -1,9 +1,8 @@
 /** Reads and changes the configuration file for commands. Changes keep its comments. */
 import { homedir } from 'node:os';
-import { checkEdit, editConfig, type ConfigChange } from '../../config/config-edit.ts';
+import { checkEdit, type ConfigChange, editConfig } from '../../config/config-edit.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import { NO_FILE, loadConfig, readConfig, type LoadedConfig } from '../../config/load.ts';
-import { requireNeverThere } from '../../config/never-there.ts';
+import { loadConfig, type LoadedConfig, NO_FILE, readConfig, requireNeverThere } from '../../config/load.ts';
 import type { Settings } from '../../config/settings.ts';
 import { SETTINGS_CHECKS } from '../../daemon/settings-checks.ts';
 import type { Context } from '../command/context.ts';

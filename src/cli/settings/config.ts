@@ -1,19 +1,18 @@
 import type { Command } from 'commander';
 import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { ConfigError, shownKeyPath, type KeyPath } from '../../config/config-error.ts';
-import { editConfig, removeValue, setValue, type ConfigChange } from '../../config/config-edit.ts';
+import { ConfigError, type KeyPath, shownKeyPath } from '../../config/config-error.ts';
+import { type ConfigChange, editConfig, removeValue, setValue } from '../../config/config-edit.ts';
 import { findSetting, readTypedValue } from '../../config/key-path.ts';
-import { NO_FILE, loadConfig, readConfig } from '../../config/load.ts';
-import { requireNeverThere } from '../../config/never-there.ts';
-import { jsonSchemaText, type FilledConfig } from '../../config/schema.ts';
+import { loadConfig, NO_FILE, readConfig, requireNeverThere } from '../../config/load.ts';
+import { type FilledConfig, jsonSchemaText } from '../../config/schema.ts';
 import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { settingsContext } from '../places/settings-file.ts';
 import { configFile, ensureStateDirectory, statePaths } from '../command/state-directory.ts';
-import { jsonText, printable, type Environment } from '../terminal/terminal.ts';
+import { type Environment, jsonText, printable } from '../terminal/terminal.ts';
 import { count } from '../terminal/wording.ts';
 
 interface ConfigOptions extends OutputOptions {

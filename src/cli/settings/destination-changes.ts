@@ -15,7 +15,7 @@ import {
   EMBEDDED_DESTINATION,
   findDestination,
 } from '../../config/effective-settings.ts';
-import { shownDestination } from '../../config/shown-destination.ts';
+import { shownDestination } from '../../config/embedded-repository.ts';
 import type { LoadedConfig } from '../../config/load.ts';
 import type { DestinationSettings, SecretReference, Settings } from '../../config/settings.ts';
 import { onePlaces } from '../../daemon/places/one-place.ts';

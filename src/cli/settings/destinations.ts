@@ -5,8 +5,7 @@ import { formatBytes, formatDuration } from '../../base/units.ts';
 import { removeValue } from '../../config/config-edit.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
-import { holdsBackups } from '../../config/embedded-backups.ts';
-import { shownDestination } from '../../config/shown-destination.ts';
+import { holdsBackups, shownDestination } from '../../config/embedded-repository.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { DestinationView } from '../../control/calls.ts';
 import { agentObject } from '../agent/agent-object.ts';
@@ -14,21 +13,21 @@ import { knownDestinations } from '../agent/ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import {
   addDestination,
+  type AddOptions,
   chooseDefault,
+  type DefaultOptions,
   dropDestination,
   locationOf,
-  type AddOptions,
-  type DefaultOptions,
   type RemoveOptions,
 } from './destination-changes.ts';
-import { lookAt, tryOut, type Look } from '../places/destination-look.ts';
+import { type Look, lookAt, tryOut } from '../places/destination-look.ts';
 import { showFindings } from '../doctor/doctor.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from '../places/settings-file.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { renderTable } from '../terminal/table.ts';
-import { createStyles, printable, terminalWidth, wantsColor, type Styles } from '../terminal/terminal.ts';
+import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
 
 interface DestinationsOptions extends OutputOptions {

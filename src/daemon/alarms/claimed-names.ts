@@ -7,7 +7,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { isFull, storeChoice, storeKey, storedByText } from '../../base/stored-by.ts';
-import type { HostClaim } from '../../catalog/ingest/host-claims.ts';
+import type { HostClaim } from '../../catalog/ingest/sync.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { Alarm } from '../../watch/alarms.ts';
 

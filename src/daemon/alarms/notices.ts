@@ -12,7 +12,7 @@ import type { ToldBook } from '../../notify/attention.ts';
 import { Notifier } from '../../notify/notifier.ts';
 import type { Sender } from '../../notify/sender.ts';
 import { sendersOf, type NoticeSecrets, type SecretSource } from '../../notify/senders.ts';
-import type { WaitingBook } from '../../notify/waiting-notices.ts';
+import type { WaitingBook } from '../../notify/delivery.ts';
 
 export function openNotifier(
   config: Pick<ConfigSource, 'current'>,

@@ -1,13 +1,14 @@
 /** Checks of the machine: the runtime, disk space, the clock, and that the recovery kit is stored elsewhere. */
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { mkdtemp, rm, stat, statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { errnoOf } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
-import { ok, problem, warning, type Finding } from './finding.ts';
 import { isThere } from '../../system/is-there.ts';
+import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** The first Node.js version whose node:crypto has Argon2. */
 const NEEDED = [24, 7] as const;
@@ -105,4 +106,19 @@ export async function checkRecoveryKit(path: string): Promise<Finding> {
         'Store it in another place, then delete the file.',
       )
     : ok('recovery kit', 'Not on this machine');
+}
+
+/** Opens and closes a database in a temporary directory. */
+export async function tryDatabase(): Promise<void> {
+  const { openDatabase } = await import('../../db/database.ts');
+  const directory = await mkdtemp(join(tmpdir(), 'holdfast-try-'));
+  try {
+    openDatabase(join(directory, 'try.db')).close();
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+export async function tryWatching(): Promise<void> {
+  await import('../../watch/native-watcher.ts');
 }

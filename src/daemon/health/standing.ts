@@ -6,10 +6,12 @@ import type { StatusCheck } from '../../jobs/agent.ts';
 import type { Job, JobError } from '../../jobs/job.ts';
 import { isAbsent } from '../../notify/absence.ts';
 import { parseSchedule, type Schedule } from '../../schedule/schedule.ts';
+import type { Alarms } from '../alarms/alarm-book.ts';
+import { dueAfter, schedulesOf, zoneOf } from '../jobs/planning.ts';
 import { protectedSince } from './absence-watch.ts';
 import { goodAt, lastEnded } from './good-backups.ts';
-import { dueAfter, schedulesOf, zoneOf } from '../jobs/planning.ts';
-import { NONE_UNREAD, unreadIn, type Unread } from './unread-files.ts';
+import { maintenanceFindings, type MaintenanceParts } from './maintenance-checks.ts';
+import { NONE_UNREAD, type Unread, unreadIn } from './unread-files.ts';
 
 /** Milliseconds for which a run is at least late before it is overdue, as it may be waiting for its turn. */
 const LATE_MS = 3_600_000;
@@ -173,4 +175,34 @@ function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const which = count === 1 ? 'one source' : `${count} sources`;
   const message = `The exclude rules leave out everything in ${which}. The job says which rule it is: a pattern, or a file that marks a folder as not to be backed up. Take it back, or remove the source.`;
   return [{ name: 'left out', status: 'error', message }];
+}
+
+export interface StillFailingParts extends StandingParts, Pick<MaintenanceParts, 'destinations'> {
+  readonly alarms: Pick<Alarms, 'open'>;
+}
+
+/**
+ * Lists what is wrong on this machine when a backup has gone well. A monitor has one light for everything, so the
+ * success of one source must not hide that another one fails. Sentences for people, the worst first. Empty unless the
+ * job is a backup that completed.
+ */
+export function stillFailing(
+  { type, status }: Pick<Job, 'type' | 'status'>,
+  parts: StillFailingParts,
+): readonly string[] {
+  if (type !== 'backup' || status !== 'completed' || parts.settings().notices.healthchecks === null)
+    return [];
+  const { damaged, unrestored } = maintenanceFindings(parts);
+  return [
+    ...damaged.map((name) => `The backups in ${name} are damaged.`),
+    ...unrestored.map((name) => `The last restore drill of ${name} failed.`),
+    ...parts.alarms.open().map(({ source }) => `An alarm for ${source} waits for an answer.`),
+    ...standingsOf(parts).flatMap(({ source: { path }, destination, hasFailed, overdue }) =>
+      hasFailed
+        ? [`The last backup of ${path} to ${destination} failed.`]
+        : overdue
+          ? [`A backup of ${path} to ${destination} is overdue.`]
+          : [],
+    ),
+  ];
 }

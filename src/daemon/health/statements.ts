@@ -7,7 +7,7 @@ import { ranked, statement, type Reason, type Statement, type StatementFacts } f
 import type { Alarm } from '../../watch/alarms.ts';
 import type { Place } from '../places/destinations.ts';
 import type { MaintenanceFindings } from './maintenance-checks.ts';
-import { sourceNames } from '../sources/source-names.ts';
+import { sourceNames } from '../sources/configured-source.ts';
 import type { Standing } from './standing.ts';
 
 export interface StatementParts {

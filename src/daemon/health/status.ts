@@ -11,16 +11,17 @@ import type {
 } from '../../jobs/agent.ts';
 import { isOver, type Pause } from '../../jobs/pause.ts';
 import { headlineOf, statement, type Statement, type StatementCode } from '../../jobs/statement.ts';
+import type { Metrics, MetricTarget } from '../../notify/metrics.ts';
 import type { Scheduler } from '../../schedule/scheduler.ts';
+import { backupKey } from '../jobs/planning.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { freeBytesOf } from '../places/free-space.ts';
-import { damageChecks, maintenanceFindings, undoneChecks } from './maintenance-checks.ts';
-import { backupKey } from '../jobs/planning.ts';
 import { reachability } from '../places/reachability.ts';
-import { lastEnded } from './good-backups.ts';
-import { standingChecks, standingsOf, type Standing, type StandingParts } from './standing.ts';
-import { isAhead, statementsOf, type Known, type StatementParts } from './statements.ts';
 import type { Watching } from '../sources/watching.ts';
+import { lastEnded } from './good-backups.ts';
+import { damageChecks, maintenanceFindings, undoneChecks } from './maintenance-checks.ts';
+import { type Standing, standingChecks, type StandingParts, standingsOf } from './standing.ts';
+import { isAhead, type Known, type StatementParts, statementsOf } from './statements.ts';
 
 export interface StatusParts extends Omit<StatementParts, 'jobs' | 'settings' | 'now' | 'unwatched'> {
   readonly now: () => number;
@@ -241,4 +242,33 @@ function diskChecks(parts: StatusParts): readonly StatusCheck[] {
   );
   const message = 'Backups are on the same disk as the files. If the disk fails, both are lost.';
   return isAlone ? [{ name: 'same disk', status: 'ok', message }] : [];
+}
+
+/** The pairs of source and destination that have figures. */
+export function targetsOf({ sources }: Settings, jobs: JobStore): readonly MetricTarget[] {
+  return sources.flatMap(({ path: source, destinations }) =>
+    destinations.map((destination) => ({
+      source,
+      destination,
+      lastSuccessAt:
+        jobs.newest({ types: ['backup'], status: 'completed', good: true, source, destination })
+          ?.finished_at ?? null,
+    })),
+  );
+}
+
+/** The metrics as they are served. */
+export async function figuresNow(
+  metrics: Metrics,
+  known: Parameters<typeof reachability>[1] & {
+    readonly destinations: Pick<Destinations, 'all'>;
+    readonly jobs: Pick<JobStore, 'count'>;
+  },
+): Promise<{ readonly type: string; readonly text: string }> {
+  metrics.setQueueLength(known.jobs.count('queued'));
+  for (const place of known.destinations.all()) {
+    const { reachable } = reachability(place, known);
+    if (reachable !== null) metrics.setDestinationUp(place.name, reachable);
+  }
+  return { type: metrics.contentType, text: await metrics.text() };
 }

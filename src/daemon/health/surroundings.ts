@@ -13,7 +13,7 @@ import type { Destinations } from '../places/destinations.ts';
 import { DiskSharing, type SameDisk } from '../places/disk-sharing.ts';
 
 import { forgetRemoved, untestedSince } from './standing-notes.ts';
-import { StateRoom } from '../state/room.ts';
+import { StateRoom } from '../state/disk.ts';
 import type { StatusParts } from './status.ts';
 import { withAccepted } from './unread-files.ts';
 

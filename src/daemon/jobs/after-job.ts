@@ -99,7 +99,7 @@ export interface TellOfJob {
   readonly database: Pick<StateDatabase, 'jobLog' | 'jobs'>;
   readonly notifier: Pick<Notifier, 'notify'>;
   readonly clock: Clock;
-  /** Other problems, in sentences: see still-failing.ts. */
+  /** Other problems, in sentences: see `stillFailing`. */
   readonly stillFailing: (job: Job) => readonly string[];
 }
 

@@ -1,17 +1,22 @@
 /** Tries out a destination for the page: one of the settings, or one that is not saved yet. */
 import { join } from 'node:path';
-import { resolveAccess } from '../../config/access.ts';
-import type { SecretContext } from '../../config/secret.ts';
-import type { DestinationSettings } from '../../config/settings.ts';
 import type { Clock } from '../../base/clock.ts';
+import { RequestError } from '../../base/errors.ts';
 import { formatDuration } from '../../base/units.ts';
-import { openDestination, personOf, type OpenOptions } from '../../destination/open/open.ts';
+import { resolveAccess } from '../../config/access.ts';
+import { buildSettings } from '../../config/effective-settings.ts';
+import type { FilledConfig } from '../../config/schema.ts';
+import type { SecretContext } from '../../config/secret.ts';
+import type { SettingsContext } from '../../config/settings-context.ts';
+import type { DestinationSettings } from '../../config/settings.ts';
+import { checkAgainstSchema } from '../../config/validate.ts';
+import { openDestination, type OpenOptions, personOf } from '../../destination/open/open.ts';
 import { openRepository } from '../../repository/repository.ts';
 import { secretHanded } from '../../repository/slots/typed-secret.ts';
+import { type Finding, ok, problem } from '../doctor/finding.ts';
+import { type Trial, type TrialReport, tryDestination } from '../doctor/try-destination.ts';
 import type { Destinations, Place } from '../places/destinations.ts';
-import { ok, problem, type Finding } from '../doctor/finding.ts';
-import type { PassphraseGuesses } from './passphrase-guesses.ts';
-import { tryDestination, type Trial, type TrialReport } from '../doctor/try-destination.ts';
+import type { PassphraseGuesses } from './passphrase-check.ts';
 
 export interface DestinationTrialParts {
   readonly destinations: Pick<Destinations, 'open' | 'placeOf' | 'repositoryId'>;
@@ -86,3 +91,24 @@ async function openedId(
 
 /** Characters of a repository id that are enough to recognise it. */
 const SHORT_ID = 8;
+
+/**
+ * Builds a destination that is not saved yet, in the form that it would have in the settings.
+ * @throws {RequestError} INVALID_DESTINATION, SECRET_IN_URL for faults that the schema does not cover
+ */
+export function destinationAsSaved(
+  name: string,
+  destination: FilledConfig['destinations'][string],
+  context: SettingsContext,
+): DestinationSettings {
+  const { value } = checkAgainstSchema({ destinations: { [name]: destination }, defaultDestination: name });
+  const built = value === undefined ? undefined : buildSettings(value, context);
+  const settings = built?.settings?.destinations.find((one) => one.name === name);
+  if (settings !== undefined) return settings;
+  const [fault] = built?.faults ?? [];
+  throw new RequestError(
+    fault?.code === 'SECRET_IN_URL' ? 'SECRET_IN_URL' : 'INVALID_DESTINATION',
+    fault?.message ?? 'The destination cannot be used',
+    { hint: fault?.hint ?? 'Check its settings.', details: { field: 'destination' } },
+  );
+}

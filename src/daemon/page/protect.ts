@@ -1,7 +1,7 @@
 /** What the page needs when somebody chooses what to protect and where to. Its code is loaded on first use. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { timestamp, maybeTimestamp } from '../../api/presentation/time.ts';
+import { timestamp, maybeTimestamp } from '../../api/presentation/values.ts';
 import type { DestinationWish, EstimateWish, ProtectParts } from '../../api/page/protect-parts.ts';
 import type {
   DestinationItem,
@@ -14,6 +14,7 @@ import type {
 } from '../../api/schemas/page/protect.ts';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { RequestError } from '../../base/errors.ts';
+import { treePath } from '../../base/tree-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { createTurns } from '../../base/turns.ts';
 import { parseSize } from '../../base/units.ts';
@@ -26,11 +27,10 @@ import { parseLocation } from '../../destination/location.ts';
 import { untilAborted } from '../../destination/until-aborted.ts';
 import type { EstimateOrder, SourceEstimate } from '../../engine/protocol.ts';
 import type { Agent } from '../../jobs/agent.ts';
-import { destinationViews } from '../places/destination-views.ts';
+import { destinationViews } from '../places/reachability.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { freeSpace } from '../places/free-space.ts';
-import { pathToBytes } from '../sources/path-bytes.ts';
-import { createPassphraseGuesses, type PassphraseGuesses } from './passphrase-guesses.ts';
+import { createPassphraseGuesses, type PassphraseGuesses } from './passphrase-check.ts';
 import type { KitState } from './recovery-kit.ts';
 import { typedSecrets } from './typed-secrets.ts';
 import { secretsOf } from '../places/withheld.ts';
@@ -162,7 +162,7 @@ function orderOf(
     path: absolutePath(path, { home }),
     exclude: { ...exclude, largerThan: largerThan === null ? null : parseSize(largerThan) },
     stateDirectory,
-    never: never().map(pathToBytes),
+    never: never().map((path) => treePath(path)),
     withinMs: within * 1_000,
   };
 }
@@ -224,12 +224,10 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<DestinationTest> {
   const { stateDirectory } = parts;
-  const { tryForPage } = await import('./destination-trial.ts');
+  const { destinationAsSaved, tryForPage } = await import('./destination-trial.ts');
   const context: SettingsContext = { home, stateDirectory, checkLocation: (url) => void parseLocation(url) };
   const wanted =
-    destination === undefined
-      ? savedOf(name, parts)
-      : (await import('./trial-settings.ts')).destinationAsSaved(name, destination, context);
+    destination === undefined ? savedOf(name, parts) : destinationAsSaved(name, destination, context);
   const isNew = destination !== undefined;
   const { findings, measured } = await tryForPage(
     wanted,

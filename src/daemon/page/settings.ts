@@ -1,7 +1,7 @@
 /** The agent's side of the page's settings: previews, the account, and the data for support. Loaded on first use. */
 import { hostname } from 'node:os';
 import type { PageSettings } from '../../api/page/settings-area.ts';
-import { timestamp } from '../../api/presentation/time.ts';
+import { timestamp } from '../../api/presentation/values.ts';
 import { installedVersion } from '../../base/program-version.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/redact.ts';
@@ -16,7 +16,7 @@ import type { Catalogs } from '../snapshots/catalogs.ts';
 import type { Newest } from '../doctor/versions.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { zoneOf } from '../jobs/planning.ts';
-import { retentionRules } from '../jobs/retention-rules.ts';
+import { retentionRules } from '../jobs/prepare-job.ts';
 
 export interface PageSettingsParts {
   readonly stateDirectory: string;

@@ -1,6 +1,7 @@
-/** Whether a destination can be reached, as far as is known without connecting to it. */
+/** What is known of destinations without connecting to them. */
+import type { DestinationView } from '../../control/calls.ts';
 import type { JobStore } from '../../db/jobs.ts';
-import type { DestinationReach } from '../../jobs/agent.ts';
+import type { Agent, DestinationReach } from '../../jobs/agent.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 import type { Destinations, Place } from './destinations.ts';
 
@@ -34,4 +35,30 @@ export function reachability(place: Place, { destinations, jobs }: ReachParts): 
   return missed.length > 0
     ? { reachable: false, reachedAt, reason: 'no_answer' }
     : { reachable: null, reachedAt, reason: null };
+}
+
+/** Number of latest checks among which one that has ended is searched. */
+const CHECKS = 20;
+
+/** What is known of each destination without connecting to it. */
+export async function destinationViews({
+  agent,
+  destinations,
+}: {
+  readonly agent: Pick<Agent, 'fullStatus' | 'jobs'>;
+  readonly destinations: Pick<Destinations, 'all' | 'repositoryId'>;
+}): Promise<readonly DestinationView[]> {
+  const known = new Map((await agent.fullStatus()).destinations.map((one) => [one.name, one]));
+  return destinations.all().map((place) => {
+    const checks = agent.jobs({ types: ['check'], destination: place.name, limit: CHECKS });
+    const [last] = checks.flatMap(({ status, result, finished_at: at }) =>
+      at === null || status === 'canceled' ? [] : { status, result, finished_at: at },
+    );
+    return {
+      name: place.name,
+      used_bytes: known.get(place.name)?.used_bytes ?? null,
+      repository_id: destinations.repositoryId(place) ?? null,
+      last_check: last ?? null,
+    };
+  });
 }

@@ -3,16 +3,15 @@
  * so a destination that is away is known as it was when it was last there.
  */
 import type { Clock } from '../../base/clock.ts';
-import { RepositoryError, RequestError, isAbort } from '../../base/errors.ts';
+import { isAbort, RepositoryError, RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { openCatalog, type Catalog } from '../../catalog/catalog.ts';
+import { type Catalog, openCatalog } from '../../catalog/catalog.ts';
 import type { Holdings } from '../../catalog/answers/known-snapshots.ts';
 import type { SyncReport } from '../../catalog/ingest/sync.ts';
 import type { RepositoryStore } from '../../db/repositories.ts';
 import type { StatusCheck } from '../../jobs/agent.ts';
 import type { PlacedClaim } from '../alarms/claimed-names.ts';
-import type { Destinations, Place } from '../places/destinations.ts';
-import { knownPlaces } from '../places/known-places.ts';
+import { type Destinations, knownPlaces, type Place } from '../places/destinations.ts';
 
 /** Milliseconds that a question waits for a catalog that is taking in a snapshot. */
 const PATIENCE_MS = 10_000;

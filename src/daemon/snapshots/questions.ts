@@ -1,32 +1,31 @@
 /** Answers questions about snapshots and their files from all known repositories, as if they were one. */
 import { pathIn } from '../../base/source-names.ts';
-import { asNamed, leadsToOf, wherePathLeads } from './asked-paths.ts';
+import { asNamed, leadsToOf, meantGroup, wherePathLeads } from './what-is-meant.ts';
 import { asByteString } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
-import { FULL_KEYS, isFull, isStoredByAny, storeKey, storedByText } from '../../base/stored-by.ts';
+import { FULL_KEYS, isFull, isStoredByAny, storedByText, storeKey } from '../../base/stored-by.ts';
 import {
+  type CatalogSnapshot,
   isMoment,
   originOf,
-  type CatalogSnapshot,
   type SnapshotChoice,
 } from '../../catalog/answers/known-snapshots.ts';
-import { catalogGone, mergePages, openCursor, type CatalogPage } from '../../catalog/answers/merged-files.ts';
+import { catalogGone, type CatalogPage, mergePages, openCursor } from '../../catalog/answers/merged-files.ts';
 import { storedByOf, versionsOf } from '../../catalog/answers/path-versions.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import {
-  newestFirst,
   type Agent,
   type FileContent,
   type FilePage,
   type FileQuery,
+  newestFirst,
   type NewestRequest,
   type SnapshotRequest,
   type SnapshotSummary,
 } from '../../jobs/agent.ts';
-import { noSnapshots, type Catalogs, type KnownCatalog } from './catalogs.ts';
-import { placeOf, type Destinations, type Place } from '../places/destinations.ts';
+import { type Catalogs, type KnownCatalog, noSnapshots } from './catalogs.ts';
+import { type Destinations, type Place, placeOf } from '../places/destinations.ts';
 import type { DrillRecords } from './drill-records.ts';
-import { meantGroup } from './meant-group.ts';
 import type { RepositoryReading } from './reading-when-needed.ts';
 
 export interface SnapshotQuestionParts {

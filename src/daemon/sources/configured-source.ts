@@ -1,5 +1,5 @@
-/** Looks up the settings of a source, under any of its names. */
-import { join, relative } from 'node:path';
+/** Looks up the settings of a source under any of its names, and gives sources names to show. */
+import { basename, join, relative } from 'node:path';
 import { pathText, treePath } from '../../base/tree-path.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { BackupOptions, BackupSpec } from '../../jobs/job.ts';
@@ -47,4 +47,16 @@ export function storedAs(source: SourceSettings | undefined): BackupOptions {
   if (source === undefined) return NOTHING_SAID;
   const { compression, encryption, deduplication, tags } = source;
   return { ...NOTHING_SAID, compression, encryption, deduplication, tags };
+}
+
+/**
+ * Display names of sources: shorter than their paths, as long as no two are the same. The home directory is returned as
+ * `~`, which the user interface replaces by a word.
+ * @param paths of all sources
+ */
+export function sourceNames(paths: readonly string[], home: string): ReadonlyMap<string, string> {
+  const short = (path: string): string => (path === home ? '~' : basename(path) || path);
+  const counts = new Map<string, number>();
+  for (const path of new Set(paths)) counts.set(short(path), (counts.get(short(path)) ?? 0) + 1);
+  return new Map(paths.map((path) => [path, (counts.get(short(path)) ?? 0) > 1 ? path : short(path)]));
 }

@@ -1,7 +1,7 @@
 /** Explains in words that the agent cannot run because the disk of the state directory is full or read-only. */
 import { access, constants } from 'node:fs/promises';
-import { StateError, errnoOf } from '../../base/errors.ts';
-import { stateFailureOf, stateFailureText, type StateFailure } from '../../db/state-failure.ts';
+import { errnoOf, StateError } from '../../base/errors.ts';
+import { type StateFailure, stateFailureOf, stateFailureText } from '../../db/state-failure.ts';
 import { freeBytesOf } from '../places/free-space.ts';
 
 /** Free bytes below which not even the smallest file can be written. */
@@ -56,4 +56,34 @@ async function failureOf(directory: string): Promise<StateFailure | undefined> {
   );
   if (isReadOnly) return 'closed';
   return free < NOTHING ? 'full' : undefined;
+}
+
+export interface StateRoomParts {
+  readonly stateDirectory: string;
+  /** Overrides what the system says. */
+  readonly freeBytes?: ((directory: string) => Promise<number | null>) | undefined;
+  readonly trouble: (error: unknown) => void;
+}
+
+/** Bytes: less than this may be used up in one busy day. */
+const SCARCE = 200_000_000;
+
+/** Free space for the agent's own state. Without any it can store nothing, and backups stop. */
+export class StateRoom {
+  readonly #parts: StateRoomParts;
+  #bytes: number | null = null;
+
+  constructor(parts: StateRoomParts) {
+    this.#parts = parts;
+  }
+
+  /** To be called periodically. Never throws. */
+  look(): void {
+    const { stateDirectory, freeBytes = freeBytesOf, trouble } = this.#parts;
+    freeBytes(stateDirectory).then((bytes) => void (this.#bytes = bytes), trouble);
+  }
+
+  /** Free bytes if they are few; null while there are enough, or when that is unknown. */
+  readonly scarceBytes = (): number | null =>
+    this.#bytes !== null && this.#bytes < SCARCE ? this.#bytes : null;
 }

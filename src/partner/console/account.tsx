@@ -8,16 +8,13 @@ import { Actions } from '../../ui/components/button.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, form, type Problems } from './form-fields.tsx';
-import { type Form, FormBody } from './form.ts';
+import { button, field, form, type Form, FormBody, type Problems } from './forms.tsx';
 import type { JSX } from 'preact';
-import { DoneQuery, noticeFor } from './notices.ts';
-import { type Notice, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { ACCOUNT_PAGE } from './routes.ts';
+import { DoneQuery, type Notice, noticeFor, sendPage } from './page.tsx';
+import { ACCOUNT_PAGE, CONSOLE_PREFIX } from './routes.ts';
 import { maybeOwn, own, shownTime, statusTag, tag } from './shown.tsx';
 import { isOwnPassword, SIGN_IN_PATH } from './sign-in.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 export function accountPage(app: ApiApp, parts: ConsoleParts): void {
   const { stores, cookies } = parts;

@@ -7,8 +7,7 @@ import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import type { JSX } from 'preact';
 import { olderLink, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { own, shownTime } from './shown.tsx';
 import { visitorOf } from './visitor.ts';
 

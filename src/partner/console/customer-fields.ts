@@ -1,8 +1,7 @@
 /** Reads and checks the typed fields of a customer, by the rules of the Partner API. */
 import type { Plan } from '../store/plans.ts';
 import type { NewCustomer } from '../store/customers.ts';
-import type { Form } from './form.ts';
-import type { Choice, Problems } from './form-fields.tsx';
+import type { Choice, Form, Problems } from './forms.tsx';
 import { isOneLine } from '../../base/one-line.ts';
 import { formatBytes } from '../../base/units.ts';
 

@@ -13,22 +13,17 @@ import type { NewEnrollmentToken } from '../store/enrollment.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
 import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { planChoices } from './customer-fields.ts';
-import { askFirst, button, form, select } from './form-fields.tsx';
-import { FormBody } from './form.ts';
-import { ownAddress } from './guard.ts';
+import { askFirst, button, form, FormBody, once, onceField, select } from './forms.tsx';
+import { ownAddress, pageActor, type Visitor, visitorOf } from './visitor.ts';
 import type { JSX } from 'preact';
-import { done, noticeFor, ONCE } from './notices.ts';
-import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { maybeOwn, maybeTime, own, shownBackup, shownStorage, shownTime, statusTag, tag } from './shown.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
 
 const AT_ONCE = 50;
 

@@ -19,17 +19,12 @@ import {
   typedCustomer,
   type TypedCustomer,
 } from './customer-fields.ts';
-import { button, field, form, type Problems, select } from './form-fields.tsx';
-import { FormBody } from './form.ts';
+import { button, field, form, FormBody, once, onceField, type Problems, select } from './forms.tsx';
 import type { JSX } from 'preact';
-import { ONCE } from './notices.ts';
-import { noticeFor, done } from './notices.ts';
-import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { own, shownBackup, shownCount, shownStorage, statusTag } from './shown.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/customers`;
 const AT_ONCE = 50;

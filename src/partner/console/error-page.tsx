@@ -1,9 +1,9 @@
 /** Shows errors of the settings page as pages that say what to do. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ApiError } from '../../api/wire/api-error.ts';
-import { Logo } from '../../ui/components/logo.tsx';
+import { Logo } from '../../ui/components/frame.tsx';
 import { sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
+import { CONSOLE_PREFIX } from './routes.ts';
 
 /** Title and advice for codes whose API messages would mislead here. */
 const WORDS: Readonly<Record<string, readonly [string, string]>> = {

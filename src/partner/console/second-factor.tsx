@@ -2,19 +2,17 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, form, hidden, type Problems } from './form-fields.tsx';
-import { type Form, FormBody } from './form.ts';
+import { button, field, form, type Form, FormBody, hidden, type Problems } from './forms.tsx';
 import type { JSX } from 'preact';
 import { sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { ACCOUNT_PAGE } from './routes.ts';
+import { ACCOUNT_PAGE, CONSOLE_PREFIX } from './routes.ts';
 import { tag } from './shown.tsx';
 import { isOwnPassword } from './sign-in.tsx';
 import { newTotpSecret, totpStep, totpUri } from './totp.ts';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/second-factor`;
 

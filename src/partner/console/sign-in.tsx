@@ -4,14 +4,12 @@ import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { isPassword } from '../secrets/passwords.ts';
 import type { PartnerLogin } from '../store/partners.ts';
-import { Logo } from '../../ui/components/logo.tsx';
+import { Logo } from '../../ui/components/frame.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { button, field, hidden, type Problems } from './form-fields.tsx';
-import { type Form, FormBody } from './form.ts';
+import { button, field, type Form, FormBody, hidden, type Problems } from './forms.tsx';
 import type { JSX } from 'preact';
 import { type Notice, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX, isConsolePath } from './prefix.ts';
-import { ENTRY } from './routes.ts';
+import { CONSOLE_PREFIX, ENTRY, isConsolePath } from './routes.ts';
 import { totpStep } from './totp.ts';
 import { findVisitor, pageActor, type Visitor } from './visitor.ts';
 

@@ -1,20 +1,18 @@
 /** The usage page: figures, charts and a table by day, and all of it as a CSV file. */
+import type { JSX } from 'preact';
 import type { ApiApp } from '../../api/framework/route.ts';
 import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
-import { CSV_TYPE, csvOf } from '../resources/csv.ts';
-import { shownFigures, USAGE_COLUMNS } from '../resources/usage-figures.ts';
+import { Card, PageHead } from '../../ui/components/card.tsx';
+import { AreaChart, BarChart, type Point } from '../../ui/components/chart.tsx';
+import { Table, Tile, Tiles } from '../../ui/components/table.tsx';
+import { CSV_TYPE, csvOf, shownFigures, USAGE_COLUMNS } from '../resources/usage-figures.ts';
 import { dayOf } from '../store/metering.ts';
 import type { UsageItem, UsageReport } from '../store/usage.ts';
-import { Table, Tile, Tiles } from '../../ui/components/table.tsx';
-import { Card, PageHead } from '../../ui/components/card.tsx';
-import type { ConsoleParts } from './pages.ts';
-import type { JSX } from 'preact';
 import { sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import type { ConsoleParts } from './pages.ts';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { shownCount, shownDay } from './shown.tsx';
-import { areaChart, barChart } from './usage-chart.tsx';
 import { visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/usage`;
@@ -155,4 +153,47 @@ function dayTable(items: readonly UsageItem[]): JSX.Element {
       ))}
     </Table>
   );
+}
+
+export interface DayValue {
+  readonly day: string;
+  readonly value: number;
+  /** Drawn on top of `value`, in another colour. */
+  readonly bad?: number;
+}
+
+/** Charts by day. The table below them has the same figures. */
+function areaChart(values: readonly DayValue[], title: string): JSX.Element {
+  return (
+    <AreaChart
+      points={values.map(pointOf)}
+      label={title}
+      unit="bytes"
+      shownValue={formatBytes}
+      shownTime={dayAt}
+    />
+  );
+}
+
+function barChart(values: readonly DayValue[], title: string): JSX.Element {
+  return (
+    <BarChart
+      points={values.map(pointOf)}
+      label={title}
+      unit="count"
+      shownValue={shownCount}
+      shownTime={dayAt}
+      shownBar={({ at, value, bad = 0 }) =>
+        `${dayAt(at)}: ${shownCount(value)} completed, ${shownCount(bad)} failed`
+      }
+    />
+  );
+}
+
+function pointOf({ day, ...value }: DayValue): Point {
+  return { at: Date.parse(day), ...value };
+}
+
+function dayAt(at: number): string {
+  return shownDay(new Date(at).toISOString().slice(0, 10));
 }

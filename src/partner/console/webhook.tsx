@@ -12,17 +12,13 @@ import { Actions } from '../../ui/components/button.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
-import { askFirst, button, form } from './form-fields.tsx';
-import { FormBody } from './form.ts';
+import { askFirst, button, form, FormBody, once, onceField } from './forms.tsx';
 import type { JSX } from 'preact';
-import { done, noticeFor, ONCE } from './notices.ts';
-import { once, onceField } from './once.ts';
-import { olderLink, sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { maybeOwn, maybeTime, own, shownTime, tag } from './shown.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
-import { showWebhookSecret, shownKinds, webhookTag } from './webhooks.tsx';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
+import { shownKinds, showWebhookSecret, webhookTag } from './webhooks.tsx';
 
 const AT_ONCE = 25;
 /** The default of `POST /webhooks/{id}/rotate-secret`. */

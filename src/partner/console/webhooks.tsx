@@ -10,21 +10,17 @@ import { MOST_ENDPOINTS, type WebhookEndpoint } from '../store/webhook-endpoints
 import { newWebhookSecret } from '../webhooks/secrets.ts';
 import { parseTarget } from '../webhooks/target.ts';
 import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/secret.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { Table } from '../../ui/components/table.tsx';
 import { Card, Empty, PageHead } from '../../ui/components/card.tsx';
 import type { ConsoleParts } from './pages.ts';
 import { isLine } from './customer-fields.ts';
-import { button, field, form, type Problems } from './form-fields.tsx';
-import { type Form, FormBody } from './form.ts';
+import { button, field, form, type Form, FormBody, once, onceField, type Problems } from './forms.tsx';
 import type { JSX } from 'preact';
-import { DoneQuery, noticeFor, ONCE } from './notices.ts';
-import { once, onceField } from './once.ts';
-import { sendPage } from './page.tsx';
-import { CONSOLE_PREFIX } from './prefix.ts';
-import { PAGE } from './routes.ts';
+import { DoneQuery, noticeFor, ONCE, sendPage } from './page.tsx';
+import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { own, shownTime, tag } from './shown.tsx';
-import { pageActor, visitorOf, type Visitor } from './visitor.ts';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/webhooks`;
 const LONGEST_DESCRIPTION = 500;

@@ -1,7 +1,7 @@
 /** Creates the HTTP server of the Partner API and the console, from all routes and hooks. */
 import type { Server } from 'node:http';
 import type { FastifyBaseLogger } from 'fastify';
-import type { MetricsText } from '../../api/wire/metrics-text.ts';
+import type { ApiApp, MetricsText } from '../../api/framework/route.ts';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { createConnectionShares } from '../../api/connections/shares.ts';
 import { createHttpServer } from '../../api/connections/http-server.ts';
@@ -9,11 +9,10 @@ import { createCursors } from '../../api/wire/cursor.ts';
 import { createFramework } from '../../api/framework/framework.ts';
 import { answerRaw, malformedRequest } from '../../api/connections/malformed-requests.ts';
 import { quotaHeaders } from '../../api/access/rate-limits.ts';
-import type { ApiApp } from '../../api/framework/route.ts';
 import { createRouteTable, type RouteTable } from '../../api/framework/route-table.ts';
 import type { Clock } from '../../base/clock.ts';
 import { consoleRoutes } from '../console/pages.ts';
-import { CONSOLE_PREFIX } from '../console/prefix.ts';
+import { CONSOLE_PREFIX } from '../console/routes.ts';
 import type { PartnerKeys } from '../secrets/keys.ts';
 import { accountRoutes } from '../resources/account.ts';
 import { agentRoutes } from '../resources/agents.ts';
@@ -27,12 +26,11 @@ import { usageRoutes } from '../resources/usage.ts';
 import { webhookRoutes } from '../resources/webhooks.ts';
 import type { PartnerStores } from '../store/store.ts';
 import type { TestTarget } from '../webhooks/test-targets.ts';
-import { createAddressLog } from './address-log.ts';
-import { createCallerLog } from './caller-log.ts';
+import { createAddressLog, createCallerLog } from './caller-log.ts';
 import { installHooks } from './hooks.ts';
 import { isAmong, networkOf } from '../request/network.ts';
 import { PARTNER_LIMITS, type PartnerLimits } from '../request/limits.ts';
-import { PARTNER_PREFIX } from '../request/prefix.ts';
+import { PARTNER_PREFIX } from '../resources/values.ts';
 import { ownDocuments } from './own-documents.ts';
 
 export interface PartnerAppOptions {

@@ -1,7 +1,8 @@
-/** Limits the requests of many callers, counted in the memory of this instance alone. */
+/** Limits the requests of many callers, each by its name or by its network. Counted in the memory of this instance alone, since it protects the instance and is not for billing. */
 import type { Clock } from '../../base/clock.ts';
 import type { RateVerdict } from '../../db/rate-log.ts';
-import { takeFromLog } from '../store/sliding-log.ts';
+import { networkOf } from '../request/network.ts';
+import { takeFromLog } from '../store/rate-log.ts';
 
 export interface CallerLog {
   tryAccept(name: string): RateVerdict;
@@ -22,4 +23,17 @@ export function createCallerLog(limit: number, windowMs: number, clock: Pick<Clo
       return verdict;
     },
   };
+}
+
+export interface AddressLog {
+  tryAccept(address: string): RateVerdict;
+}
+
+/**
+ * Limits requests without a valid key by address. Counted by each instance alone, since it protects the instance and is
+ * not for billing.
+ */
+export function createAddressLog(limit: number, windowMs: number, clock: Pick<Clock, 'now'>): AddressLog {
+  const log = createCallerLog(limit, windowMs, clock);
+  return { tryAccept: (address) => log.tryAccept(networkOf(address)) };
 }

@@ -1,12 +1,12 @@
 /** Documents of the service outside the versioned paths, without an envelope: health, metrics, API description. */
-import type { MetricsText } from '../../api/wire/metrics-text.ts';
-import { ApiError } from '../../api/wire/api-error.ts';
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { JSON_TYPE } from '../../api/framework/framework.ts';
+import type { ApiApp, MetricsText } from '../../api/framework/route.ts';
 import { apiDocument, type JsonObject } from '../../api/reference/api-document.ts';
-import type { ApiApp } from '../../api/framework/route.ts';
 import { referenceRoutes } from '../../api/reference/reference-routes.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { PARTNER_PREFIX } from '../resources/values.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { PARTNER_PREFIX } from '../request/prefix.ts';
 
 export interface OwnDocumentParts {
   readonly stores: Pick<PartnerStores, 'ping'>;
@@ -70,3 +70,21 @@ const ACCESS = `<section class="access card" data-access-part hidden>
 <div class="field"><label for="access-token">API key</label><input id="access-token" data-token placeholder="hfp_…" autocomplete="off" spellcheck="false"></div>
 <p data-access-state role="status"></p>
 </section>`;
+
+export interface PartnerMetrics {
+  text(): Promise<MetricsText>;
+}
+
+/** Metrics of this instance for Prometheus. None of them is about a single partner or customer. */
+export function createPartnerMetrics(version: string): PartnerMetrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'holdfast_partner_info',
+    help: 'The version of the service, as a label.',
+    labelNames: ['version'],
+    registers,
+  }).set({ version }, 1);
+  return { text: async () => ({ type: registry.contentType, text: await registry.metrics() }) };
+}

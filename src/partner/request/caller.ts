@@ -1,7 +1,7 @@
 /** Authenticates requests to the Partner API by their key. */
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from '../../api/wire/api-error.ts';
-import { soleHeader } from '../../api/wire/sole-header.ts';
+import { soleHeader } from '../../api/wire/headers.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import type { DeviceCaller } from '../store/devices.ts';
 import type { PartnerStores } from '../store/store.ts';

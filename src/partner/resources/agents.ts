@@ -1,25 +1,23 @@
 /** Routes for agents: enrollment and, with the key from it, reports, plans and the stored snapshot heads. */
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
+import { type ApiApp, ListQuery, page, PageOf } from '../../api/framework/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { NO_NUL, ONE_LINE } from '../../base/one-line.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
 import { invalidKey } from '../request/caller.ts';
 import { deviceOf } from '../request/visit.ts';
 import type { SigningKey } from '../secrets/keys.ts';
-import { signOrder } from '../signed/order-document.ts';
-import { planRevision, signPlan } from '../signed/plan-document.ts';
-import { publicJwk } from '../signed/signature.ts';
+import { planRevision, publicJwk, signOrder, signPlan } from '../signed/documents.ts';
 import type { PartnerStores } from '../store/store.ts';
 import {
   AgentVersion,
+  headsOf,
   RefusedHeadData,
   ReportBody,
-  RepositoryId,
-  headsOf,
   reportOf,
+  RepositoryId,
   shownRefusal,
 } from './device-reports.ts';
-import { Time, timestamp, requireLine } from './values.ts';
+import { requireLine, Time, timestamp } from './values.ts';
 
 const EnrollmentRequest = Type.Object(
   {

@@ -1,13 +1,21 @@
 /** Routes for deliveries to webhook endpoints: their state, tests, and retries. */
 import { ApiError } from '../../api/wire/api-error.ts';
-import { type ApiApp, ListQuery, PageOf, page } from '../../api/framework/route.ts';
+import { type ApiApp, ListQuery, page, PageOf } from '../../api/framework/route.ts';
 import { type Static, Type } from '../../base/schema-type.ts';
-import { PARTNER_PREFIX } from '../request/prefix.ts';
+import {
+  Count,
+  IdParams,
+  MaybeText,
+  MaybeTime,
+  maybeTimestamp,
+  PARTNER_PREFIX,
+  Time,
+  timestamp,
+} from './values.ts';
 import { actorOf, earlierEffect, partnerOf } from '../request/visit.ts';
 import type { Delivery } from '../store/delivery-view.ts';
 import { EVENT_KINDS } from '../store/events.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { Count, IdParams, MaybeText, MaybeTime, Time, maybeTimestamp, timestamp } from './values.ts';
 import { noEndpoint } from './webhooks.ts';
 
 const Status = Type.Enum(['pending', 'succeeded', 'failed']);

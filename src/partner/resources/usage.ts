@@ -7,9 +7,15 @@ import { type Static, Type } from '../../base/schema-type.ts';
 import { partnerOf } from '../request/visit.ts';
 import { dayOf } from '../store/metering.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { CSV_TYPE, csvOf } from './csv.ts';
+import {
+  CSV_TYPE,
+  csvOf,
+  shownFigures,
+  USAGE_COLUMNS,
+  UsageFiguresData,
+  UsageItemData,
+} from './usage-figures.ts';
 import { noCustomer } from './customers.ts';
-import { USAGE_COLUMNS, UsageFiguresData, UsageItemData, shownFigures } from './usage-figures.ts';
 import { IdParams } from './values.ts';
 
 const Granularity = Type.Enum(['day', 'month']);

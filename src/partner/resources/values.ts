@@ -1,8 +1,11 @@
 /** Schemas and formats of values that several resources show. */
+import { ApiError } from '../../api/wire/api-error.ts';
 import { hasNothingToSee, isOneLine } from '../../base/one-line.ts';
 import { Type } from '../../base/schema-type.ts';
-import { ApiError } from '../../api/wire/api-error.ts';
 import type { BackupOutcome } from '../store/report.ts';
+
+/** Path prefix of the Partner API. */
+export const PARTNER_PREFIX = '/api/partner/v1';
 
 export const Time = Type.String({ format: 'date-time' });
 export const MaybeTime = Type.Union([Time, Type.Null()]);

@@ -6,7 +6,7 @@ import { ApiError } from '../../api/wire/api-error.ts';
 import { recordChange, type Actor } from './audit-log.ts';
 import { countCustomers, customerRow, selectCustomers, type Customer } from './customer-view.ts';
 import { isTaken, type StoreDatabase, type StoreTransaction } from './database.ts';
-import { removeDevices } from './device-removal.ts';
+import { removeDevices } from './devices.ts';
 import { appendEvent, type EventKind } from './events.ts';
 import { noteEffect } from './idempotency.ts';
 import { pageOf, type Page, type PageRequest } from './page.ts';

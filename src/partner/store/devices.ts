@@ -1,11 +1,11 @@
 /** Stores devices, which are agents enrolled for a customer. */
-import { recordChange, type Actor } from './audit-log.ts';
-import type { StoreDatabase, StoreReader } from './database.ts';
-import { removeDevices } from './device-removal.ts';
+import { type Actor, recordChange } from './audit-log.ts';
+import { forUpdate, type StoreDatabase, type StoreReader, type StoreTransaction } from './database.ts';
 import { appendEvent } from './events.ts';
 import type { KeyedHash } from './keyed-hash.ts';
-import { pageOf, type Page, type PageRequest } from './page.ts';
-import { planById, type Plan } from './plans.ts';
+import { writeRemoval } from './meter-rows.ts';
+import { type Page, pageOf, type PageRequest } from './page.ts';
+import { type Plan, planById } from './plans.ts';
 import type { BackupOutcome } from './report.ts';
 import type { CustomerTable, DeviceTable, PartnerTable } from './schema.ts';
 
@@ -225,4 +225,39 @@ export function deviceFromRow(row: DeviceTable): Device {
     missedSince: row.missed_since,
     reportSeq: row.report_seq,
   };
+}
+
+/**
+ * Removes devices. Their keys become invalid at once, and from that day on their storage is not billed. Removes all
+ * devices of a customer, or a single one. Returns the rows as they were before.
+ */
+export async function removeDevices(
+  db: StoreDatabase,
+  trx: StoreTransaction,
+  partnerId: string,
+  which: { readonly customerId: string } | { readonly deviceId: string },
+  removedAt: number,
+): Promise<readonly DeviceTable[]> {
+  const devices = trx
+    .selectFrom('devices')
+    .selectAll()
+    .where('partner_id', '=', partnerId)
+    .where('removed_at', 'is', null);
+  const rows = await (
+    'deviceId' in which
+      ? devices.where('id', '=', which.deviceId)
+      : devices.where('customer_id', '=', which.customerId)
+  )
+    .$call(forUpdate(db))
+    .execute();
+  for (const row of rows) {
+    await trx
+      .updateTable('devices')
+      .set({ removed_at: removedAt })
+      .where('partner_id', '=', partnerId)
+      .where('id', '=', row.id)
+      .execute();
+    await writeRemoval(trx, row, removedAt);
+  }
+  return rows;
 }

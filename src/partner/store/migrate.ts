@@ -8,16 +8,18 @@ import { sql } from 'kysely';
 import { StateError } from '../../base/errors.ts';
 import type { StoreDatabase, StoreTransaction } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
-import { ordersAndHeads } from './migrations/002-orders-and-heads.ts';
-import { signInLog } from './migrations/003-sign-in-log.ts';
-import { effects } from './migrations/004-effects.ts';
-import { filteredLists } from './migrations/005-filtered-lists.ts';
-import { serviceKey } from './migrations/006-known-key.ts';
-import { heardSince } from './migrations/007-heard-since.ts';
-import { deletedEndpoints } from './migrations/008-deleted-endpoints.ts';
-import { endpointsAskedForSilence } from './migrations/009-endpoints-asked-for-silence.ts';
-import { oneTrial } from './migrations/010-one-trial.ts';
-import { POSTGRES_DIALECT, SQLITE_DIALECT, type MigrationDialect } from './migrations/dialect.ts';
+import {
+  deletedEndpoints,
+  effects,
+  endpointsAskedForSilence,
+  filteredLists,
+  heardSince,
+  oneTrial,
+  ordersAndHeads,
+  serviceKey,
+  signInLog,
+} from './migrations/002-and-later.ts';
+import { type MigrationDialect, POSTGRES_DIALECT, SQLITE_DIALECT } from './migrations/dialect.ts';
 
 /** Statements of one step. */
 export type Migration = (dialect: MigrationDialect) => readonly string[];

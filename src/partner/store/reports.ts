@@ -2,22 +2,22 @@
  * Stores the reports of devices. Each counts once, identified by its number, however often and in whatever order it
  * arrives.
  */
-import { appendEvents, type NewEvent } from './events.ts';
+import { selectCustomers } from './customer-view.ts';
 import { forUpdate, type StoreDatabase, type StoreTransaction } from './database.ts';
+import { appendEvents, type NewEvent } from './events.ts';
 import { readMeters, replaceMeters, writeMeters } from './meter-rows.ts';
 import {
   addMeters,
+  type Day,
   dayOf,
   laterStorage,
-  metersOf,
-  timeOf,
-  NOTHING,
-  type Day,
   type Meter,
+  metersOf,
+  NOTHING,
+  timeOf,
 } from './metering.ts';
-import { requireCountable, type BackupOutcome, type DeviceReport, type JobOutcome } from './report.ts';
+import { type BackupOutcome, type DeviceReport, type JobOutcome, requireCountable } from './report.ts';
 import type { DeviceTable } from './schema.ts';
-import { thresholdEvents } from './thresholds.ts';
 
 export interface ReportStore {
   /**
@@ -271,4 +271,38 @@ function eventOf({ id, customer_id: customerId }: DeviceTable, result: JobOutcom
     deviceId: id,
     data: { ...base, ...sizes, ...error },
   };
+}
+
+/** A partner is told once for each when a customer approaches the storage limit of its plan. In percent of that limit. */
+export const USAGE_THRESHOLDS: readonly number[] = [80, 100];
+
+/**
+ * The event for the highest threshold that the customer's storage has reached, unless it was sent before. The last
+ * threshold sent is stored with the customer, so that only one of two devices that report at the same time sends it.
+ * When the storage falls below a threshold, it may be sent again.
+ */
+async function thresholdEvents(
+  trx: StoreTransaction,
+  partnerId: string,
+  customerId: string,
+): Promise<readonly NewEvent[]> {
+  const [customer] = await selectCustomers(trx, partnerId, { id: customerId });
+  if (customer === undefined) return [];
+  const { storageUsedBytes: used, storageLimitBytes: limit } = customer;
+  const reached = USAGE_THRESHOLDS.findLast((percent) => used >= (limit / 100) * percent) ?? 0;
+  const update = trx
+    .updateTable('customers')
+    .set({ usage_told: reached })
+    .where('partner_id', '=', partnerId)
+    .where('id', '=', customerId);
+  await update.where('usage_told', '>', reached).execute();
+  const { numUpdatedRows } = await update.where('usage_told', '<', reached).executeTakeFirst();
+  if (numUpdatedRows === 0n) return [];
+  const data = {
+    customer_id: customerId,
+    threshold_percent: reached,
+    storage_used_bytes: used,
+    storage_limit_bytes: limit,
+  };
+  return [{ kind: 'usage.threshold_reached', customerId, data }];
 }

@@ -6,7 +6,7 @@
 import type { RateVerdict } from '../../db/rate-log.ts';
 import { skipLocked, type StoreDatabase, type StoreReader } from './database.ts';
 import type { KeyedHash } from './keyed-hash.ts';
-import { takeFromLog } from './sliding-log.ts';
+import { takeFromLog } from './rate-log.ts';
 
 export interface AttemptLimit {
   readonly kind: 'all' | 'first' | 'network' | 'account' | 'browser' | 'codes';

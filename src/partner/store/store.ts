@@ -1,17 +1,20 @@
 /** Opens the store of the Partner service: one connection or pool, with one part for each group of tables. */
 import type { Clock } from '../../base/clock.ts';
+import { RequestError, StateError } from '../../base/errors.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { openDatabase, saveCopy } from '../../db/database.ts';
 import { parseStoreAddress } from './address.ts';
-import { createApiKeyStore, type ApiKeyStore } from './api-keys.ts';
-import { createAuditLog, type AuditLog } from './audit-log.ts';
+import { type ApiKeyStore, createApiKeyStore } from './api-keys.ts';
+import { type AuditLog, createAuditLog } from './audit-log.ts';
 import { createCustomerStore, type CustomerStore } from './customers.ts';
-import { openStoreDatabase, type DatabaseOptions, type StoreDatabase } from './database.ts';
+import { type DatabaseOptions, openStoreDatabase, type StoreDatabase } from './database.ts';
 import { createDeliveryStore, type DeliveryStore } from './deliveries.ts';
 import { createDeviceStore, type DeviceStore } from './devices.ts';
 import { createEnrollmentStore, type EnrollmentStore } from './enrollment.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { createPartnerIdempotencyStore, type PartnerIdempotencyStore } from './idempotency.ts';
 import { createKeyedHash, type KeyedHash } from './keyed-hash.ts';
-import { MIGRATIONS, migrate, type Migration } from './migrate.ts';
+import { migrate, type Migration, MIGRATIONS } from './migrate.ts';
 import { createOrderStore, type OrderStore } from './orders.ts';
 import { createPartnerStore, type PartnerStore } from './partners.ts';
 import { createPlanStore, type PlanStore } from './plans.ts';
@@ -22,7 +25,6 @@ import { createSignInLog, type SignInLog } from './sign-in-log.ts';
 import { createSnapshotHeadStore, type SnapshotHeadStore } from './snapshot-heads.ts';
 import { createUsageStore, type UsageStore } from './usage.ts';
 import { createWebhookEndpointStore, type WebhookEndpointStore } from './webhook-endpoints.ts';
-import { StateError } from '../../base/errors.ts';
 
 export interface PartnerStores extends AsyncDisposable {
   readonly kind: StoreDatabase['kind'];
@@ -149,4 +151,28 @@ async function requireServiceKey(db: StoreDatabase, hash: KeyedHash): Promise<vo
   throw new StateError('WRONG_SERVICE_KEY', 'The database of the service belongs to another key', {
     hint: 'Put back the key file that belongs to it (keyFile in partner.json, partner.key unless it names another).',
   });
+}
+
+/**
+ * Copies the store to one file, for backups, because the store itself is written to all the time. Writes a copy of an
+ * SQLite store to `file`, replacing an older one, while the service runs.
+ * @throws {RequestError} UNSUPPORTED for PostgreSQL; {StateError} as `openDatabase`
+ */
+export function copyStore(address: string, file: string): void {
+  const store = parseStoreAddress(address);
+  if (store.kind === 'postgres') {
+    throw new RequestError(
+      'UNSUPPORTED',
+      'The store is a PostgreSQL database, which has a program for that',
+      {
+        hint: `Use pg_dump: ${holdfast`backup --stdin-command "pg_dump -Fc DATABASE" --stdin-name partner.dump`}`,
+      },
+    );
+  }
+  const database = openDatabase(store.path);
+  try {
+    saveCopy(database, file);
+  } finally {
+    database.close();
+  }
 }

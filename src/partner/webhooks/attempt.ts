@@ -4,11 +4,10 @@ import { withDeadline } from '../../base/deadline.ts';
 import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/web/retry-after.ts';
 import { webhookHeaders } from '../../base/web/standard-webhooks.ts';
 import type { Secret } from '../../config/secret.ts';
-import { failureOf, refusalOf, TargetRefused, type Failure } from './failure.ts';
+import { type Failure, failureOf, refusalOf, TargetRefused } from './failure.ts';
 import { httpsPost, type HttpsReply } from './https-post.ts';
-import { isPublicAddress } from './public-address.ts';
-import { nameServerResolver, resolveLocalName, type Resolve } from './resolver.ts';
-import { parseTarget, type WebhookTarget } from './target.ts';
+import { isPublicAddress, parseTarget, type WebhookTarget } from './target.ts';
+import { nameServerResolver, type Resolve, resolveLocalName } from './resolver.ts';
 import type { TestTarget } from './test-targets.ts';
 
 export interface WebhookEvent {

@@ -8,9 +8,26 @@ import { Secret } from '../../config/secret.ts';
 import type { Sealing } from '../secrets/sealing.ts';
 import type { AttemptOutcome, DeliveryClaim, DueEndpoint } from '../store/deliveries.ts';
 import type { PartnerStores } from '../store/store.ts';
-import { attemptDelivery, type AttemptContext, type AttemptResult } from './attempt.ts';
-import type { Bell } from './bell.ts';
+import { type AttemptContext, attemptDelivery, type AttemptResult } from './attempt.ts';
 import { createTurns } from './turns.ts';
+
+/** Wakes a loop that polls for work. */
+interface Bell {
+  readonly ring: () => void;
+  /** Resolves at the next ring. Only one caller may listen at a time. */
+  listen(): Promise<undefined>;
+}
+
+export function createBell(): Bell {
+  let next = Promise.withResolvers<undefined>();
+  return {
+    ring: () => next.resolve(undefined),
+    listen: async () => {
+      next = Promise.withResolvers<undefined>();
+      return await next.promise;
+    },
+  };
+}
 
 export interface DeliveringParts extends AttemptContext {
   readonly stores: Pick<PartnerStores, 'deliveries' | 'events' | 'webhooks'>;

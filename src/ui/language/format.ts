@@ -1,5 +1,4 @@
 /** Formats sizes, times and numbers for the reader's language and time zone. */
-import { daysBefore } from './days.ts';
 import { language, t } from './language.ts';
 
 /** Formatters are kept, as long lists use them for each row, and making one takes as long as using it a hundred times. */
@@ -136,4 +135,15 @@ function inUnit(value: number, unit: UnitOfTime): string {
 /** `a, b and c`. */
 export function formatList(parts: readonly string[]): string {
   return new Intl.ListFormat(language, { type: 'conjunction' }).format(parts);
+}
+
+/** The beginning of the day of `at`. */
+export function midnight(at: number): number {
+  const time = new Date(at);
+  return new Date(time.getFullYear(), time.getMonth(), time.getDate()).getTime();
+}
+
+/** 0 for today, 1 for yesterday, -1 for tomorrow. Days of 23 and of 25 hours count as days. */
+export function daysBefore(at: number, nowMs: number): number {
+  return Math.round((midnight(nowMs) - midnight(at)) / 86_400_000);
 }

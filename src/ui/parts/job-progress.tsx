@@ -1,17 +1,16 @@
 /** Shows how far a running job is: its phase, bytes, rate, time left, and the current file. */
 import type { ComponentChildren, JSX } from 'preact';
+import type { JobFields } from '../../api/schemas/job.ts';
 import type { AnyJob } from '../../api/schemas/page/jobs.ts';
 import { ask } from '../agent/ask.ts';
 import { useAction } from '../agent/use-asked.ts';
 import { Button } from '../components/button.tsx';
-import { Filled } from '../components/filled.tsx';
-import { Own, Path, visible } from '../components/own-text.tsx';
-import { Place } from './place.tsx';
+import { Filled, Own, Path, visible } from '../components/own-text.tsx';
 import { Problem } from '../components/problem.tsx';
 import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
 import { t } from '../language/language.ts';
+import { Place } from './place.tsx';
 import { hrefOf } from './route.ts';
-import { waitingWords } from './waiting-words.ts';
 
 function nameOf(job: AnyJob): string {
   const { names } = t.parts.job;
@@ -125,4 +124,33 @@ export function JobProgress({
       <Problem error={cancel.problem} />
     </div>
   );
+}
+
+/** Why a job waits: in the reader's language if the code is known, else in the agent's words. */
+export function waitingWords({ waits, waiting_for: said }: Pick<JobFields, 'waits' | 'waiting_for'>): string {
+  return (waits === null ? undefined : wordsOf(waits)) ?? said ?? '';
+}
+
+function wordsOf({ code, params }: NonNullable<JobFields['waits']>): string | undefined {
+  const { plainWaits, waits } = t.parts.job;
+  if (Object.hasOwn(plainWaits, code)) return plainWaits[code as keyof typeof plainWaits];
+  const whom = whomOf(params['whom']);
+  if (code === 'quiet_hours' && typeof params['until'] === 'string') return waits.quiet(params['until']);
+  const { again_in_seconds: again, silent_seconds: silent, because } = params;
+  if (code === 'asked_again' && params['whom'] === 'other_session' && typeof again === 'number')
+    return waits.session(inWords(again));
+  if (code === 'asked_again' && whom !== undefined && typeof again === 'number')
+    return waits.again(whom, typeof because === 'string' ? because : '', inWords(again));
+  if (code === 'no_answer' && whom !== undefined && typeof silent === 'number')
+    return waits.silent(whom, inWords(silent));
+  return undefined;
+}
+
+function whomOf(code: unknown): string | undefined {
+  const { whom } = t.parts.job;
+  return typeof code === 'string' && Object.hasOwn(whom, code) ? whom[code as keyof typeof whom] : undefined;
+}
+
+function inWords(seconds: number): string {
+  return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

@@ -2,7 +2,7 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { ApiError } from '../../../src/api/wire/api-error.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
-import { partnerAddress } from '../../../src/enrollment/address.ts';
+import { partnerAddress } from '../../../src/enrollment/ask-partner.ts';
 import { grantedPlan, heldBack, refreshAt } from '../../../src/enrollment/plan.ts';
 import { readOrder, readPlan, serviceKeyOf, type ServiceKey } from '../../../src/enrollment/signed.ts';
 import { parseTarget } from '../../../src/partner/webhooks/target.ts';
@@ -129,7 +129,7 @@ export const PARTNER: TargetTable<'partner'> = {
     },
   }),
   'webhook-target': () => ({
-    files: ['src/partner/webhooks/target.ts', 'src/enrollment/address.ts'],
+    files: ['src/partner/webhooks/target.ts', 'src/enrollment/ask-partner.ts'],
     seeds: ['https://hooks.example.com/a?b=c', 'https://xn--bcher-kva.example:443', 'https://1.2.3.4/'].map(
       (text) => Buffer.from(text),
     ),

@@ -1,6 +1,6 @@
 /** Values of requests to the APIs: bodies, cursors, paths, times, headers, and the XML of WebDAV. */
 import { ApiError } from '../../../src/api/wire/api-error.ts';
-import { readRange } from '../../../src/api/wire/content-range.ts';
+import { readRange } from '../../../src/api/wire/headers.ts';
 import { createCursors } from '../../../src/api/wire/cursor.ts';
 import { parseJsonBody } from '../../../src/api/wire/json-body.ts';
 import { DEFAULT_LIMITS } from '../../../src/api/wire/limits.ts';
@@ -14,9 +14,9 @@ import {
 import { parsePropfind } from '../../../src/api/webdav/propfind-body.ts';
 import { WEBDAV_ROOT, encodeNames, readWebdavTarget } from '../../../src/api/webdav/target.ts';
 import { HoldfastError } from '../../../src/base/errors.ts';
-import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../../src/catalog/answers/list-order.ts';
 
-import { parseForm } from '../../../src/partner/console/form.ts';
+import { parseForm } from '../../../src/partner/console/forms.tsx';
 import { parseMultistatus } from '../../support/parsed-multistatus.ts';
 import { changeJson, judged, need, parsed, requireEqual, textOf } from '../structured.ts';
 import type { FuzzTarget, TargetTable, Verdict } from '../target.ts';
@@ -104,7 +104,7 @@ export const REQUESTS: TargetTable<'requests'> = {
   }),
   // The input is the JSON inside of it.
   'catalog-cursor': () => ({
-    files: ['src/catalog/answers/cursor.ts'],
+    files: ['src/catalog/answers/list-order.ts'],
     seeds: [Buffer.from(JSON.stringify(Object.values(LIST))), Buffer.from('["e","files path",[],5,0]')],
     maxBytes: 8_192,
     change: changeJson,
@@ -121,11 +121,7 @@ export const REQUESTS: TargetTable<'requests'> = {
     },
   }),
   'request-values': () => ({
-    files: [
-      'src/api/routes/request-values.ts',
-      'src/api/wire/content-range.ts',
-      'src/partner/console/form.ts',
-    ],
+    files: ['src/api/routes/request-values.ts', 'src/api/wire/headers.ts', 'src/partner/console/forms.tsx'],
     seeds: [
       numbered(0, '/home/ana/ü'),
       numbered(1, Buffer.from('/home/\xff', 'latin1').toString('base64')),

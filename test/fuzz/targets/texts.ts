@@ -13,7 +13,7 @@ import { checkScheduleText } from '../../../src/config/schedule-text.ts';
 import { parseLocation, placeUrl } from '../../../src/destination/location.ts';
 import { judgeHostKey, knownTypes, parseKnownHosts } from '../../../src/destination/sftp/known-hosts.ts';
 import { parseSshConfig } from '../../../src/destination/sftp/ssh-config.ts';
-import { parseTimeOfDay } from '../../../src/jobs/local-time.ts';
+import { parseTimeOfDay } from '../../../src/jobs/conditions.ts';
 import { parseKeepDuration } from '../../../src/repository/retention/retention-calendar.ts';
 import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
 import { parseMounts } from '../../../src/system/mount-table.ts';
@@ -122,7 +122,7 @@ export const TEXTS: TargetTable<'texts'> = {
     },
   }),
   amounts: () => ({
-    files: ['src/base/units.ts', 'src/repository/retention/retention-calendar.ts', 'src/jobs/local-time.ts'],
+    files: ['src/base/units.ts', 'src/repository/retention/retention-calendar.ts', 'src/jobs/conditions.ts'],
     seeds: ['500M', '1.5GiB', '4096', '1h30m', '72h', '90s', '1y2m3d4h', '22:30'].map(bytes),
     maxBytes: 65_536,
     words: ['.', '0', '9', 'ms', 'KiB', 'w', 'd', 'h', ' ', 'e', '+', ':'],

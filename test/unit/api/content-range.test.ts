@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readRange } from '../../../src/api/wire/content-range.ts';
+import { readRange } from '../../../src/api/wire/headers.ts';
 import { attachment } from '../../../src/api/routes/content-routes.ts';
 
 test.each([

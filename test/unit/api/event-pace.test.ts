@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createEventPace, PROGRESS_MS } from '../../../src/api/routes/event-pace.ts';
+import { createEventPace, PROGRESS_MS } from '../../../src/api/routes/event-stream.ts';
 import type { AgentEvent } from '../../../src/jobs/agent.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hostRefusal } from '../../../src/api/access/host-guard.ts';
-import { originRefusal } from '../../../src/api/access/origin-guard.ts';
+import { hostRefusal, originRefusal } from '../../../src/api/access/foreign-pages.ts';
 
 describe('the host', () => {
   const refusal = (rawHeaders: string[], target = '/', port: number | undefined = 7390) =>

@@ -1,6 +1,6 @@
 import { isValid } from 'ulid';
 import { expect, test } from 'vitest';
-import { requestIdOf } from '../../../src/api/wire/request-id.ts';
+import { requestIdOf } from '../../../src/api/wire/headers.ts';
 
 test('a new id is a ULID of its time, and no two are the same', () => {
   const ids = Array.from({ length: 5_000 }, () => requestIdOf(undefined, 1_700_000_000_000));

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createCursors } from '../../../src/api/wire/cursor.ts';
-import { openPosition, sealPosition } from '../../../src/api/routes/snapshot-cursor.ts';
+import { openPosition, sealPosition } from '../../../src/api/routes/snapshot-routes.ts';
 
 const cursors = createCursors(Buffer.alloc(32, 1));
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';
-import { decodeCursor } from '../../../src/catalog/answers/cursor.ts';
+import { decodeCursor } from '../../../src/catalog/answers/list-order.ts';
 import {
   cursorBehind,
   type FoundFile,

@@ -10,7 +10,7 @@ import {
   setValue,
   type ConfigChange,
 } from '../../../src/config/config-edit.ts';
-import { saveLastGood } from '../../../src/config/last-good.ts';
+import { saveLastGood } from '../../../src/config/config-source.ts';
 import { NO_FILE } from '../../../src/config/load.ts';
 import { openConfigPlace, type ConfigPlace } from '../../support/config-place.ts';
 

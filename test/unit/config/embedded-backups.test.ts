@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { holdsBackups } from '../../../src/config/embedded-backups.ts';
+import { holdsBackups } from '../../../src/config/embedded-repository.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let state: string;

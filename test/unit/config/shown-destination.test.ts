@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { shownDestination } from '../../../src/config/shown-destination.ts';
-import { placeName } from '../../../src/ui/parts/place-name.ts';
+import { shownDestination } from '../../../src/config/embedded-repository.ts';
+import { placeName } from '../../../src/ui/parts/place.tsx';
 
 const embedded = { name: 'default', url: '/state/repository', passphrase: null };
 const nas = { name: 'nas', url: '/mnt/nas', passphrase: null };

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FULL_KEYS, type StoredBy } from '../../../src/base/stored-by.ts';
-import { hostClaims } from '../../../src/catalog/ingest/host-claims.ts';
+import { hostClaims } from '../../../src/catalog/ingest/sync.ts';
 import {
   ClaimedNames,
   foldedName,

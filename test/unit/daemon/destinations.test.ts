@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
-import { createDestinations, type Destinations } from '../../../src/daemon/places/destinations.ts';
+import {
+  createDestinations,
+  type Destinations,
+  knownPlaces,
+} from '../../../src/daemon/places/destinations.ts';
 import type { KnownRepository } from '../../../src/db/repositories.ts';
-import { knownPlaces } from '../../../src/daemon/places/known-places.ts';
 import { parseLocation } from '../../../src/destination/location.ts';
 
 interface Known {

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import type { Place } from '../../../src/daemon/places/destinations.ts';
 import { DiskSharing } from '../../../src/daemon/places/disk-sharing.ts';
-import { sourceNames } from '../../../src/daemon/sources/source-names.ts';
-import { StateRoom } from '../../../src/daemon/state/room.ts';
+import { sourceNames } from '../../../src/daemon/sources/configured-source.ts';
+import { StateRoom } from '../../../src/daemon/state/disk.ts';
 import { areOnSameDisk, disksOf } from '../../../src/system/disk-identity.ts';
 
 let directory: string;

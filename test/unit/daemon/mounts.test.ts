@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { otherDisks } from '../../../src/daemon/page/mounts.ts';
+import { otherDisks } from '../../../src/daemon/page/suggestions.ts';
 
 function table(...lines: readonly string[]): string {
   return `${lines.join('\n')}\n`;

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkExcludes } from '../../../src/daemon/sources/exclude-check.ts';
+import { checkExcludes } from '../../../src/daemon/settings-checks.ts';
 import { checkSource } from '../../../src/daemon/sources/source-check.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings, defaultSource } from '../../../src/config/effective-settings.ts';
 import type { Settings } from '../../../src/config/settings.ts';
-import { stillFailing } from '../../../src/daemon/health/still-failing.ts';
+import { stillFailing } from '../../../src/daemon/health/standing.ts';
 import { openStateDatabase, type StateDatabase } from '../../../src/db/state-database.ts';
 import { completed, failed, newJob, started } from '../../../src/jobs/job-states.ts';
 import { removeTree } from '../../support/remove-tree.ts';

@@ -1,6 +1,6 @@
 /** How far a backup is whose upload is slower than its reading. */
 import { expect, test } from 'vitest';
-import { doneUnderLimit, type ReadAndHanded } from '../../../src/engine/done-under-limit.ts';
+import { doneUnderLimit, type ReadAndHanded } from '../../../src/engine/job-progress.ts';
 
 const counters = (bytesDone: number, bytesRead: number, bytesHanded: number): ReadAndHanded => ({
   bytesDone,

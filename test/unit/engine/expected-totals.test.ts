@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ExpectedTotals, SizeScan } from '../../../src/archiver/walk/size-scan.ts';
-import { expectTotals } from '../../../src/engine/expected-totals.ts';
+import { expectTotals } from '../../../src/engine/job-progress.ts';
 
 const MIB = 1024 * 1024;
 const LAST: ExpectedTotals = { files: 41, bytes: 820 };

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { partnerAddress, routeUrl } from '../../../src/enrollment/address.ts';
+import { partnerAddress, routeUrl } from '../../../src/enrollment/ask-partner.ts';
 
 test.each([
   ['https://backup.example.org', 'https://backup.example.org'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { expectedEvery } from '../../../src/enrollment/expected-every.ts';
+import { expectedEvery } from '../../../src/daemon/partner-membership.ts';
 import { parseSchedule } from '../../../src/schedule/schedule.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 12);

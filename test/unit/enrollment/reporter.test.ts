@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { StateDatabase } from '../../../src/db/state-database.ts';
-import { PartnerError } from '../../../src/enrollment/partner-error.ts';
+import { PartnerError } from '../../../src/enrollment/ask-partner.ts';
 import { Reporter, type ReporterParts } from '../../../src/enrollment/reporter.ts';
 import type { PlanDocument } from '../../../src/enrollment/signed.ts';
 import { settle } from '../../support/manual-clock.ts';

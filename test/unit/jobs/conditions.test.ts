@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { uploadLimitAt } from '../../../src/jobs/bandwidth.ts';
-import { quietHoursUntil, waitingReason, type ConditionInput } from '../../../src/jobs/conditions.ts';
+import {
+  type ConditionInput,
+  quietHoursUntil,
+  uploadLimitAt,
+  waitingReason,
+} from '../../../src/jobs/conditions.ts';
 
 const at = (time: string): number => Date.parse(`2026-03-10T${time}:00Z`);
 

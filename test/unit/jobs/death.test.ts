@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { deathDetails, deathHint, deathText, type Death } from '../../../src/jobs/death.ts';
+import { deathDetails, deathHint, deathText, type Death } from '../../../src/jobs/attempt-errors.ts';
 
 test.each<[Death, string, string]>([
   [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { endOf, startOf } from '../../../src/notify/cut-text.ts';
+import { endOf, startOf } from '../../../src/notify/sender.ts';
 
 describe('cut text', () => {
   it('has at most so many bytes, whole characters, from its start or end', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { doChores } from '../../../src/partner/chores.ts';
+import { doChores } from '../../../src/partner/start.ts';
 import { HEARD_MS } from '../../../src/partner/store/devices.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
-import { activeJobs, heard, type LiveJobs, remembered } from '../../../src/ui/agent/active-jobs.ts';
+import { activeJobs, heard, type LiveJobs, remembered } from '../../../src/ui/agent/overview.ts';
 import { AskError } from '../../../src/ui/agent/ask.ts';
-import { outcomesOf } from '../../../src/ui/pages/first-run/outcome.ts';
+import { outcomesOf } from '../../../src/ui/pages/first-run/first-backup.tsx';
 
 const NONE: LiveJobs = new Map();
 

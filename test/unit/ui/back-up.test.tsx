@@ -1,8 +1,7 @@
 import { render } from 'preact-render-to-string';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { AskError } from '../../../src/ui/agent/ask.ts';
-import { askedOfRows, backUp } from '../../../src/ui/parts/back-up.ts';
-import { Refusals } from '../../../src/ui/parts/refusals.tsx';
+import { askedOfRows, backUp, Refusals } from '../../../src/ui/parts/back-up.tsx';
 
 afterEach(() => {
   vi.unstubAllGlobals();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { daySections } from '../../../src/ui/pages/settings/bandwidth-day.ts';
+import { daySections } from '../../../src/ui/pages/settings/performance-settings.tsx';
 
 test('without limits there is no day to show', () => {
   expect(daySections([])).toEqual([]);

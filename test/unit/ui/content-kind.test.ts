@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { kindOf } from '../../../src/ui/pages/restore/content-kind.ts';
+import { kindOf } from '../../../src/ui/pages/restore/preview.tsx';
 
 const bytes = (latin1: string): Uint8Array => new Uint8Array(Buffer.from(latin1, 'latin1'));
 

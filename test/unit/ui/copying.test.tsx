@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { Command } from '../../../src/ui/components/command.tsx';
-import { CopyButton } from '../../../src/ui/components/copy-button.tsx';
+import { Command, CopyButton } from '../../../src/ui/components/command.tsx';
 import { smallPage } from '../../support/small-document.ts';
 
 afterEach(() => {

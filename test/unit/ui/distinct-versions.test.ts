@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { FileVersion } from '../../../src/api/schemas/file.ts';
-import { distinctVersions, pairOf } from '../../../src/ui/pages/restore/distinct-versions.ts';
-import { daysBefore } from '../../../src/ui/language/days.ts';
-import { byDay } from '../../../src/ui/pages/restore/snapshot-days.ts';
+import { distinctVersions, pairOf } from '../../../src/ui/pages/restore/version-pair.tsx';
+import { daysBefore } from '../../../src/ui/language/format.ts';
+import { byDay } from '../../../src/ui/pages/restore/snapshot-list.tsx';
 
 function version(hour: number, change: FileVersion['change']): FileVersion {
   return {

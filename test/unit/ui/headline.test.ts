@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Statement } from '../../../src/api/schemas/page/overview.ts';
 import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
 import { useLanguage } from '../../../src/ui/language/language.ts';
-import { sentenceOf } from '../../../src/ui/pages/overview/headline.ts';
-import { settingsAnswering } from '../../../src/ui/pages/overview/unread-answer.ts';
+import { sentenceOf } from '../../../src/ui/pages/overview/headline.tsx';
+import { settingsAnswering } from '../../../src/ui/pages/overview/unread-files.tsx';
 import { titleOf } from '../../../src/ui/tab.ts';
 import { overviewOnPage } from '../../support/overview-on-page.ts';
 

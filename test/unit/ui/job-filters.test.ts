@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
-import { hasFilters, listQuery, merged, readFilters } from '../../../src/ui/pages/jobs/job-filters.ts';
-import { pauseEnd } from '../../../src/ui/pages/jobs/pause-time.ts';
-import { groupProblems } from '../../../src/ui/pages/jobs/problem-groups.ts';
+import { hasFilters, listQuery, merged, readFilters } from '../../../src/ui/pages/jobs/job-filters.tsx';
+import { pauseEnd } from '../../../src/ui/pages/jobs/pause-dialog.tsx';
+import { groupProblems } from '../../../src/ui/pages/jobs/job-problems.tsx';
 
 describe('filters of the list of jobs', () => {
   it('are read from the address, without what is none', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { emptyReason, knownPlaces } from '../../../src/ui/pages/restore/known-places.ts';
+import { emptyReason, knownPlaces } from '../../../src/ui/pages/restore/use-timeline.ts';
 
 const nas = { name: 'nas', reachable: false, is_embedded: false, is_default: true };
 const embedded = { name: 'embedded', reachable: true, is_embedded: true, is_default: false };

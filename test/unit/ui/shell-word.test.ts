@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { shellWord } from '../../../src/ui/components/shell-word.ts';
+import { shellWord } from '../../../src/ui/agent/program.ts';
 
 const NAMES = [
   'plain-1.txt',

@@ -1,6 +1,6 @@
 /** The snapshots that the page offers after a loss: none from after it, however many were made since. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { snapshotsBefore } from '../../../src/ui/pages/alarms/snapshots-before.ts';
+import { snapshotsBefore } from '../../../src/ui/pages/alarms/alarm-snapshots.tsx';
 
 const { signal } = new AbortController();
 const MINUTE = 60_000;

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import type { DestinationItem } from '../../../src/api/schemas/page/protect.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
-import { firstCalls } from '../../../src/ui/pages/settings/credential-commands.ts';
-import { openedBy } from '../../../src/ui/pages/settings/opened-by.ts';
-import { desktopAddress, rcloneLine } from '../../../src/ui/pages/settings/webdav-address.ts';
+import { firstCalls } from '../../../src/ui/pages/settings/credentials.tsx';
+import { openedBy } from '../../../src/ui/pages/settings/encryption-settings.tsx';
+import { desktopAddress, rcloneLine } from '../../../src/ui/pages/settings/webdav-card.tsx';
 
 describe('the first calls with new credentials', () => {
   const made = { api_key: 'hfk_1', secret: "hfs_it's" };

@@ -10,8 +10,7 @@ import { waitText } from '../../../src/jobs/wait-text.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
 import { german } from '../../../src/ui/language/german/german.ts';
 import { useLanguage } from '../../../src/ui/language/language.ts';
-import { JobProgress } from '../../../src/ui/parts/job-progress.tsx';
-import { waitingWords } from '../../../src/ui/parts/waiting-words.ts';
+import { JobProgress, waitingWords } from '../../../src/ui/parts/job-progress.tsx';
 import { backupJob } from '../../support/backup-job.ts';
 
 afterEach(() => {

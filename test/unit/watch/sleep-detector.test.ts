@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sleepDetector } from '../../../src/watch/sleep-detector.ts';
+import { sleepDetector } from '../../../src/watch/quiet-period.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 test('a computer that slept is noticed once, one that was only busy or corrected its clock a little is not', async () => {

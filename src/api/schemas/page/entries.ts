@@ -21,3 +21,13 @@ export const Entries = Type.Object({
   total: Count,
 });
 export type Entries = Static<typeof Entries>;
+
+/**
+ * `GET /search`: filters in addition to `limit` and `cursor`. Returns files in the form of `GET /files`, each from the
+ * newest snapshot that has it.
+ */
+export const SEARCH_FILTERS = {
+  /** Substring of the name, or a glob with * and ?. */
+  q: Type.String({ minLength: 1, maxLength: 1024 }),
+  source: Type.Optional(PathInput),
+};

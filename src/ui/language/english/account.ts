@@ -46,3 +46,73 @@ export const account = {
   learnsNot:
     'No path, no name of a file, source or destination, no text of an error, no passphrase and no key.',
 };
+
+export const access = {
+  what: 'Programs use the Desktop API with a key and a secret of their own.',
+  docs: 'Read how it works',
+  credentials: 'Keys',
+  noneYet: 'No program has access. Make a key for each that needs it.',
+  neverUsed: 'never used',
+  used: (age: string) => `last used ${age}`,
+  madeAt: (day: string) => `made on ${day}`,
+  create: 'Make a key',
+  createDo: 'Make it',
+  name: 'What it is for',
+  nameHint: 'Such as the name of the program: one key for each.',
+  nameMissing: 'Say what it is for.',
+  made: 'New credentials',
+  madeFor: 'Credentials for',
+  once: 'The secret is shown only now.',
+  onceWhere: 'Put it where the program looks for it. When you leave this page it is gone.',
+  key: 'Key',
+  secret: 'Secret',
+  tryIt: 'Try it',
+  tryItWhat: 'Gets a token, which is good for an hour, and asks for the status with it.',
+  kept: 'I have kept it',
+  rotate: 'New secret…',
+  rotateQuestion: 'The secret in use and all of its tokens end at once. The program needs the new one.',
+  rotateDo: 'Give it a new secret',
+  revoke: 'Revoke…',
+  revokeQuestion: 'The key and all of its tokens end at once and for good.',
+  revokeDo: 'Revoke the key',
+  limit: 'Requests of programs',
+  limitWhat: 'The plan limits how often programs may ask. This page and the command line do not count.',
+  limitUsed: (used: string, limit: string, span: string) => `${used} of ${limit} used, counted over ${span}.`,
+  limitFree: (age: string) => `The next is free again ${age}.`,
+};
+
+export const notifications = {
+  about: 'Who is told of failures, alarms, and backups that did not happen.',
+  whenTitle: 'When nothing happens',
+  whenAbout:
+    'Silence is no good sign: after so many days without a good backup of a source, a notice is sent.',
+  channels: {
+    ntfy: {
+      title: 'ntfy',
+      about: 'To your phone, by ntfy.sh or a server of your own.',
+      use: 'Send notices by ntfy',
+    },
+    healthchecks: {
+      title: 'healthchecks',
+      about: 'Another service notices when this machine falls silent: healthchecks.io or one of its kind.',
+      use: 'Ping at the start and end of each backup, and when something else fails',
+    },
+    email: { title: 'E-mail', about: 'By your mail server.', use: 'Send notices by e-mail' },
+    webhook: {
+      title: 'Webhook',
+      about: 'Calls a URL with each notice, as JSON, signed where a secret is set.',
+      use: 'Call a URL',
+    },
+  },
+  tokenHint: 'Only for topics that need one.',
+  portHint: '465: TLS from the start, else STARTTLS.',
+  userHint: 'Empty: no sign-in.',
+  toHint: 'One on each line.',
+  secretHint: 'By it the receiver can tell that a call is from here.',
+  test: 'Send a test',
+  testing: 'Sending…',
+  saveAndTest: 'Save, then send a test',
+  savedOnly: 'A test uses what is saved.',
+  sent: 'Sent. Look whether it has arrived.',
+  notSent: 'It could not be sent.',
+};

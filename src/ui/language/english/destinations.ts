@@ -46,3 +46,61 @@ export const destinations = {
   passphraseAbout: 'The page must not change where it is. This command does, on the machine itself:',
   onlyByCommand: 'This address says more than the form can show. A command changes it:',
 };
+
+export const encryption = {
+  kit: 'Recovery kit',
+  kitWhat:
+    'One page with a passphrase and a recovery code. Each of them opens, on any machine, the backups of this computer and of every destination that was given no passphrase of its own. Whoever has it can read them; without it nobody can, once this machine is lost.',
+  kitNone: 'There is none: no repository of its own was made on this machine.',
+  kitSaved: 'Kept elsewhere',
+  kitSavedAt: (time: string) =>
+    `You said so on ${time}. The agent keeps what it needs to make backups; the page itself is no longer on this machine.`,
+  kitLost: 'Should you have lost it, make another recovery code while this machine still opens the backups:',
+  kitUnsaved: 'Only on this machine',
+  kitMadeAt: (time: string) => `Made on ${time}.`,
+  kitDownload: 'Download',
+  kitPrint: 'Print',
+  kitShow: 'Show',
+  kitHide: 'Hide',
+  kitConfirm: 'I have it elsewhere…',
+  kitConfirmQuestion:
+    'It is then deleted from this machine and cannot be shown again; the agent keeps what it needs to make backups. Is it on paper, in a password manager, or on a drive elsewhere?',
+  kitConfirmDo: 'It is kept elsewhere: delete it here',
+  keys: 'What opens each destination',
+  keysWhat: 'The key of a destination lies there, locked. This opens it from this machine:',
+  destination: 'Destination',
+  openedBy: 'Opened by',
+  byMachineKey: 'The key of this machine, in its state directory; and by the recovery kit.',
+  byKit: 'The passphrase of the recovery kit, which the agent keeps.',
+  by: {
+    file: 'A passphrase in a file:',
+    env: 'A passphrase in a variable of the agent:',
+    command: 'A passphrase that a command gives:',
+    credential: 'A passphrase in a credential of systemd:',
+  },
+  check: 'Try a passphrase',
+  checkWhat:
+    'Does the passphrase or recovery code that you keep open a destination? It is tried on this machine and kept nowhere.',
+  secret: 'Passphrase or recovery code',
+  secretMissing: 'Type what is to be tried.',
+  checkDo: 'Try it',
+  checking: 'Trying…',
+  opens: 'It opens',
+  opensNot: 'It does not open',
+  how: 'How backups are protected',
+  sealed: 'Encrypted',
+  sealedWhat:
+    'Contents, names, sizes and times of files, and all lists of them, before they leave this machine.',
+  seen: 'Seen by the storage',
+  seenWhat: 'How much is stored, and when. No name, no content, no size of a single file.',
+  cipher: 'With',
+  cipherWhat:
+    'AES-256-GCM; every object has a key of its own. A passphrase is stretched with Argon2id (256 MiB), so that guessing is slow. Every piece is verified when it is read.',
+  required: 'Unencrypted backups',
+  requiredYes: 'Refused.',
+  requiredNo: 'Made only when somebody asks for one expressly.',
+  changed: 'Changed keys',
+  changedWhat:
+    'A passphrase or key that is replaced or removed opens nothing that is stored from then on. Whoever kept a copy of it can still read what was stored before, until “keys rekey” encrypts that anew. What was copied stays readable; if the keys themselves may be known, copy to a new repository.',
+  commands: 'Keys on the command line',
+};

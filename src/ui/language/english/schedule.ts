@@ -75,3 +75,37 @@ export const schedule = {
   readDataHint: 'Of the rest, it is checked that it is there.',
   jitterHint: 'So that machines do not start together: 5m, 1h; 0s for none.',
 };
+
+export const performance = {
+  about: 'How much of the machine and the network backups may take, and when they hold back.',
+  bandwidthTitle: 'Upload limit',
+  bandwidthAbout: 'Each limit holds from its time of day until the next one, also over midnight.',
+  nowUnlimited: 'No upload limit now',
+  nowLimited: (bytes: string) => `Upload limit now: ${bytes}/s`,
+  dayLabel: 'The day',
+  noLimit: 'no limit',
+  perSecond: (size: string) => `${size}/s`,
+  limitHint: 'As in 2 MiB. Empty: no limit.',
+  addRule: 'Add a limit',
+  ruleFrom: (time: string) => `From ${time}`,
+  removeRule: 'Remove',
+  connections:
+    'The agent decides by the machine how many files it reads and sends at once. Only for SFTP servers the number of connections can be set:',
+  conditionsTitle: 'When backups wait',
+  conditionsAbout: 'For scheduled and watched jobs. What you start yourself runs at once.',
+  wait: 'Wait',
+  run: 'Back up anyway',
+  quietHint: 'Nothing begins by itself in these hours.',
+  quietFrom: 'From',
+  quietTo: 'Until',
+  compressionTitle: 'Compression',
+  compressionAbout: 'More compression takes more processor time and less space and network.',
+  compressions: {
+    zstd: 'Balanced (zstd)',
+    'zstd:1': 'Fast (zstd:1)',
+    'zstd:9': 'Small (zstd:9)',
+    'zstd:19': 'Smallest, slow (zstd:19)',
+    auto: 'Only where it helps (auto)',
+    none: 'None',
+  } as Readonly<Record<string, string>>,
+};

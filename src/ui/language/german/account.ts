@@ -46,3 +46,76 @@ export const account: Texts['account'] = {
   learnsNot:
     'Keinen Pfad, keinen Namen einer Datei, einer Quelle oder eines Ziels, keinen Text eines Fehlers, keine Passphrase und keinen Schlüssel.',
 };
+
+export const access: Texts['access'] = {
+  what: 'Programme benutzen die Desktop-API mit eigenem Schlüssel und Geheimnis.',
+  docs: 'Lesen, wie das geht',
+  credentials: 'Schlüssel',
+  noneYet: 'Kein Programm hat Zugang. Legen Sie für jedes, das ihn braucht, einen Schlüssel an.',
+  neverUsed: 'nie benutzt',
+  used: (age) => `zuletzt benutzt ${age}`,
+  madeAt: (day) => `angelegt am ${day}`,
+  create: 'Schlüssel anlegen',
+  createDo: 'Anlegen',
+  name: 'Wofür er ist',
+  nameHint: 'Etwa der Name des Programms: für jedes einen.',
+  nameMissing: 'Sagen Sie, wofür er ist.',
+  made: 'Neue Zugangsdaten',
+  madeFor: 'Zugangsdaten für',
+  once: 'Das Geheimnis ist nur jetzt zu sehen.',
+  onceWhere: 'Legen Sie es dorthin, wo das Programm es sucht. Verlassen Sie diese Seite, ist es fort.',
+  key: 'Schlüssel',
+  secret: 'Geheimnis',
+  tryIt: 'Ausprobieren',
+  tryItWhat: 'Holt ein Token, das eine Stunde gilt, und fragt damit den Zustand ab.',
+  kept: 'Ich habe es aufbewahrt',
+  rotate: 'Neues Geheimnis …',
+  rotateQuestion: 'Das jetzige Geheimnis und alle seine Token enden sofort. Das Programm braucht das neue.',
+  rotateDo: 'Neues Geheimnis geben',
+  revoke: 'Widerrufen …',
+  revokeQuestion: 'Der Schlüssel und alle seine Token enden sofort und für immer.',
+  revokeDo: 'Schlüssel widerrufen',
+  limit: 'Anfragen von Programmen',
+  limitWhat:
+    'Der Tarif begrenzt, wie oft Programme fragen dürfen. Diese Seite und die Kommandozeile zählen nicht.',
+  limitUsed: (used, limit, span) => `${used} von ${limit} verbraucht, gezählt über ${span}.`,
+  limitFree: (age) => `Die nächste wird ${age} wieder frei.`,
+};
+
+export const notifications: Texts['notifications'] = {
+  about: 'Wer von Fehlern, Alarmen und ausgebliebenen Sicherungen erfährt.',
+  whenTitle: 'Wenn nichts geschieht',
+  whenAbout:
+    'Stille ist kein gutes Zeichen: nach so vielen Tagen ohne gute Sicherung einer Quelle wird jemand benachrichtigt.',
+  channels: {
+    ntfy: {
+      title: 'ntfy',
+      about: 'Auf Ihr Telefon, über ntfy.sh oder einen eigenen Server.',
+      use: 'Über ntfy benachrichtigen',
+    },
+    healthchecks: {
+      title: 'healthchecks',
+      about:
+        'Ein anderer Dienst bemerkt, wenn dieser Rechner verstummt: healthchecks.io oder einer seiner Art.',
+      use: 'Anfang und Ende jeder Sicherung melden, und was sonst fehlschlägt',
+    },
+    email: { title: 'E-Mail', about: 'Über Ihren Mailserver.', use: 'Per E-Mail benachrichtigen' },
+    webhook: {
+      title: 'Webhook',
+      about:
+        'Ruft bei jeder Benachrichtigung eine Adresse auf, mit JSON, signiert, wo ein Geheimnis hinterlegt ist.',
+      use: 'Eine Adresse aufrufen',
+    },
+  },
+  tokenHint: 'Nur für Themen, die eines brauchen.',
+  portHint: '465 für TLS von Anfang an, sonst STARTTLS.',
+  userHint: 'Leer: Senden ohne Anmeldung.',
+  toHint: 'Einer in jeder Zeile.',
+  secretHint: 'Damit erkennt der Empfänger, dass ein Aufruf von hier ist.',
+  test: 'Test senden',
+  testing: 'Wird gesendet …',
+  saveAndTest: 'Speichern, dann Test senden',
+  savedOnly: 'Ein Test verwendet, was gespeichert ist.',
+  sent: 'Gesendet. Sehen Sie nach, ob er angekommen ist.',
+  notSent: 'Er konnte nicht gesendet werden.',
+};

@@ -52,3 +52,63 @@ export const destinations: Texts['destinations'] = {
   passphraseAbout: 'Wo sie liegt, darf die Seite nicht ändern. Dieser Befehl tut es, auf dem Rechner selbst:',
   onlyByCommand: 'Diese Adresse sagt mehr, als das Formular zeigen kann. Ein Befehl ändert sie:',
 };
+
+export const encryption: Texts['encryption'] = {
+  kit: 'Notfallblatt',
+  kitWhat:
+    'Eine Seite mit einer Passphrase und einem Notfallcode. Jedes von beiden öffnet auf jedem Rechner die Sicherungen auf diesem Computer und in jedem Ziel, das keine eigene Passphrase bekommen hat. Wer sie hat, kann sie lesen; ohne sie kann es niemand, wenn dieser Rechner verloren ist.',
+  kitNone: 'Es gibt keines: Auf diesem Rechner wurde kein eigenes Repository angelegt.',
+  kitSaved: 'Anderswo aufbewahrt',
+  kitSavedAt: (time) =>
+    `Das haben Sie am ${time} gesagt. Der Agent behält, was er zum Sichern braucht; das Blatt selbst liegt nicht mehr auf diesem Rechner.`,
+  kitLost:
+    'Sollten Sie es verloren haben, erstellen Sie einen neuen Notfallcode, solange dieser Rechner die Sicherungen noch öffnet:',
+  kitUnsaved: 'Nur auf diesem Rechner',
+  kitMadeAt: (time) => `Erstellt am ${time}.`,
+  kitDownload: 'Herunterladen',
+  kitPrint: 'Drucken',
+  kitShow: 'Anzeigen',
+  kitHide: 'Verbergen',
+  kitConfirm: 'Es liegt anderswo …',
+  kitConfirmQuestion:
+    'Es wird dann von diesem Rechner gelöscht und lässt sich nicht mehr anzeigen; der Agent behält, was er zum Sichern braucht. Ist es auf Papier, in einem Passwortspeicher oder auf einem Datenträger, der woanders liegt?',
+  kitConfirmDo: 'Es ist anderswo: hier löschen',
+  keys: 'Was jedes Ziel öffnet',
+  keysWhat: 'Der Schlüssel eines Ziels liegt dort verschlossen. Von diesem Rechner aus öffnet ihn:',
+  destination: 'Ziel',
+  openedBy: 'Geöffnet durch',
+  byMachineKey: 'Den Schlüssel dieses Rechners in seinem Zustandsverzeichnis; und durch das Notfallblatt.',
+  byKit: 'Die Passphrase des Notfallblatts, die der Agent behält.',
+  by: {
+    file: 'Eine Passphrase in einer Datei:',
+    env: 'Eine Passphrase in einer Variablen des Agenten:',
+    command: 'Eine Passphrase, die ein Befehl ausgibt:',
+    credential: 'Eine Passphrase in einem Credential von systemd:',
+  },
+  check: 'Eine Passphrase testen',
+  checkWhat:
+    'Sehen Sie nach, ob die Passphrase oder der Notfallcode, die Sie aufbewahren, ein Ziel öffnen. Getestet wird auf diesem Rechner; behalten wird nichts.',
+  secret: 'Passphrase oder Notfallcode',
+  secretMissing: 'Geben Sie ein, was getestet werden soll.',
+  checkDo: 'Testen',
+  checking: 'Wird getestet …',
+  opens: 'Das öffnet',
+  opensNot: 'Das öffnet nicht:',
+  how: 'Wie Sicherungen geschützt sind',
+  sealed: 'Verschlüsselt',
+  sealedWhat:
+    'Inhalte, Namen, Größen und Zeiten von Dateien und alle Verzeichnisse davon, bevor sie diesen Rechner verlassen.',
+  seen: 'Der Speicher sieht',
+  seenWhat:
+    'Wie viel gespeichert wird, und wann. Keinen Namen, keinen Inhalt, keine Größe einer einzelnen Datei.',
+  cipher: 'Womit',
+  cipherWhat:
+    'AES-256-GCM; jedes Objekt hat einen eigenen Schlüssel. Eine Passphrase wird mit Argon2id (256 MiB) gestreckt, damit Raten lange dauert. Jedes Stück wird beim Lesen geprüft.',
+  required: 'Unverschlüsselt sichern',
+  requiredYes: 'Wird abgelehnt.',
+  requiredNo: 'Nur, wenn es jemand ausdrücklich verlangt.',
+  changed: 'Geänderte Schlüssel',
+  changedWhat:
+    'Eine ersetzte oder entfernte Passphrase öffnet nichts, was danach gespeichert wird; ebenso ein Schlüssel. Wer eine Kopie davon und vom Speicher behalten hat, kann weiter lesen, was vorher gespeichert war: „keys rekey“ verschlüsselt neu, was gespeichert bleibt. Was kopiert wurde, bleibt lesbar; sind die Schlüssel selbst vielleicht bekannt, hilft die Kopie in ein neues Repository.',
+  commands: 'Schlüssel auf der Kommandozeile',
+};

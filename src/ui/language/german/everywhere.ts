@@ -23,3 +23,33 @@ export const common: Texts['common'] = {
   file: 'Datei',
   files: (count, shown) => (count === 1 ? 'eine Datei' : `${shown} Dateien`),
 };
+
+export const app: Texts['app'] = {
+  skip: 'Zum Inhalt springen',
+  navigation: 'Seiten',
+  overview: 'Überblick',
+  restore: 'Wiederherstellen',
+  jobs: 'Aufträge',
+  settings: 'Einstellungen',
+  signOut: 'Abmelden',
+  language: 'Sprache',
+  otherVersion: (running, installed) =>
+    `Version ${installed} ist installiert, aber noch läuft Version ${running}. Starten Sie den Agenten neu, um die neue zu verwenden; Aufträge gehen danach weiter.`,
+  api: 'Desktop-API',
+  closedTitle: 'Diese Seite ist nicht angemeldet',
+  closedHow: 'Öffnen Sie sie auf der Kommandozeile, als der Benutzer, der sichert:',
+  closedOnce: 'Die Adresse, die dabei erscheint, gilt einmal und eine Minute lang.',
+  offline:
+    'Der Agent antwortet nicht. Vielleicht ist er angehalten oder startet gerade; diese Seite versucht es von selbst wieder.',
+  noSuchPage: 'Diese Seite gibt es nicht',
+  toOverview: 'Zum Überblick',
+  alarmsOpen: (count) =>
+    count === 1 ? 'Ein Alarm wartet auf eine Antwort.' : `${count} Alarme warten auf eine Antwort.`,
+  alarmsLook: 'Ansehen',
+  kitUnsaved:
+    'Das Notfallblatt liegt nur auf diesem Rechner. Ohne es kann niemand die Sicherungen lesen, wenn der Rechner verloren ist.',
+  kitSave: 'Jetzt aufbewahren',
+  paused: (until) =>
+    until === null ? 'Sicherungen ruhen, bis Sie sie fortsetzen.' : `Sicherungen ruhen bis ${until}.`,
+  resume: 'Fortsetzen',
+};

@@ -1,22 +1,17 @@
 /** Every text of the page in German. */
 import type { Texts } from '../english/english.ts';
-import { access } from './access.ts';
-import { account } from './account.ts';
+import { access, account, notifications } from './account.ts';
 import { advanced } from './advanced.ts';
 import { alarms } from './alarms.ts';
-import { app } from './app.ts';
-import { common } from './everywhere.ts';
-import { destinations } from './destinations.ts';
-import { encryption } from './encryption.ts';
+import { app, common } from './everywhere.ts';
+import { destinations, encryption } from './destinations.ts';
 import { firstRun } from './first-run.ts';
 import { jobs } from './jobs.ts';
-import { notifications } from './notifications.ts';
 import { overview } from './overview.ts';
 import { parts } from './parts.ts';
-import { performance } from './performance.ts';
+import { performance, schedule } from './schedule.ts';
 import { problems } from './problems.ts';
 import { restore } from './restore.ts';
-import { schedule } from './schedule.ts';
 import { settings } from './settings.ts';
 import { sources } from './sources.ts';
 

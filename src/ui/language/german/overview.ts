@@ -1,7 +1,7 @@
 import type { Statement } from '../../../api/schemas/page/overview.ts';
 import { holdfast } from '../../agent/program.ts';
 import type { Texts } from '../english/english.ts';
-import type { Said } from '../english/said.ts';
+import type { Said } from '../english/overview.ts';
 
 export const overview: Texts['overview'] = {
   justNow: 'gerade eben',

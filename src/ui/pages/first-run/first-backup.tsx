@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
+import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import { ask, AskError } from '../../agent/ask.ts';
-import { useActiveJobs } from '../../agent/active-jobs.ts';
-import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
+import { useActiveJobs, useOverview, useOverviewAgain } from '../../agent/overview.ts';
 import { useAction } from '../../agent/use-asked.ts';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -13,14 +13,12 @@ import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
-import { askedOfRows, backUp, type Refusal } from '../../parts/back-up.ts';
+import { askedOfRows, backUp, type Refusal, Refusals } from '../../parts/back-up.tsx';
 import { JobProgress } from '../../parts/job-progress.tsx';
-import { Refusals } from '../../parts/refusals.tsx';
 import { hrefOf } from '../../parts/route.ts';
-import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
-import { outcomesOf, type SourceOutcome } from './outcome.ts';
 import { ChecksCard } from '../overview/checks-card.tsx';
-import { Said } from '../overview/said.tsx';
+import { Said } from '../overview/headline.tsx';
+import { backupsOf, type FirstPlan, outermost, type Settings, settingsWith } from './first-plan.ts';
 import { StepHead } from './step-head.tsx';
 
 export interface FirstBackupFacts {
@@ -225,4 +223,42 @@ function Failed({ path, job, refused }: SourceOutcome): JSX.Element {
 
 function errorOf({ error }: AnyJob): AskError | undefined {
   return error === null ? undefined : new AskError(error.code, 0, error.message, error.details);
+}
+
+interface SourceOutcome {
+  readonly path: string;
+  readonly state: 'waits' | 'active' | 'failed' | 'done';
+  /** The job that is under way or has failed. */
+  readonly job: AnyJob | undefined;
+  /** Why there is no job. */
+  readonly refused: AskError | undefined;
+}
+
+export interface Known {
+  readonly sources: readonly OverviewSource[];
+  /** Running and waiting jobs. */
+  readonly jobs: readonly AnyJob[];
+  /** Jobs that ended, the newest first. */
+  readonly recent: readonly AnyJob[];
+  readonly refusals: readonly Refusal[];
+}
+
+/** Finds out how far the first backup of each source is. */
+export function outcomesOf(paths: readonly string[], known: Known): readonly SourceOutcome[] {
+  return paths.map((path) => outcomeOf(path, known));
+}
+
+function outcomeOf(path: string, { sources, jobs, recent, refusals }: Known): SourceOutcome {
+  const rows = sources.filter((source) => source.path === path);
+  const isGood = rows.length > 0 && rows.every(({ last_good_backup_at: last }) => last !== null);
+  const none = { path, job: undefined, refused: undefined };
+  if (isGood) return { ...none, state: 'done' };
+  const isOf = (job: AnyJob): boolean => job.type === 'backup' && job.source === path;
+  const job = jobs.find(isOf);
+  if (job !== undefined) return { ...none, state: 'active', job };
+  const last = recent.find(isOf);
+  const isOver = last !== undefined && (last.status === 'failed' || last.status === 'canceled');
+  if (isOver) return { ...none, state: 'failed', job: last };
+  const refused = refusals.find((refusal) => refusal.path === path)?.error;
+  return { ...none, state: refused === undefined ? 'waits' : 'failed', refused };
 }

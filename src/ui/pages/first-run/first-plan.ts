@@ -1,8 +1,14 @@
 /** What the user chooses on the first run, and the settings that result from it. */
 import type { Suggestions } from '../../../api/schemas/page/protect.ts';
-import type { AskedBackup } from '../../parts/back-up.ts';
-import { type DestinationDraft, emptyDraft, folderIn, freeName } from '../../parts/destination-draft.ts';
-import type { DestinationKind, DestinationSetting } from '../../parts/destination-draft.ts';
+import type { AskedBackup } from '../../parts/back-up.tsx';
+import {
+  type DestinationDraft,
+  type DestinationKind,
+  type DestinationSetting,
+  emptyDraft,
+  folderIn,
+  freeName,
+} from '../../parts/destination-draft.ts';
 
 export interface FirstPlan {
   /** Paths that were offered or added. */

@@ -1,14 +1,13 @@
 /** Leads from nothing to a first backup in four steps. Choices are kept when the user goes back. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { holdfast } from '../../agent/program.ts';
+import { holdfast, shellWord } from '../../agent/program.ts';
 import type { Destinations, Suggestions } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Button } from '../../components/button.tsx';
 import { Command } from '../../components/command.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { shellWord } from '../../components/shell-word.ts';
 import { t } from '../../language/language.ts';
 import { urlOf } from '../../parts/destination-draft.ts';
 import { useDestinationTrial } from '../../parts/destination-trial.ts';

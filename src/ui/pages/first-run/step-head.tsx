@@ -1,5 +1,4 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { Steps } from '../../components/steps.tsx';
 import { t } from '../../language/language.ts';
 
 export const STEPS = ['what', 'where', 'kit', 'run'] as const;
@@ -32,5 +31,32 @@ export function StepHead({
       <h1 tabIndex={-1}>{title}</h1>
       {lead === undefined ? null : <p class="lead">{lead}</p>}
     </>
+  );
+}
+
+/** Shows which of a few steps the user is at. */
+function Steps({
+  label,
+  steps,
+  current,
+}: {
+  readonly label: string;
+  readonly steps: readonly string[];
+  /** Index of the current step. */
+  readonly current: number;
+}): JSX.Element {
+  return (
+    <ol class="steps" aria-label={label}>
+      {steps.map((step, index) => (
+        <li
+          key={step}
+          class={index < current ? 'past' : undefined}
+          aria-current={index === current ? 'step' : undefined}
+        >
+          <span aria-hidden="true">{index < current ? '✓' : index + 1}</span>
+          {step}
+        </li>
+      ))}
+    </ol>
   );
 }

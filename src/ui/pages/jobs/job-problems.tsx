@@ -1,6 +1,7 @@
 /** Lists files that could not be saved or restored, by reason, with what to do about each. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
+import type { JobLog } from '../../../api/schemas/job.ts';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -8,7 +9,6 @@ import { Own, Path } from '../../components/own-text.tsx';
 import { formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { explained } from './job-words.ts';
-import { type FileProblem, groupProblems, type ProblemGroup } from './problem-groups.ts';
 
 /** Problems shown for each reason until the user asks for all. */
 const SHOWN = 10;
@@ -83,4 +83,19 @@ function Group({
       ) : null}
     </section>
   );
+}
+
+type FileProblem = JobLog['problems'][number];
+
+interface ProblemGroup {
+  readonly code: string;
+  readonly problems: readonly FileProblem[];
+}
+
+/** Groups problems of single files by their kind, the most frequent first. */
+export function groupProblems(problems: readonly FileProblem[]): readonly ProblemGroup[] {
+  const groups = Map.groupBy(problems, ({ code }) => code);
+  return [...groups]
+    .map(([code, ofCode]) => ({ code, problems: ofCode }))
+    .toSorted((a, b) => b.problems.length - a.problems.length || a.code.localeCompare(b.code));
 }

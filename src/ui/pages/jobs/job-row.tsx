@@ -1,16 +1,14 @@
-/** One job of the list. */
+/** One job as a row of the list, and its parts: the title and how far it is. */
 import type { JSX } from 'preact';
 import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
-import { Own } from '../../components/own-text.tsx';
-import { Place } from '../../parts/place.tsx';
+import { Own, Path } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatDuration } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { waitingWords } from '../../parts/waiting-words.ts';
+import { waitingWords } from '../../parts/job-progress.tsx';
+import { Place } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
-import { JobProgress } from './job-progress.tsx';
-import { JobTitle } from './job-title.tsx';
-import { explained, stateWords, volumeWords } from './job-words.ts';
+import { explained, progressWords, stateWords, subjectOf, volumeWords } from './job-words.ts';
 
 export function JobRow({ job }: { readonly job: AnyJob }): JSX.Element {
   const { word, look } = stateWords(job);
@@ -54,4 +52,47 @@ function Outcome({ job }: { readonly job: AnyJob }): JSX.Element | null {
     return <p class="small-text">{explained(error.code, job.type) ?? <Own>{error.message}</Own>}</p>;
   const volume = volumeWords(job);
   return volume === undefined ? null : <p class="small-text">{volume}</p>;
+}
+
+/** The title of a job, with what it is about: `Backup /home/ana`. */
+export function JobTitle({ job }: { readonly job: AnyJob }): JSX.Element {
+  const subject = subjectOf(job);
+  return (
+    <>
+      {t.jobs.types[job.type]}{' '}
+      {subject === undefined ? (
+        t.jobs.inPlace
+      ) : job.type === 'backup' || job.type === 'restore' ? (
+        <Path>{subject}</Path>
+      ) : (
+        <Place name={subject} />
+      )}
+    </>
+  );
+}
+
+/** Shows how far a running job is. */
+export function JobProgress({ job }: { readonly job: AnyJob }): JSX.Element {
+  const { percent, current_path: path } = job.progress;
+  return (
+    <div class="job-progress">
+      <progress
+        aria-label={t.jobs.progress}
+        max={100}
+        // Without a value, the progress is shown as unknown.
+        {...(percent === null ? {} : { value: percent })}
+      />
+      <p class="quiet small-text">{progressWords(job)}</p>
+      {job.waiting_for === null ? null : (
+        <p class="small-text" role="status">
+          <Own>{waitingWords(job)}</Own>
+        </p>
+      )}
+      {path === null ? null : (
+        <p class="quiet small-text current-path">
+          <Path>{path}</Path>
+        </p>
+      )}
+    </div>
+  );
 }

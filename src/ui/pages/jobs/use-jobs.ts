@@ -4,7 +4,7 @@ import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
-import { type JobFilters, listQuery, merged } from './job-filters.ts';
+import { type JobFilters, listQuery, merged } from './job-filters.tsx';
 
 interface JobPage {
   readonly items: readonly AnyJob[];

@@ -7,7 +7,7 @@ import { Card } from '../../components/card.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
-import { Said } from './said.tsx';
+import { Said } from './headline.tsx';
 import { UnreadFiles } from './unread-files.tsx';
 
 /** Statements that need no action, or that a banner or the page itself already shows. */

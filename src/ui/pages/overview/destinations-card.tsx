@@ -11,7 +11,7 @@ import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
-import { agoOf } from './headline.ts';
+import { agoOf } from './headline.tsx';
 import { outcomeOf } from './figures.ts';
 
 export function DestinationsCard(): JSX.Element {

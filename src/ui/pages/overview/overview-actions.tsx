@@ -9,8 +9,7 @@ import { Actions, Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import { Refusals } from '../../parts/refusals.tsx';
-import { useBackUp } from '../../parts/use-back-up.ts';
+import { Refusals, useBackUp } from '../../parts/back-up.tsx';
 import { tomorrowMorning } from './figures.ts';
 
 const HOUR_SECONDS = 3_600;

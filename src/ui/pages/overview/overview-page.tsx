@@ -1,13 +1,12 @@
 /** Shows whether the user is protected, and by what. */
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { holdfast } from '../../agent/program.ts';
-import type { Overview, Headline } from '../../../api/schemas/page/overview.ts';
-import { useOverview } from '../../agent/overview.ts';
+import { holdfast, shellWord } from '../../agent/program.ts';
+import type { Headline, Overview } from '../../../api/schemas/page/overview.ts';
+import { useActiveJobs, useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Path } from '../../components/own-text.tsx';
-import { shellWord } from '../../components/shell-word.ts';
 import { Tile, Tiles } from '../../components/table.tsx';
 import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
@@ -16,12 +15,10 @@ import { isFresh, wasLeft } from './first-time.ts';
 import { ChecksCard } from './checks-card.tsx';
 import { DestinationsCard } from './destinations-card.tsx';
 import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
-import { moreOf } from './headline.ts';
-import { Said } from './said.tsx';
+import { moreOf, Said } from './headline.tsx';
 import { OverviewActions } from './overview-actions.tsx';
 import { RecentCard } from './recent-card.tsx';
 import { SourcesCard } from './sources-card.tsx';
-import { useActiveJobs } from '../../agent/active-jobs.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {

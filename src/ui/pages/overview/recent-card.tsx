@@ -10,7 +10,7 @@ import { t } from '../../language/language.ts';
 import { JobName } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { type Outcome, outcomeOf } from './figures.ts';
-import { agoOf } from './headline.ts';
+import { agoOf } from './headline.tsx';
 
 const LOOKS: Readonly<Record<Outcome, Look>> = {
   queued: 'plain',

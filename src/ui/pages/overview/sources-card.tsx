@@ -1,23 +1,25 @@
 /** Shows what is backed up, how old the last good backup is, and what can be done. */
 import type { JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import type { Backup } from '../../../api/schemas/backup.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
-import { useOverview } from '../../agent/overview.ts';
+import { ask, type AskError } from '../../agent/ask.ts';
+import { useEvents } from '../../agent/events.ts';
+import { isOver, useOverview } from '../../agent/overview.ts';
+import { useAction, useAsked } from '../../agent/use-asked.ts';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Path, visible } from '../../components/own-text.tsx';
-import { Place } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Notice, Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { Refusals } from '../../parts/refusals.tsx';
-import { useBackUp } from '../../parts/use-back-up.ts';
+import { Refusals, useBackUp } from '../../parts/back-up.tsx';
+import { Place } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { bySource, type SourceRows } from './figures.ts';
-import { agoOf } from './headline.ts';
+import { agoOf } from './headline.tsx';
 import { HistoryStrip } from './history-strip.tsx';
-import { useDryRun } from './dry-run.ts';
 
 export function SourcesCard(): JSX.Element {
   const { sources } = useOverview();
@@ -174,4 +176,49 @@ function wouldDo({ progress }: Backup): string {
     formatBytes(bytes),
     formatCount(progress.files_total),
   );
+}
+
+export interface DryRun {
+  /** The job after its end. */
+  readonly job: Backup | undefined;
+  readonly isBusy: boolean;
+  readonly problem: AskError | undefined;
+  readonly run: () => Promise<void>;
+  readonly forget: () => void;
+}
+
+/** Uses the first destination: the others would store the same. */
+function useDryRun(rows: readonly Pick<OverviewSource, 'path' | 'destination'>[]): DryRun {
+  const [id, setId] = useState<string | undefined>(undefined);
+  const [job, setJob] = useState<Backup | undefined>(undefined);
+  // The job may end before its id is known, so it is fetched once and then followed by events.
+  const asked = useAsked(
+    async (signal) => (id === undefined ? undefined : await ask<Backup>('GET', `/jobs/${id}`, { signal })),
+    [id],
+  );
+  const told = (newest: Backup | undefined): void => {
+    if (newest !== undefined && newest.id === id && isOver(newest)) setJob(newest);
+  };
+  useEffect(() => told(asked.data), [asked.data]);
+  useEvents((event) => {
+    if (event.job?.type === 'backup') told(event.job);
+  });
+  const start = useAction(async () => {
+    setJob(undefined);
+    setId(undefined);
+    const { id: started } = await ask<Backup>('POST', '/backup', {
+      body: { source: rows[0]?.path, destination: rows[0]?.destination, options: { dry_run: true } },
+    });
+    setId(started);
+  });
+  return {
+    job,
+    isBusy: start.isBusy || (id !== undefined && job === undefined && asked.problem === undefined),
+    problem: start.problem ?? asked.problem,
+    run: start.run,
+    forget: () => {
+      setId(undefined);
+      setJob(undefined);
+    },
+  };
 }

@@ -9,9 +9,8 @@ import { Button } from '../../components/button.tsx';
 import { Path, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
-import { askedOfRows, backUp } from '../../parts/back-up.ts';
-import { filesBelow } from './headline.ts';
-import { type Answer, settingsAnswering, type SourcesOfSettings } from './unread-answer.ts';
+import { askedOfRows, backUp } from '../../parts/back-up.tsx';
+import { filesBelow } from './headline.tsx';
 
 export function UnreadFiles({ statement }: { readonly statement: Statement }): JSX.Element | null {
   const { sources } = useOverview();
@@ -65,4 +64,42 @@ export function UnreadFiles({ statement }: { readonly statement: Statement }): J
       <Problem error={answer.problem} />
     </>
   );
+}
+
+type Answer = 'leave out' | 'accept';
+
+interface SourceOfSettings {
+  readonly path: string;
+  readonly exclude: { readonly patterns: readonly string[]; readonly [other: string]: unknown };
+  readonly acceptUnreadable: readonly string[];
+  readonly [other: string]: unknown;
+}
+
+interface SourcesOfSettings {
+  readonly sources: readonly SourceOfSettings[];
+  readonly [other: string]: unknown;
+}
+
+/** The settings with the decision applied to every source that contains the file. */
+export function settingsAnswering(
+  settings: SourcesOfSettings,
+  file: string,
+  answer: Answer,
+): SourcesOfSettings {
+  return { ...settings, sources: settings.sources.map((source) => answered(source, file, answer)) };
+}
+
+function answered(source: SourceOfSettings, file: string, answer: Answer): SourceOfSettings {
+  const root = source.path.endsWith('/') ? source.path : `${source.path}/`;
+  if (!file.startsWith(root)) return source;
+  if (answer === 'accept')
+    return { ...source, acceptUnreadable: [...new Set([...source.acceptUnreadable, file])] };
+  const pattern = patternOf(file.slice(root.length));
+  const patterns = [...new Set([...source.exclude.patterns, pattern])];
+  return { ...source, exclude: { ...source.exclude, patterns } };
+}
+
+/** The pattern, as in .gitignore: anchored at the source, with special characters escaped. */
+function patternOf(below: string): string {
+  return `/${below.replaceAll(/[\\*?[\]]/g, String.raw`\$&`).replace(/ $/, String.raw`\ `)}`;
 }

@@ -11,8 +11,8 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { type PathRef, ROOT, textRef, crumbsOf, keyOf } from './path-ref.ts';
-import { emptyReason } from './known-places.ts';
+import { crumbsOf, keyOf, type PathRef, ROOT, textRef } from './path-ref.ts';
+import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
 import { RestoreDialog, useDestination } from './restore-dialog.tsx';
@@ -20,7 +20,6 @@ import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
 import { NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
-import { type Timeline, useTimeline } from './use-timeline.ts';
 import { Own } from '../../components/own-text.tsx';
 
 interface BrowseFacts {

@@ -2,8 +2,7 @@
 import type { JSX } from 'preact';
 import type { File } from '../../../api/schemas/file.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
-import { ask, withQuery } from '../../agent/ask.ts';
-import { contentAddress } from '../../agent/content.ts';
+import { ask, contentAddress, withQuery } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import type { FetchedPage } from '../../agent/use-pages.ts';
 import { Actions, Button } from '../../components/button.tsx';
@@ -14,7 +13,7 @@ import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
 import { formatBytes, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
+import { keyOf, nameOf, parentOf, pathQuery, type PathRef } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
 import { Preview } from './preview.tsx';
 import { contentCommand } from './reading-commands.ts';

@@ -1,5 +1,5 @@
 /** Paths in snapshots: text, and bytes if they are not UTF-8. Whatever asks for a path passes both on. */
-import { shellWord } from '../../components/shell-word.ts';
+import { shellWord } from '../../agent/program.ts';
 
 export interface PathRef {
   /** Lossy where there is a `path_b64`. */

@@ -1,7 +1,6 @@
 /** The commands that show what the page shows of backups. */
-import { holdfast } from '../../agent/program.ts';
+import { holdfast, shellWord } from '../../agent/program.ts';
 import type { OverviewDestination } from '../../../api/schemas/page/overview.ts';
-import { shellWord } from '../../components/shell-word.ts';
 import { type PathRef, shellPath } from './path-ref.ts';
 
 /** Digits of a snapshot's id that are enough to be unique. */

@@ -1,14 +1,14 @@
 /** Shows how far a restore is, and at the end its result. */
 import type { JSX } from 'preact';
-import { holdfast } from '../../agent/program.ts';
 import type { JobLog } from '../../../api/schemas/job.ts';
 import type { Restore } from '../../../api/schemas/restore.ts';
 import { ask } from '../../agent/ask.ts';
+import { holdfast } from '../../agent/program.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Path } from '../../components/own-text.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { JobError, Problem } from '../../components/problem.tsx';
 import { Facts, Tile, Tiles } from '../../components/table.tsx';
 import { Notice } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatDuration, formatTime } from '../../language/format.ts';
@@ -16,11 +16,9 @@ import { t } from '../../language/language.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { JobProblems } from '../jobs/job-problems.tsx';
-import { JobError } from './job-error.tsx';
 import { type PathRef, refOfB64, textRef } from './path-ref.ts';
-import { restoreCommand } from './restore-draft.ts';
-import { outcomeOf } from './restore-outcome.ts';
 import { useDestination } from './restore-dialog.tsx';
+import { restoreCommand } from './restore-draft.ts';
 import { hasEnded, useRestore } from './use-restore.ts';
 
 /** How many paths are named. */
@@ -167,4 +165,16 @@ function commandOf(job: Restore, destination: string | undefined): string {
     deletesExtra: options.delete_extra,
     destination,
   });
+}
+
+type Counts = Pick<Restore, 'files_restored' | 'files_failed' | 'warnings_count'>;
+
+/** The result of a completed restore. How many files a directory had that could not be read is unknown. */
+export function outcomeOf({
+  files_restored: restored,
+  files_failed: failed,
+  warnings_count: warnings,
+}: Counts): string {
+  if (failed > 0) return t.restore.someFailed(failed, formatCount(failed));
+  return warnings > 0 ? t.restore.notAll : t.restore.allGood(restored, formatCount(restored));
 }

@@ -5,16 +5,20 @@ import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
-import { daysBefore } from '../../language/days.ts';
-import { formatBytes, formatClock, formatCount, formatDay, formatTime } from '../../language/format.ts';
+import {
+  daysBefore,
+  formatBytes,
+  formatClock,
+  formatCount,
+  formatDay,
+  formatTime,
+  midnight,
+} from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { StoredByTag } from '../../parts/stored-by.tsx';
-import type { KnownPlace } from './known-places.ts';
-import { lackingText } from './lacking.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
-import { byDay } from './snapshot-days.ts';
-import type { Timeline } from './use-timeline.ts';
+import type { KnownPlace, Timeline } from './use-timeline.ts';
 
 export function SnapshotList({
   place,
@@ -153,4 +157,31 @@ function sourceName(source: string): string {
 function dayName(at: number, now: string): string {
   const days = daysBefore(at, Date.parse(now));
   return days === 0 ? t.restore.today : days === 1 ? t.restore.yesterday : formatDay(at);
+}
+
+export interface Day<Item> {
+  /** Midnight, milliseconds since 1970. */
+  readonly at: number;
+  readonly items: readonly Item[];
+}
+
+/** The days in the order of the items. */
+export function byDay<Item extends { readonly created_at: string }>(
+  items: readonly Item[],
+): readonly Day<Item>[] {
+  const days: { readonly at: number; readonly items: Item[] }[] = [];
+  for (const item of items) {
+    const at = midnight(new Date(item.created_at).getTime());
+    const last = days.at(-1);
+    if (last?.at === at) last.items.push(item);
+    else days.push({ at, items: [item] });
+  }
+  return days;
+}
+
+/** Says what an incomplete snapshot lacks. It can be restored like any other. */
+export function lackingText({ unread_files: { count, paths } }: Pick<Snapshot, 'unread_files'>): string {
+  const [first] = paths;
+  if (count === null || count === 0 || first === undefined) return t.restore.lacksSome;
+  return t.restore.lacks(count, formatCount(count), visible(nameOf(textRef(first))));
 }

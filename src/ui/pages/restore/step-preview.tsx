@@ -5,14 +5,13 @@ import type { Restore } from '../../../api/schemas/restore.ts';
 import type { AskError } from '../../agent/ask.ts';
 import { Button } from '../../components/button.tsx';
 import { Path } from '../../components/own-text.tsx';
-import { Problem } from '../../components/problem.tsx';
+import { JobError, Problem } from '../../components/problem.tsx';
 import { Tile, Tiles } from '../../components/table.tsx';
 import { type Look, Notice, Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { requestOf, type RestoreDraft } from './restore-draft.ts';
-import { waitingWords } from '../../parts/waiting-words.ts';
-import { JobError } from './job-error.tsx';
+import { waitingWords } from '../../parts/job-progress.tsx';
 import { useRehearsal } from './use-restore.ts';
 
 export interface PreviewStepFacts {

@@ -6,7 +6,7 @@ import { Notice } from '../../components/tag.tsx';
 import { formatBytes, formatCount } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { storedByText } from '../../parts/stored-by.tsx';
-import { lackingText } from './lacking.ts';
+import { lackingText } from './snapshot-list.tsx';
 import { keyOf } from './path-ref.ts';
 import type { RestoreDraft, What } from './restore-draft.ts';
 import type { Chosen } from './selection.ts';

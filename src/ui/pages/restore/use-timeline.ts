@@ -1,13 +1,13 @@
 /** The snapshots of a source, the newest first, and the one that is shown. */
 import { useEffect } from 'preact/hooks';
+import type { Overview, OverviewDestination } from '../../../api/schemas/page/overview.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError, withQuery } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
 import { useOverview } from '../../agent/overview.ts';
-import { type Asked, asAskError, useAsked } from '../../agent/use-asked.ts';
+import { asAskError, type Asked, useAsked } from '../../agent/use-asked.ts';
 import { type FetchedPage, type Pages, usePages } from '../../agent/use-pages.ts';
 import { goTo, readRoute } from '../../parts/route.ts';
-import { type KnownPlace, knownPlaces } from './known-places.ts';
 import { hrefOfPlace, type Place, readPlace } from './place.ts';
 
 /** The most snapshots that a page of the list may have. */
@@ -114,4 +114,43 @@ function useLatest(key: string, source: string | undefined, isListed: boolean): 
     },
     [isListed ? key : ''],
   );
+}
+
+export interface KnownPlace {
+  /** The name that snapshots have for it: a destination, or the URL of one that has left the settings. */
+  readonly name: string;
+  /** Its backups are listed but cannot be read at the moment. */
+  readonly isAway: boolean;
+  /** It is the embedded repository, while backups go elsewhere. */
+  readonly isEarlier: boolean;
+}
+
+/** The places of backups, and the reason when a list of them is empty: backups must not seem lost that are only elsewhere. */
+export function knownPlaces(
+  destinations: readonly Pick<OverviewDestination, 'name' | 'reachable' | 'is_embedded' | 'is_default'>[],
+  listed: readonly Pick<Snapshot, 'destination'>[],
+  chosen: string | undefined,
+): readonly KnownPlace[] {
+  const known = destinations.map(({ name, reachable, is_embedded: isEmbedded, is_default: isDefault }) => ({
+    name,
+    isAway: reachable === false,
+    isEarlier: isEmbedded && !isDefault,
+  }));
+  const names = [...listed.map(({ destination }) => destination), ...(chosen === undefined ? [] : [chosen])];
+  const others = [...new Set(names)].filter((name) => known.every((one) => one.name !== name));
+  return [...known, ...others.map((name) => ({ name, isAway: false, isEarlier: false }))];
+}
+
+/** `none_here`: none in the chosen place; `none_of_source`: none of the chosen source. There are others. */
+export type EmptyReason = 'none_yet' | 'none_here' | 'none_of_source';
+
+/** Why nothing is listed; undefined while that is unknown, or if something is. */
+export function emptyReason(
+  { source, destination }: Pick<Place, 'source' | 'destination'>,
+  listed: { readonly isKnown: boolean; readonly count: number },
+  { saved }: Pick<Overview, 'saved'>,
+): EmptyReason | undefined {
+  if (!listed.isKnown || listed.count > 0) return undefined;
+  if (destination !== undefined) return 'none_here';
+  return source === undefined && saved.snapshots === 0 ? 'none_yet' : 'none_of_source';
 }

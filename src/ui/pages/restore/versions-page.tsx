@@ -2,15 +2,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { FileVersion } from '../../../api/schemas/file.ts';
-import { ask, withQuery } from '../../agent/ask.ts';
-import { contentAddress } from '../../agent/content.ts';
+import { ask, contentAddress, withQuery } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { Filled } from '../../components/filled.tsx';
-import { Own, Path, visible } from '../../components/own-text.tsx';
+import { Filled, Own, Path, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { type Look, Tag } from '../../components/tag.tsx';
@@ -18,12 +16,11 @@ import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { StoredByTag } from '../../parts/stored-by.tsx';
-import { type DistinctVersion, distinctVersions, type Pair, pairOf } from './distinct-versions.ts';
-import { keyOf, nameOf, parentOf, type PathRef, pathQuery } from './path-ref.ts';
+import { type DistinctVersion, distinctVersions, type Pair, pairOf, VersionPair } from './version-pair.tsx';
+import { keyOf, nameOf, parentOf, pathQuery, type PathRef } from './path-ref.ts';
 import { hrefOfPlace, hrefOfVersions, type VersionsPlace } from './place.ts';
 import { repositoriesOf, versionsCommands } from './reading-commands.ts';
 import { RestoreDialog } from './restore-dialog.tsx';
-import { VersionPair } from './version-pair.tsx';
 
 const PAGE = 100;
 

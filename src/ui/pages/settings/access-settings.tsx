@@ -12,9 +12,8 @@ import { TextField } from '../../components/field.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import type { Route } from '../../parts/route.ts';
-import { CredentialRow } from './credential-row.tsx';
-import { LimitMeter } from './limit-meter.tsx';
-import { NewSecret } from './new-secret.tsx';
+import { CredentialRow, NewSecret } from './credentials.tsx';
+import { LimitMeter } from './account-settings.tsx';
 
 export function AccessSettings({ route: _route }: { readonly route: Route }): JSX.Element {
   const { access } = t;

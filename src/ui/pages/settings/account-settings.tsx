@@ -1,18 +1,17 @@
 /** Shows the plan, its limit, and the Partner service that manages this machine, if any. */
 import type { JSX } from 'preact';
-import { holdfast } from '../../agent/program.ts';
 import type { Account } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
+import { holdfast } from '../../agent/program.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
 import { Own } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
-import { formatCount, formatSpan } from '../../language/format.ts';
+import { formatAge, formatCount, formatSpan } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../parts/route.ts';
-import { LimitMeter } from './limit-meter.tsx';
 import { EnrollCard, PartnerCard } from './partner-card.tsx';
 
 export function AccountSettings({ route: _route }: { readonly route: Route }): JSX.Element {
@@ -69,5 +68,29 @@ export function AccountSettings({ route: _route }: { readonly route: Route }): J
         }
       />
     </>
+  );
+}
+
+/** Shows how much of the plan's request limit for programs is used up. */
+export function LimitMeter({ limit: facts }: { readonly limit: Account['rate_limit'] }): JSX.Element {
+  const { limit, remaining, reset, window_seconds: span } = facts;
+  const used = Math.max(0, limit - remaining);
+  const words = t.access.limitUsed(formatCount(used), formatCount(limit), formatSpan(span));
+  return (
+    <div class="limit">
+      <meter
+        min={0}
+        max={Math.max(1, limit)}
+        high={limit * 0.8}
+        optimum={0}
+        value={used}
+        aria-label={t.access.limit}
+      >
+        {words}
+      </meter>
+      <p>
+        {words} {used === 0 ? null : t.access.limitFree(formatAge(reset * 1_000))}
+      </p>
+    </div>
   );
 }

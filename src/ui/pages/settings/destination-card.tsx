@@ -4,10 +4,9 @@ import { useState } from 'preact/hooks';
 import type { DestinationItem, DestinationTest } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
 import { useAction } from '../../agent/use-asked.ts';
-import { About } from '../../components/about.tsx';
+import { About, Own, Path } from '../../components/own-text.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
-import { Own, Path } from '../../components/own-text.tsx';
 import { Place } from '../../parts/place.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';
@@ -22,7 +21,7 @@ import { SecretPlace } from './setting-fields.tsx';
 import { setCommand } from './settings-commands.ts';
 import { valueAt } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
-import { type DestinationValues, destinationsOf, embeddedAsDefault } from './settings-values.ts';
+import { destinationsOf, type DestinationValues, embeddedAsDefault } from './settings-values.ts';
 
 export interface DestinationCardFacts {
   readonly name: string;

@@ -1,19 +1,20 @@
 /** Shows how backups are encrypted, what opens them, and whether that is stored safely. */
 import type { JSX } from 'preact';
-import { holdfast } from '../../agent/program.ts';
-import type { Destinations } from '../../../api/schemas/page/protect.ts';
+import { useState } from 'preact/hooks';
+import type { DestinationItem, Destinations } from '../../../api/schemas/page/protect.ts';
 import { ask } from '../../agent/ask.ts';
-import { useAsked } from '../../agent/use-asked.ts';
+import { holdfast, shellWord } from '../../agent/program.ts';
+import { useAction, useAsked } from '../../agent/use-asked.ts';
+import { Button } from '../../components/button.tsx';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { Own } from '../../components/own-text.tsx';
+import { Select, TextField } from '../../components/field.tsx';
+import { Own, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { shellWord } from '../../components/shell-word.ts';
 import { Facts, Table } from '../../components/table.tsx';
+import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import type { Route } from '../../parts/route.ts';
-import { openedBy } from './opened-by.ts';
-import { PassphraseCheckCard } from './passphrase-check.tsx';
 import { RecoveryKitCard } from './recovery-kit.tsx';
 
 interface SettingsReply {
@@ -96,4 +97,89 @@ function commandsOf(items: Destinations['items']): readonly string[] {
     ...(other === undefined ? [] : [holdfast`keys passwd -r ${shellWord(other.name)}`]),
     holdfast`config set requireEncryption true`,
   ];
+}
+
+export interface Opener {
+  readonly words: string;
+  /** The file, variable, command, …: where the secret is, not the secret itself. */
+  readonly place?: string;
+}
+
+/** What opens the repository of a destination, according to the settings. */
+export function openedBy({ name, is_embedded: isEmbedded }: DestinationItem, settings: unknown): Opener {
+  if (isEmbedded) return { words: t.encryption.byMachineKey };
+  const passphrase = field(field(field(settings, 'destinations'), name), 'passphrase');
+  for (const kind of ['file', 'env', 'command', 'credential'] as const) {
+    const place = field(passphrase, kind);
+    if (typeof place === 'string') return { words: t.encryption.by[kind], place };
+  }
+  return { words: t.encryption.byKit };
+}
+
+function field(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
+
+export interface PassphraseCheckFacts {
+  readonly destinations: readonly string[];
+}
+
+/** Tests whether a passphrase or recovery code opens a destination, without storing it. */
+function PassphraseCheckCard({ destinations }: PassphraseCheckFacts): JSX.Element {
+  const [chosen, setChosen] = useState(destinations[0] ?? '');
+  const [secret, setSecret] = useState('');
+  const [answer, setAnswer] = useState<
+    { readonly destination: string; readonly opens: boolean } | undefined
+  >();
+  const [isMissing, setMissing] = useState(false);
+  const check = useAction(async () => {
+    setAnswer(undefined);
+    setMissing(secret === '');
+    if (secret === '') return;
+    const body = { destination: chosen, secret };
+    const { opens } = await ask<{ readonly opens: boolean }>('POST', '/passphrase-check', { body });
+    setAnswer({ destination: chosen, opens });
+    if (opens) setSecret('');
+  });
+  return (
+    <Card title={t.encryption.check}>
+      <p>{t.encryption.checkWhat}</p>
+      <form
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          void check.run();
+        }}
+      >
+        <Select
+          name="passphrase-destination"
+          label={t.encryption.destination}
+          value={chosen}
+          choices={destinations.map((name) => ({ value: name, label: visible(name) }))}
+          onValue={setChosen}
+        />
+        <TextField
+          name="passphrase-secret"
+          type="password"
+          label={t.encryption.secret}
+          value={secret}
+          maxLength={1_024}
+          problem={isMissing ? t.encryption.secretMissing : undefined}
+          onValue={setSecret}
+        />
+        <Button disabled={check.isBusy}>{check.isBusy ? t.encryption.checking : t.encryption.checkDo}</Button>
+      </form>
+      <div class="answer">
+        {answer === undefined ? null : (
+          <Notice look={answer.opens ? 'good' : 'bad'} urgent>
+            <p>
+              {answer.opens ? t.encryption.opens : t.encryption.opensNot} <Own>{answer.destination}</Own>
+            </p>
+          </Notice>
+        )}
+      </div>
+      <Problem error={check.problem} />
+    </Card>
+  );
 }

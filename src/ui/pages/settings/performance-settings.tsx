@@ -1,17 +1,14 @@
 /** Settings of how much of the machine and the network backups may use, and when they wait. */
 import type { JSX } from 'preact';
 import { useOverview } from '../../agent/overview.ts';
-import { About } from '../../components/about.tsx';
 import { Actions, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Checkbox, TextField } from '../../components/field.tsx';
-import { Path } from '../../components/own-text.tsx';
+import { About, Path } from '../../components/own-text.tsx';
 import { formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf, type Route } from '../../parts/route.ts';
-import { daySections } from './bandwidth-day.ts';
-import { CompressionSetting } from './compression-setting.tsx';
-import { ChoiceSetting, useSetting } from './setting-fields.tsx';
+import { ChoiceSetting, CompressionSetting, useSetting } from './setting-fields.tsx';
 import { type KeyPath, shownPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';
 import type { BandwidthValues } from './settings-values.ts';
@@ -188,4 +185,43 @@ function Compression(): JSX.Element {
       )}
     </Card>
   );
+}
+
+export interface DaySection {
+  readonly from: string;
+  /** `24:00` at the end of the day. */
+  readonly to: string;
+  readonly minutes: number;
+  readonly limit: string | null;
+}
+
+const DAY_MINUTES = 1_440;
+
+/**
+ * The sections from midnight to midnight. A rule applies until the next one, also past midnight. Rules without a time
+ * are ignored.
+ */
+export function daySections(rules: readonly BandwidthValues[]): readonly DaySection[] {
+  const starts = rules
+    .map(({ from, uploadLimit }) => ({ at: minutesOf(from), limit: uploadLimit }))
+    .filter((start): start is { at: number; limit: string | null } => start.at !== undefined)
+    .sort((one, other) => one.at - other.at);
+  const last = starts.at(-1);
+  if (last === undefined) return [];
+  const day = starts[0]?.at === 0 ? starts : [{ at: 0, limit: last.limit }, ...starts];
+  return day
+    .map(({ at, limit }, index) => {
+      const end = day[index + 1]?.at ?? DAY_MINUTES;
+      return { from: clock(at), to: clock(end), minutes: end - at, limit };
+    })
+    .filter(({ minutes }) => minutes > 0);
+}
+
+function minutesOf(time: string): number | undefined {
+  const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(time) ?? [];
+  return hour === undefined || minute === undefined ? undefined : Number(hour) * 60 + Number(minute);
+}
+
+function clock(minutes: number): string {
+  return `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`;
 }

@@ -1,7 +1,6 @@
 /** Fields that edit one setting each, with its name, its default, and the agent's words about its value. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { About } from '../../components/about.tsx';
 import { Button } from '../../components/button.tsx';
 import {
   Checkbox,
@@ -11,12 +10,12 @@ import {
   TextField,
   type TextFieldFacts,
 } from '../../components/field.tsx';
-import { Path } from '../../components/own-text.tsx';
+import { About, Path } from '../../components/own-text.tsx';
 import { t } from '../../language/language.ts';
+import { nameOf, problemInWords, valueInWords } from './setting-words.tsx';
 import { isSame, type KeyPath, shownPath, valueAt } from './settings-draft.ts';
 import { useDraft } from './settings-form.tsx';
 import { DEFAULTS, type SecretReference, SOURCE_DEFAULTS } from './settings-values.ts';
-import { nameOf, problemInWords, valueInWords } from './setting-words.tsx';
 
 export interface SettingFacts {
   readonly path: KeyPath;
@@ -212,5 +211,25 @@ export function SecretPlace({
       {t.settings.secretKept} {t.settings.secretPlaces[kind] ?? kind}: <Path>{String(place)}</Path>.
       {isReplaceable ? ` ${t.settings.secretReplace}` : ''}
     </>
+  );
+}
+
+/** Setting of how the content of a source is compressed. */
+export function CompressionSetting({
+  index,
+  label,
+}: {
+  readonly index: number;
+  readonly label?: JSX.Element;
+}): JSX.Element {
+  return (
+    <ChoiceSetting
+      path={['sources', index, 'compression']}
+      {...(label === undefined ? {} : { label })}
+      choices={['zstd', 'zstd:1', 'zstd:9', 'zstd:19', 'auto', 'none'].map((value) => ({
+        value,
+        label: t.performance.compressions[value] ?? value,
+      }))}
+    />
   );
 }

@@ -2,11 +2,10 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { useOverview } from '../../agent/overview.ts';
-import { About } from '../../components/about.tsx';
+import { About, Own, Path } from '../../components/own-text.tsx';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { TextField } from '../../components/field.tsx';
-import { Own, Path } from '../../components/own-text.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatAge, formatBytes, formatCount, formatList } from '../../language/format.ts';

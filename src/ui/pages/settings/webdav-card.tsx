@@ -1,19 +1,19 @@
 /** Turns the folder of snapshots for file managers on and off. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/webdav.ts';
+import type { WebdavSecret, WebdavState } from '../../../api/schemas/page/settings.ts';
 import { ask } from '../../agent/ask.ts';
+import { shellWord } from '../../agent/program.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';
 import { Actions, AskFirst, Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../../components/command.tsx';
+import { Secret } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Secret } from '../../components/secret.tsx';
 import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { desktopAddress, rcloneLine } from './webdav-address.ts';
 
 export function WebdavCard(): JSX.Element {
   const { webdav } = t.advanced;
@@ -112,4 +112,14 @@ function Steps({ text, code }: { readonly text: string; readonly code: string })
       <pre>{code}</pre>
     </>
   );
+}
+
+/** GNOME uses the scheme `dav:` for WebDAV over HTTP, KDE `webdav:`. */
+export function desktopAddress(address: string, scheme: 'dav' | 'webdav'): string {
+  return address.replace(/^http/, scheme);
+}
+
+/** Lists the folder. rclone asks for the password, so that it does not appear in a list of processes. */
+export function rcloneLine({ base, user }: { readonly base: string; readonly user: string }): string {
+  return `RCLONE_WEBDAV_PASS=$(rclone obscure -) rclone lsd :webdav: --webdav-url ${shellWord(base)} --webdav-user ${shellWord(user)}`;
 }

@@ -1,10 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { presentJob } from '../../../../src/api/presentation/any-job.ts';
-import { presentBackup } from '../../../../src/api/presentation/backup.ts';
-import { presentRestore } from '../../../../src/api/presentation/restore.ts';
+import { presentBackup, presentJob, presentRestore } from '../../../../src/api/presentation/job.ts';
 import { BugError } from '../../../../src/base/errors.ts';
 import { NO_PROGRESS } from '../../../../src/jobs/job.ts';
-import { BACKUP_SPEC, RESTORE_SPEC, jobOf } from '../../../support/api-jobs.ts';
+import { BACKUP_SPEC, jobOf, RESTORE_SPEC } from '../../../support/api-jobs.ts';
 
 describe('a backup', () => {
   test.each(['queued', 'running', 'completed', 'failed', 'canceled'] as const)(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { presentEvent } from '../../../../src/api/presentation/event.ts';
+import { presentEvent } from '../../../../src/api/routes/event-stream.ts';
 import { BACKUP_SPEC, jobOf } from '../../../support/api-jobs.ts';
 
 test('an event about a job has the job, and nothing of what is kept with it', () => {

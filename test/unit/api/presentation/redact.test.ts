@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownDestination } from '../../../../src/api/presentation/redact.ts';
+import { shownDestination } from '../../../../src/api/presentation/values.ts';
 
 test.each([
   ['default', 'default'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { maybeTimestamp, timestamp } from '../../../../src/api/presentation/time.ts';
+import { maybeTimestamp, timestamp } from '../../../../src/api/presentation/values.ts';
 
 test('a time is written in UTC with milliseconds', () => {
   expect(timestamp(1_600_000_000_120)).toBe('2020-09-13T12:26:40.120Z');

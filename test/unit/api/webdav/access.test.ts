@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createWebdavAccess } from '../../../../src/api/webdav/access.ts';
+import { createWebdavAccess } from '../../../../src/api/webdav/admission.ts';
 import { manualClock } from '../../../support/manual-clock.ts';
 
 function accessOf(kept: Map<string, string>, key: string) {

@@ -1,7 +1,7 @@
 import { assert, property, string } from 'fast-check';
 import { render } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { field } from '../../../../src/partner/console/form-fields.tsx';
+import { field } from '../../../../src/partner/console/forms.tsx';
 import { own } from '../../../../src/partner/console/shown.tsx';
 
 describe('a page of the console', () => {

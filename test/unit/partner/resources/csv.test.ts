@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { csvOf } from '../../../../src/partner/resources/csv.ts';
+import { csvOf } from '../../../../src/partner/resources/usage-figures.ts';
 
 test('lines end as RFC 4180 has them, and what would end a cell is quoted', () => {
   expect(

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { takeFromLog } from '../../../../src/partner/store/sliding-log.ts';
+import { takeFromLog } from '../../../../src/partner/store/rate-log.ts';
 import type { PartnerStores } from '../../../../src/partner/store/store.ts';
 import { STORE_KINDS, somePartner, storeSite, type StoreSite } from '../../../support/partner-store-site.ts';
 

@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { copyStore } from '../../../../src/partner/store/store-copy.ts';
-import { openPartnerStore } from '../../../../src/partner/store/store.ts';
+import { copyStore, openPartnerStore } from '../../../../src/partner/store/store.ts';
 import { someCustomer, somePartner, storeSite, type StoreSite } from '../../../support/partner-store-site.ts';
 
 let site: StoreSite;

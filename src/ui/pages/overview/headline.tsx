@@ -1,0 +1,95 @@
+/** Turns a statement of the agent into a sentence in the reader's language, and shows it. */
+import type { JSX } from 'preact';
+import type { Headline, Statement } from '../../../api/schemas/page/overview.ts';
+import { useOverview } from '../../agent/overview.ts';
+import { Filled, Path, visible } from '../../components/own-text.tsx';
+import { formatAge, formatBytes, formatCount, formatList, formatSpan } from '../../language/format.ts';
+import { t } from '../../language/language.ts';
+import { withPlaceNames } from '../../parts/place.tsx';
+
+export interface Sentence {
+  /** Each `{}` is replaced by the next of `own`. */
+  readonly text: string;
+  /** Names that the user chose, or the agent's words about a check that has no text here. */
+  readonly own: readonly string[];
+}
+
+interface Check {
+  readonly name: string;
+  readonly message: string;
+}
+
+/** Turns a statement of the agent into a sentence in the reader's language. */
+export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Date.now()): Sentence {
+  const { code, since, to, names, reason, figures } = said;
+  const number = (figure: string): number => figures[figure] ?? 0;
+  const short = said.check === null ? undefined : t.overview.checks[said.check]?.short;
+  const files = filesBelow(said);
+  const own =
+    code === 'files_unread'
+      ? files
+      : said.check === null
+        ? names.map(nameOf)
+        : [checks.find(({ name }) => name === said.check)?.message ?? ''];
+  const text = t.overview.headline[code]({
+    names: formatList(names.map(() => '{}')),
+    sources: names.length,
+    to: to.length === 0 ? null : formatList(to.map((name) => t.overview.quoted(visible(name)))),
+    ago: since === null ? t.overview.never : agoOf(since, nowMs),
+    age: since === null ? '' : formatSpan((nowMs - new Date(since).getTime()) / 1_000),
+    reason,
+    number,
+    count: (figure) => formatCount(number(figure)),
+    size: (figure) => formatBytes(number(figure)),
+    span: (figure) => formatSpan(number(figure) / 1_000),
+    files: listed(files, number('files') + number('folders')),
+    what: short ?? '{}',
+  });
+  return { text, own: text.includes('{}') ? own : [] };
+}
+
+/** `and 2 more things`; undefined when there is nothing more. */
+export function moreOf({ more }: Pick<Headline, 'more'>): string | undefined {
+  return more === 0 ? undefined : t.overview.more(more);
+}
+
+/** The files with their paths relative to their source. */
+export function filesBelow({ files, paths }: Pick<Statement, 'files' | 'paths'>): readonly string[] {
+  return files.map((file) => {
+    const source = paths.find((path) => file.startsWith(`${path}/`));
+    return source === undefined ? file : file.slice(source.length + 1);
+  });
+}
+
+function listed(files: readonly string[], all: number): string {
+  if (files.length === 0) return '';
+  const more = all - files.length;
+  return formatList([
+    ...files.map(() => '{}'),
+    ...(more > 0 ? [t.overview.moreFiles(formatCount(more))] : []),
+  ]);
+}
+
+/** The name of a source. Each language has its own word for the home directory. */
+function nameOf(name: string): string {
+  return name === '~' ? t.overview.home : name;
+}
+
+/** `4 minutes ago`; less than a minute is `just now`. */
+export function agoOf(at: string | number, nowMs = Date.now()): string {
+  return Math.abs(new Date(at).getTime() - nowMs) < 60_000 ? t.overview.justNow : formatAge(at, nowMs);
+}
+
+/** A statement as a sentence in which names that the user chose stand out from the words around them. */
+export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
+  const { checks, destinations } = useOverview();
+  const { text, own } = sentenceOf(withPlaceNames(statement, destinations), checks);
+  return (
+    <Filled
+      text={text}
+      parts={own.map((path) => (
+        <Path key={path}>{path}</Path>
+      ))}
+    />
+  );
+}
