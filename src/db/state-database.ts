@@ -18,6 +18,7 @@ import {
 import type { DurableRecord } from './durable.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
+import { createJobDays, type JobDays } from './job-days.ts';
 import { createJobLogStore, type JobLogStore } from './job-log.ts';
 import { createJobStore, type JobStore } from './jobs.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
@@ -39,6 +40,7 @@ export interface StateDatabase {
   /** Whether the database was made just now. */
   readonly fresh: boolean;
   readonly jobs: JobStore;
+  readonly jobDays: JobDays;
   readonly jobLog: JobLogStore;
   readonly events: EventStore;
   readonly schedules: ScheduleStore;
@@ -157,6 +159,7 @@ function storesOf(
     setAside,
     fresh,
     jobs,
+    jobDays: createJobDays(database, clock),
     jobLog: createJobLogStore(database),
     events,
     schedules: createScheduleStore(database),

@@ -45,6 +45,7 @@ export function overviewOnPage(at: string): Overview {
     recent: [],
     saved: { snapshot_bytes: 0, snapshots: 0, stored_bytes: 0 },
     alarms: 0,
+    days: [],
     pause: null,
     recovery_kit: 'saved',
     upload_limit: null,

@@ -1,6 +1,7 @@
 /** Shows whether the user's files are protected, and how. */
 import type { Clock } from '../../base/clock.ts';
 import { installedVersion } from '../../base/program-version.ts';
+import type { JobDay } from '../../db/job-days.ts';
 import type { Run } from '../../db/runs.ts';
 import type { StoredAmount } from '../../db/stored-amounts.ts';
 import type { Agent, DestinationStatus, FullStatus, SourceStatus } from '../../jobs/agent.ts';
@@ -43,7 +44,12 @@ export interface OverviewFacts {
   holdings(): { readonly snapshots: number; readonly bytes: number };
   /** Whether the snapshots of this destination are included in `holdings`. Reading a catalog takes time. */
   isCounted(destination: string): boolean;
-  alarms(): number;
+  /** When each open alarm was raised, in milliseconds since 1970. */
+  alarms(): readonly number[];
+  /** The last days up to today, the oldest first. */
+  days(count: number): readonly JobDay[];
+  /** Display names of sources by their paths. */
+  names(paths: readonly string[]): ReadonlyMap<string, string>;
   /** Undefined while jobs are started; `until` null for a pause without end. Otherwise in milliseconds since 1970. */
   pause(): { readonly until: number | null } | undefined;
   recoveryKit(): Overview['recovery_kit'];
@@ -85,12 +91,13 @@ async function overviewOf({ agent, clock, facts }: OverviewParts): Promise<Overv
     },
     others: othersOf(status).map((one) => shownStatement(one, status, now)),
     checks: status.checks.map(({ name, status: found, message }) => ({ name, status: found, message })),
-    sources: status.sources.map((source) => shownSource(source, facts)),
+    sources: shownSources(status, facts),
     destinations,
     active: active.map((job) => presentJob(job, now)),
     recent: facts.recent().map((job) => presentJob(job, now)),
     saved: savedBy(status, facts),
-    alarms: facts.alarms(),
+    alarms: facts.alarms().length,
+    days: daysOf(facts),
     pause: pause === undefined ? null : { until: maybeTimestamp(pause.until) },
     recovery_kit: facts.recoveryKit(),
     upload_limit: facts.uploadLimit(),
@@ -113,11 +120,38 @@ function shownStatement(one: Statement, status: FullStatus, now: number): ShownS
   };
 }
 
-function shownSource(source: SourceStatus, facts: OverviewFacts): OverviewSource {
+/** The days of the timeline: six weeks. */
+const DAYS = 42;
+
+function daysOf(facts: OverviewFacts): Overview['days'] {
+  const days = facts.days(DAYS);
+  const raised = facts.alarms();
+  return days.map(({ at, backups, incomplete, failed, bytes, drills, drillsFailed }, index) => {
+    const end = days[index + 1]?.at ?? Number.POSITIVE_INFINITY;
+    return {
+      at: timestamp(at),
+      backups,
+      incomplete,
+      failed,
+      bytes_stored: bytes,
+      drills,
+      drills_failed: drillsFailed,
+      alarms: raised.filter((alarm) => alarm >= at && alarm < end).length,
+    };
+  });
+}
+
+function shownSources({ sources }: FullStatus, facts: OverviewFacts): Overview['sources'] {
+  const names = facts.names(sources.map(({ path }) => path));
+  return sources.map((source) => shownSource(source, names.get(source.path) ?? source.path, facts));
+}
+
+function shownSource(source: SourceStatus, name: string, facts: OverviewFacts): OverviewSource {
   const { path, destination } = source;
   const newest = facts.newest(path, destination);
   return {
     path,
+    name,
     destination,
     schedule: source.schedule,
     last_good_backup_at: maybeTimestamp(source.last_good_backup_at),

@@ -1,5 +1,6 @@
 /** What the agent's own page shows in addition to the Desktop API. */
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { LastRun, OverviewFacts } from '../../api/page/overview-routes.ts';
 import { KIT_SAVED } from './recovery-kit.ts';
@@ -15,6 +16,7 @@ import { isOver, type Pause } from '../../jobs/pause.ts';
 import type { Alarms } from '../alarms/alarm-book.ts';
 import { noSnapshots, type Catalogs } from '../snapshots/catalogs.ts';
 import type { Destinations } from '../places/destinations.ts';
+import { sourceNames } from '../sources/configured-source.ts';
 import { freeSpace } from '../places/free-space.ts';
 import { storedOverTime } from '../places/stored-bytes.ts';
 
@@ -87,7 +89,9 @@ function overviewFacts(parts: PageInsightParts): OverviewFacts {
       const repositoryId = place && destinations.repositoryId(place);
       return repositoryId !== undefined && parts.catalogs.isCounted(repositoryId);
     },
-    alarms: () => parts.alarms.open().length,
+    alarms: () => parts.alarms.open().map(({ at }) => at),
+    days: (count) => database.jobDays.last(count),
+    names: (paths) => sourceNames(paths, homedir()),
     pause() {
       const pause = parts.pause();
       return pause === undefined || isOver(pause, clock.now()) ? undefined : pause;

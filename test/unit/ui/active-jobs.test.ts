@@ -91,6 +91,7 @@ describe('running and waiting jobs', () => {
 describe('the first backup of a source', () => {
   const source = {
     path: '/a',
+    name: 'a',
     destination: 'nas',
     schedule: null,
     last_good_backup_at: null,

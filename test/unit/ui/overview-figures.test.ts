@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { OverviewSource } from '../../../src/api/schemas/page/overview.ts';
+import type { OverviewDay, OverviewSource } from '../../../src/api/schemas/page/overview.ts';
 import {
   barHeight,
   bySource,
+  dayOutcome,
+  lastGood,
+  stretchOf,
   nextRun,
   outcomeOf,
   protectedIn,
@@ -15,6 +18,7 @@ import {
 function row(facts: Partial<OverviewSource>): OverviewSource {
   return {
     path: '/a',
+    name: 'a',
     destination: 'default',
     schedule: 'every 4h',
     last_good_backup_at: null,
@@ -101,4 +105,43 @@ test('tomorrow begins at six in the morning where the reader is', () => {
   expect([at.getFullYear(), at.getMonth(), at.getDate(), at.getHours(), at.getMinutes()]).toEqual([
     2027, 0, 1, 6, 0,
   ]);
+});
+
+describe('a day of the timeline', () => {
+  const day = (facts: Partial<OverviewDay>): OverviewDay => ({
+    at: '2026-11-22T00:00:00.000Z',
+    backups: 0,
+    incomplete: 0,
+    failed: 0,
+    bytes_stored: 0,
+    drills: 0,
+    drills_failed: 0,
+    alarms: 0,
+    ...facts,
+  });
+
+  test('is as good as the worst of its backups', () => {
+    expect(dayOutcome(day({}))).toBe('none');
+    expect(dayOutcome(day({ drills: 1 }))).toBe('none');
+    expect(dayOutcome(day({ backups: 2 }))).toBe('completed');
+    expect(dayOutcome(day({ backups: 2, incomplete: 1 }))).toBe('warning');
+    expect(dayOutcome(day({ backups: 2, incomplete: 1, failed: 1 }))).toBe('failed');
+  });
+
+  test('is counted with the others', () => {
+    const all = [
+      day({ backups: 2, bytes_stored: 5 }),
+      day({ failed: 1 }),
+      day({ backups: 1, bytes_stored: 7 }),
+    ];
+    expect(stretchOf(all)).toEqual({ backups: 3, failed: 1, bytes: 12 });
+  });
+});
+
+test('the last good backup of a source is that to any of its destinations', () => {
+  const at = (time: string | null) => row({ last_good_backup_at: time });
+  expect(lastGood([])).toBeNull();
+  expect(lastGood([at(null), at('2026-11-22T01:00:00.000Z'), at('2026-11-21T01:00:00.000Z')])).toBe(
+    '2026-11-22T01:00:00.000Z',
+  );
 });

@@ -96,6 +96,8 @@ export type Run = Static<typeof Run>;
 /** A source with one of its destinations. */
 export const OverviewSource = Type.Object({
   path: Type.String(),
+  /** Shorter than the path, as long as no two are the same; `~` for the home directory. */
+  name: Type.String(),
   destination: Type.String(),
   schedule: Nullable(Type.String()),
   last_good_backup_at: MaybeTime,
@@ -143,6 +145,22 @@ export const OverviewDestination = Type.Object({
 });
 export type OverviewDestination = Static<typeof OverviewDestination>;
 
+/** What happened on one day of the timeline. */
+export const OverviewDay = Type.Object({
+  /** When the day began on this machine. */
+  at: Time,
+  /** Completed backups, of which `incomplete` lack some files. */
+  backups: Count,
+  incomplete: Count,
+  failed: Count,
+  bytes_stored: Count,
+  drills: Count,
+  drills_failed: Count,
+  /** Alarms of that day which nobody has acknowledged yet. */
+  alarms: Count,
+});
+export type OverviewDay = Static<typeof OverviewDay>;
+
 export const Overview = Type.Object({
   time: Time,
   version: Type.String(),
@@ -170,6 +188,8 @@ export const Overview = Type.Object({
    */
   saved: Type.Object({ snapshot_bytes: Count, snapshots: Count, stored_bytes: Count }),
   alarms: Count,
+  /** The last six weeks, the oldest day first. */
+  days: Type.Array(OverviewDay),
   pause: Nullable(Type.Object({ until: MaybeTime })),
   /** `unsaved`: the kit is only on this machine, and the page reminds the user until it is `saved`. */
   recovery_kit: Type.Enum(['unsaved', 'saved', 'none']),

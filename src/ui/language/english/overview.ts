@@ -82,8 +82,7 @@ export const overview = {
       number('far') === 1
         ? `${to} cannot be reached; the last backup to it is ${age} old`
         : `The disk ${to} is unplugged; the last backup to it is ${age} old`,
-    same_disk: ({ names, ago }) =>
-      `Protected from mistakes, but not from a broken disk: last good backup of ${names} ${ago}, to the same disk`,
+    same_disk: ({ ago }) => `Protected from mistakes, not from a broken disk: last good backup ${ago}`,
     untested: ({ to, span }) =>
       `Protected, but no restore from ${to} has been tried for ${span('untested_ms')}`,
   } as Sayings,
@@ -111,7 +110,7 @@ export const overview = {
     drill_undone: 'Whether the backups there can be restored is not known. The job says why.',
     prune_failed: 'What is no longer needed there stays. The job says why.',
     not_watched: `They wait for the next backup by schedule. This says what to do: ${holdfast`doctor`}`,
-    same_disk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
+    same_disk: 'Your backups are on the same disk as your files. If that disk fails, both are lost.',
     untested: 'Restore a file that you know, and look at it.',
   } as Readonly<Partial<Record<string, string>>>,
   /** What to do about a failed backup, by reason. */
@@ -161,25 +160,37 @@ export const overview = {
   } as Readonly<Partial<Record<string, { readonly short: string; readonly todo: string }>>>,
   toJobs: 'To the jobs',
   toAdvanced: 'To the settings',
-  tiles: {
-    label: 'In figures',
-    protected: 'Protected',
-    stored: 'Stored',
-    saved: 'Saved',
-    next: 'Next backup',
-    inFiles: (count: number, shown: string) => (count === 1 ? 'in one file' : `in ${shown} files`),
-    snapshots: (count: number, shown: string) => (count === 1 ? 'one snapshot' : `${shown} snapshots`),
-    inPlaces: (count: number) => `at ${count} destinations`,
-    /** Deduplication and compression, in one plain line. */
-    about: (share: string) => `about ${share}`,
-    savedBy: (copies: number, shown: string) =>
-      `against ${copies === 1 ? 'a plain copy' : `${shown} plain copies`}, by deduplication and compression`,
-    savedNothingYet: 'nothing yet: later snapshots share what does not change',
-    noNext: 'none is planned',
-    whilePaused: 'while backups are paused',
-    dueNow: 'now',
+  getBack: 'Get a file back',
+  /** Sentences that follow one another. */
+  holdings: {
+    files: (count: number, shown: string, size: string) =>
+      `${count === 1 ? 'One file' : `${shown} files`} (${size}) are protected.`,
+    snapshots: (count: number, shown: string, size: string, places: string) =>
+      `${count === 1 ? 'One backup takes' : `${shown} backups take`} ${size}${places}.`,
+    places: (count: number) => ` in ${count} places`,
+    share: (share: string) => `That is about ${share} less than plain copies.`,
   },
-  backUpAll: 'Back up everything now',
+  timeline: {
+    title: 'The last six weeks',
+    today: 'Today',
+    backup: 'Backed up',
+    incomplete: 'Some files missing',
+    failed: 'Failed',
+    drill: 'Restore tested',
+    alarm: 'Alarm',
+    backups: (count: number, shown: string, size: string) =>
+      `${count === 1 ? 'one backup' : `${shown} backups`}, ${size} stored`,
+    ofThemIncomplete: (count: number) => `${count} without some files`,
+    ofThemFailed: (count: number) => `${count} failed`,
+    drilled: 'restore tested',
+    drillFailed: 'restore test failed',
+    alarmed: 'alarm',
+    nothing: 'no backup',
+    summary: (count: number, shown: string, size: string) =>
+      `${count === 1 ? 'One backup' : `${shown} backups`}, ${size} stored.`,
+    summaryFailed: (count: number) => `${count === 1 ? 'One' : count} failed.`,
+  },
+  backUpAll: 'Back up now',
   started: (count: number) =>
     count === 1 ? 'The backup is on its way.' : `${count} backups are on their way.`,
   pause: 'Pause…',
@@ -198,7 +209,8 @@ export const overview = {
     overdue: 'overdue',
     watching: 'watched',
     notWatching: 'by schedule only',
-    notYet: 'none yet',
+    savedAgo: (ago: string) => `backed up ${ago}`,
+    notYet: 'not backed up yet',
     noSchedule: 'not planned',
     files: (count: number, shown: string) => (count === 1 ? 'one file' : `${shown} files`),
     backUp: 'Back up now',
@@ -252,18 +264,10 @@ export const overview = {
     notGood: (outcome: string, ago: string) => `${outcome}, ${ago}`,
     chart: (name: string) => `Stored at ${name} over time`,
     change: (from: string, to: string, since: string) => `From ${from} to ${to} since ${since}.`,
-    sameDisk: 'This folder is on the same disk as your files. If the disk fails, both are lost.',
+    sameDisk: 'on the same disk as your files',
     addSecond: 'Add a destination elsewhere',
   },
-  recentTitle: 'Last jobs',
-  recent: {
-    job: 'Job',
-    outcome: 'Outcome',
-    when: 'When',
-    took: 'Took',
-    stored: 'Stored',
-    all: 'All jobs',
-  },
+  allJobs: 'All jobs',
   emptyTitle: 'Nothing is protected yet',
   empty: 'Choose what to protect and where to: it takes about three minutes.',
   emptyStart: 'Start',

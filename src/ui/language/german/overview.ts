@@ -61,8 +61,8 @@ export const overview: Texts['overview'] = {
       number('far') === 1
         ? `${to} ist nicht erreichbar; die letzte Sicherung dorthin ist ${age} alt`
         : `Die Platte ${to} ist nicht angeschlossen; die letzte Sicherung dorthin ist ${age} alt`,
-    same_disk: ({ names, ago }) =>
-      `Geschützt vor Versehen, aber nicht vor einer kaputten Platte: letzte gute Sicherung von ${names} ${ago}, auf dieselbe Platte`,
+    same_disk: ({ ago }) =>
+      `Geschützt vor Versehen, nicht vor einer kaputten Platte: letzte gute Sicherung ${ago}`,
     untested: ({ to, span }) =>
       `Geschützt, aber seit ${dative(span('untested_ms'))} wurde nichts aus ${to} zur Probe wiederhergestellt`,
   },
@@ -92,7 +92,7 @@ export const overview: Texts['overview'] = {
     prune_failed: 'Was dort nicht mehr gebraucht wird, bleibt. Der Auftrag sagt, warum.',
     not_watched: `Sie warten auf die nächste Sicherung nach Zeitplan. Was zu tun ist, sagt: ${holdfast`doctor`}`,
     same_disk:
-      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
+      'Ihre Sicherungen liegen auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
     untested: 'Stellen Sie eine Datei wieder her, die Sie kennen, und sehen Sie sie an.',
   },
   remedies: {
@@ -141,24 +141,36 @@ export const overview: Texts['overview'] = {
   },
   toJobs: 'Zu den Aufträgen',
   toAdvanced: 'Zu den Einstellungen',
-  tiles: {
-    label: 'In Zahlen',
-    protected: 'Geschützt',
-    stored: 'Gespeichert',
-    saved: 'Gespart',
-    next: 'Nächste Sicherung',
-    inFiles: (count, shown) => (count === 1 ? 'in einer Datei' : `in ${shown} Dateien`),
-    snapshots: (count, shown) => (count === 1 ? 'ein Stand' : `${shown} Stände`),
-    inPlaces: (count) => `an ${count} Zielen`,
-    about: (share) => `etwa ${share}`,
-    savedBy: (copies, shown) =>
-      `gegenüber ${copies === 1 ? 'einer einfachen Kopie' : `${shown} einfachen Kopien`}, durch Deduplizierung und Kompression`,
-    savedNothingYet: 'noch nichts: spätere Stände teilen sich, was gleich bleibt',
-    noNext: 'keine ist geplant',
-    whilePaused: 'solange die Pause dauert',
-    dueNow: 'jetzt',
+  getBack: 'Datei zurückholen',
+  holdings: {
+    files: (count, shown, size) =>
+      `${count === 1 ? 'Eine Datei ist' : `${shown} Dateien sind`} geschützt (${size}).`,
+    snapshots: (count, shown, size, places) =>
+      `${count === 1 ? 'Eine Sicherung belegt' : `${shown} Sicherungen belegen`}${places} ${size}.`,
+    places: (count) => ` an ${count} Orten`,
+    share: (share) => `Das sind etwa ${share} weniger als einfache Kopien.`,
   },
-  backUpAll: 'Alles jetzt sichern',
+  timeline: {
+    title: 'Die letzten sechs Wochen',
+    today: 'Heute',
+    backup: 'Gesichert',
+    incomplete: 'Einige Dateien fehlen',
+    failed: 'Gescheitert',
+    drill: 'Wiederherstellung geprobt',
+    alarm: 'Alarm',
+    backups: (count, shown, size) =>
+      `${count === 1 ? 'eine Sicherung' : `${shown} Sicherungen`}, ${size} gespeichert`,
+    ofThemIncomplete: (count) => `${count} ohne einige Dateien`,
+    ofThemFailed: (count) => `${count} gescheitert`,
+    drilled: 'Wiederherstellung geprobt',
+    drillFailed: 'Probe gescheitert',
+    alarmed: 'Alarm',
+    nothing: 'keine Sicherung',
+    summary: (count, shown, size) =>
+      `${count === 1 ? 'Eine Sicherung' : `${shown} Sicherungen`}, ${size} gespeichert.`,
+    summaryFailed: (count) => `${count === 1 ? 'Eine ist' : `${count} sind`} gescheitert.`,
+  },
+  backUpAll: 'Jetzt sichern',
   started: (count) => (count === 1 ? 'Die Sicherung läuft an.' : `${count} Sicherungen laufen an.`),
   pause: 'Pause …',
   pauseQuestion: 'Eine Zeit lang keine Sicherungen beginnen. Was jetzt läuft, endet noch.',
@@ -176,7 +188,8 @@ export const overview: Texts['overview'] = {
     overdue: 'überfällig',
     watching: 'beobachtet',
     notWatching: 'nur nach Zeitplan',
-    notYet: 'noch keine',
+    savedAgo: (ago) => `gesichert ${ago}`,
+    notYet: 'noch nicht gesichert',
     noSchedule: 'nicht geplant',
     files: (count, shown) => (count === 1 ? 'eine Datei' : `${shown} Dateien`),
     backUp: 'Jetzt sichern',
@@ -230,19 +243,10 @@ export const overview: Texts['overview'] = {
     notGood: (outcome, ago) => `${outcome}, ${ago}`,
     chart: (name) => `Gespeichert bei ${name} im Lauf der Zeit`,
     change: (from, to, since) => `Von ${from} auf ${to} seit ${since}.`,
-    sameDisk:
-      'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren.',
+    sameDisk: 'auf derselben Platte wie Ihre Dateien',
     addSecond: 'Ein Ziel an einem anderen Ort einrichten',
   },
-  recentTitle: 'Letzte Aufträge',
-  recent: {
-    job: 'Auftrag',
-    outcome: 'Ergebnis',
-    when: 'Wann',
-    took: 'Dauer',
-    stored: 'Gespeichert',
-    all: 'Alle Aufträge',
-  },
+  allJobs: 'Alle Aufträge',
   emptyTitle: 'Noch ist nichts geschützt',
   empty: 'Wählen Sie aus, was geschützt werden soll und wohin: das dauert etwa drei Minuten.',
   emptyStart: 'Anfangen',

@@ -10,14 +10,13 @@ import { Facts } from '../../components/table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatDay } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
-import { hrefOf } from '../../parts/route.ts';
 import { agoOf } from './headline.tsx';
 import { outcomeOf } from './figures.ts';
 
 export function DestinationsCard(): JSX.Element {
   const { destinations } = useOverview();
   return (
-    <Card title={t.overview.destinationsTitle}>
+    <Card title={t.overview.destinationsTitle} className="rows">
       <ul class="divided">
         {destinations.map((destination) => (
           <li key={destination.name}>
@@ -29,45 +28,43 @@ export function DestinationsCard(): JSX.Element {
   );
 }
 
+/** A row that opens. What is wrong with the place is in sight, whether it is open or not. */
 function Destination({ destination }: { readonly destination: OverviewDestination }): JSX.Element {
   const { name, url, stored, last_check: check, last_drill: drill } = destination;
   const texts = t.overview.destinations;
   return (
     <div class="destination">
-      <h3>
-        <Place name={name} /> <Presence {...destination} />
-        {destination.is_default ? (
-          <>
-            {' '}
-            <Tag>{texts.isDefault}</Tag>
-          </>
-        ) : null}
-        {destination.is_embedded && !destination.is_default ? (
-          <>
-            {' '}
-            <Tag>{t.destinations.earlier}</Tag>
-          </>
-        ) : null}
-      </h3>
-      <p class="quiet small-text">
-        <Path>{url}</Path>
-      </p>
+      <details class="row-details">
+        <summary>
+          <span class="row-name">
+            <strong>
+              <Place name={name} />
+            </strong>
+            <small>
+              <Path>{url}</Path>
+            </small>
+          </span>
+          <span class="row-fact">
+            <Presence {...destination} /> {destination.is_default ? <Tag>{texts.isDefault}</Tag> : null}{' '}
+            {destination.same_disk === true ? <Tag look="warning">{texts.sameDisk}</Tag> : null}
+            {destination.is_embedded && !destination.is_default ? <Tag>{t.destinations.earlier}</Tag> : null}
+          </span>
+          <span class="row-fact number">{spaceOf(destination)}</span>
+        </summary>
+        <div class="row-inside">
+          <Space {...destination} />
+          <Facts
+            rows={[
+              [texts.lastCheck, lastOf(check, texts.checkNever)],
+              [texts.lastDrill, lastOf(drill, texts.drillNever)],
+            ]}
+          />
+          {stored.length < 2 ? null : <Growth name={name} stored={stored} />}
+        </div>
+      </details>
       {destination.unreachable_reason === null ? null : (
         <p class="small-text">{t.destinations.whyAway[destination.unreachable_reason]}</p>
       )}
-      {destination.same_disk === true ? (
-        <p class="disk-note">
-          {texts.sameDisk} <a href={hrefOf(['settings', 'destinations'])}>{texts.addSecond}</a>
-        </p>
-      ) : null}
-      <Space {...destination} />
-      <Facts
-        rows={[
-          [texts.lastCheck, lastOf(check, texts.checkNever)],
-          [texts.lastDrill, lastOf(drill, texts.drillNever)],
-        ]}
-      />
-      {stored.length < 2 ? null : <Growth name={name} stored={stored} />}
     </div>
   );
 }
@@ -78,21 +75,22 @@ function Presence({ reachable, untested }: OverviewDestination): JSX.Element {
   return reachable ? <Tag look="good">{texts.reachable}</Tag> : <Tag look="bad">{texts.away}</Tag>;
 }
 
-function Space({ name, used_bytes: used, free_bytes: free }: OverviewDestination): JSX.Element | null {
-  if (used === null && free === null) return null;
+function spaceOf({ used_bytes: used, free_bytes: free }: OverviewDestination): string {
   const texts = t.overview.destinations;
-  const said = [
+  return [
     ...(used === null ? [] : [texts.used(formatBytes(used))]),
     ...(free === null ? [] : [texts.free(formatBytes(free))]),
   ].join(', ');
+}
+
+function Space(destination: OverviewDestination): JSX.Element | null {
+  const { name, used_bytes: used, free_bytes: free } = destination;
+  if (used === null || free === null) return null;
   return (
     <p class="space">
-      {used === null || free === null ? null : (
-        <meter aria-label={texts.meter(visible(name))} min={0} max={used + free} value={used}>
-          {said}
-        </meter>
-      )}
-      <span>{said}</span>
+      <meter aria-label={t.overview.destinations.meter(visible(name))} min={0} max={used + free} value={used}>
+        {spaceOf(destination)}
+      </meter>
     </p>
   );
 }

@@ -1,6 +1,7 @@
 /** Figures that are computed from the overview. */
 import type {
   Overview,
+  OverviewDay,
   OverviewDestination,
   OverviewSource,
   Run,
@@ -8,6 +9,8 @@ import type {
 
 export interface SourceRows {
   readonly path: string;
+  /** Shorter than the path; `~` for the home directory. */
+  readonly name: string;
   /** One for each destination. */
   readonly rows: readonly OverviewSource[];
 }
@@ -15,7 +18,10 @@ export interface SourceRows {
 /** Groups the rows by source, in the order in which the sources come. */
 export function bySource(rows: readonly OverviewSource[]): readonly SourceRows[] {
   const paths = [...new Set(rows.map(({ path }) => path))];
-  return paths.map((path) => ({ path, rows: rows.filter((row) => row.path === path) }));
+  return paths.map((path) => {
+    const own = rows.filter((row) => row.path === path);
+    return { path, name: own[0]?.name ?? path, rows: own };
+  });
 }
 
 /** When the next run is due; undefined when none is planned. */
@@ -61,6 +67,40 @@ export function isAllRead({
 export function savedShare({ saved }: Pick<Overview, 'saved'>): number | undefined {
   const share = 1 - saved.stored_bytes / saved.snapshot_bytes;
   return saved.snapshot_bytes > 0 && share >= 0.005 ? share : undefined;
+}
+
+/** The newest good backup; null when there is none. */
+export function lastGood(rows: readonly Pick<OverviewSource, 'last_good_backup_at'>[]): string | null {
+  return (
+    rows
+      .flatMap(({ last_good_backup_at: at }) => at ?? [])
+      .toSorted()
+      .at(-1) ?? null
+  );
+}
+
+/** The worst that backups of a day came to; `none` when there were none. */
+export function dayOutcome({
+  backups,
+  incomplete,
+  failed,
+}: OverviewDay): 'completed' | 'warning' | 'failed' | 'none' {
+  if (failed > 0) return 'failed';
+  if (incomplete > 0) return 'warning';
+  return backups > 0 ? 'completed' : 'none';
+}
+
+export function stretchOf(days: readonly OverviewDay[]): {
+  readonly backups: number;
+  readonly failed: number;
+  readonly bytes: number;
+} {
+  const sum = (of: (day: OverviewDay) => number): number => days.reduce((all, day) => all + of(day), 0);
+  return {
+    backups: sum(({ backups }) => backups),
+    failed: sum(({ failed }) => failed),
+    bytes: sum(({ bytes_stored: bytes }) => bytes),
+  };
 }
 
 export type Outcome = Run['status'] | 'warning';

@@ -1,14 +1,11 @@
-/**
- * The last runs of a source as small bars, each a link to its job. They are one stop of the Tab key; arrow keys move
- * between them.
- */
+/** The last runs of a source as small bars, each a link to its job. */
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
 import type { Run } from '../../../api/schemas/page/overview.ts';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { hrefOf } from '../../parts/route.ts';
 import { barHeight, type Outcome, outcomeOf } from './figures.ts';
+import { Strip } from './strip.tsx';
 
 export function HistoryStrip({
   runs,
@@ -18,46 +15,22 @@ export function HistoryStrip({
   readonly runs: readonly Run[];
   readonly label: string;
 }): JSX.Element {
-  const list = useRef<HTMLUListElement>(null);
-  const [chosen, setChosen] = useState<string | undefined>(undefined);
   if (runs.length === 0) return <span class="quiet">{t.overview.history.none}</span>;
   const most = Math.max(...runs.map(({ bytes_uploaded: bytes }) => bytes));
-  // The Tab key leads to the newest run first.
-  const found = runs.findIndex(({ id }) => id === chosen);
-  const current = found < 0 ? runs.length - 1 : found;
-  const moved = (event: KeyboardEvent): void => {
-    const steps: Readonly<Record<string, number>> = {
-      ArrowLeft: current - 1,
-      ArrowRight: current + 1,
-      Home: 0,
-      End: runs.length - 1,
-    };
-    const to = steps[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    const links = list.current?.querySelectorAll('a');
-    links?.[Math.max(0, Math.min(runs.length - 1, to))]?.focus();
-  };
+  const items = runs.map((run) => ({
+    key: run.id,
+    href: hrefOf(['jobs', run.id]),
+    said: saidOf(run),
+    className: `run ${outcomeOf(run)}`,
+    drawn: (
+      <svg width="7" height="28" viewBox="0 0 7 28" aria-hidden="true" focusable="false">
+        <Bar run={run} most={most} />
+      </svg>
+    ),
+  }));
   return (
     <div class="history">
-      <ul class="strip" ref={list} aria-label={label} onKeyDown={moved}>
-        {runs.map((run, index) => (
-          <li key={run.id}>
-            <a
-              class={`run ${outcomeOf(run)}`}
-              href={hrefOf(['jobs', run.id])}
-              tabIndex={index === current ? 0 : -1}
-              aria-label={saidOf(run)}
-              title={saidOf(run)}
-              onFocus={() => setChosen(run.id)}
-            >
-              <svg width="7" height="28" viewBox="0 0 7 28" aria-hidden="true" focusable="false">
-                <Bar run={run} most={most} />
-              </svg>
-            </a>
-          </li>
-        ))}
-      </ul>
+      <Strip className="strip" label={label} items={items} />
       <small>{summaryOf(runs)}</small>
     </div>
   );

@@ -10,7 +10,8 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { t } from '../../language/language.ts';
 import { Refusals, useBackUp } from '../../parts/back-up.tsx';
-import { tomorrowMorning } from './figures.ts';
+import { hrefOf } from '../../parts/route.ts';
+import { lastGood, tomorrowMorning } from './figures.ts';
 
 const HOUR_SECONDS = 3_600;
 
@@ -20,11 +21,21 @@ export function OverviewActions(): JSX.Element {
   const backUp = useBackUp(sources);
   return (
     <>
-      <Button type="button" look="main-action" disabled={backUp.isBusy} onClick={() => void backUp.run()}>
+      {lastGood(sources) === null ? null : (
+        <a class="button main-action" href={hrefOf(['restore'])}>
+          {t.overview.getBack}
+        </a>
+      )}
+      <Button
+        type="button"
+        look={lastGood(sources) === null ? 'main-action' : 'plain'}
+        disabled={backUp.isBusy}
+        onClick={() => void backUp.run()}
+      >
         {t.overview.backUpAll}
       </Button>
       {pause === null ? (
-        <Button type="button" aria-haspopup="dialog" onClick={() => setAsking(true)}>
+        <Button type="button" look="plain" aria-haspopup="dialog" onClick={() => setAsking(true)}>
           {t.overview.pause}
         </Button>
       ) : null}

@@ -6,8 +6,6 @@ import type { Headline, Overview } from '../../../api/schemas/page/overview.ts';
 import { useActiveJobs, useOverview } from '../../agent/overview.ts';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
-import { Path } from '../../components/own-text.tsx';
-import { Tile, Tiles } from '../../components/table.tsx';
 import { formatAge, formatBytes, formatCount, formatPercent } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo, hrefOf, type Route } from '../../parts/route.ts';
@@ -17,8 +15,8 @@ import { DestinationsCard } from './destinations-card.tsx';
 import { bySource, isAllRead, nextRun, protectedIn, savedShare, storedIn } from './figures.ts';
 import { moreOf, Said } from './headline.tsx';
 import { OverviewActions } from './overview-actions.tsx';
-import { RecentCard } from './recent-card.tsx';
 import { SourcesCard } from './sources-card.tsx';
+import { TimelineCard } from './timeline-card.tsx';
 import { JobProgress } from '../../parts/job-progress.tsx';
 
 export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.Element {
@@ -33,10 +31,9 @@ export function OverviewPage({ route: _route }: { readonly route: Route }): JSX.
       <Head overview={overview} />
       <ChecksCard />
       <ActiveCard />
-      {sources.length === 0 ? <NothingChosen overview={overview} /> : <InFigures overview={overview} />}
-      {sources.length === 0 ? null : <SourcesCard />}
+      <TimelineCard />
+      {sources.length === 0 ? <NothingChosen overview={overview} /> : <SourcesCard />}
       {isFresh(overview) ? null : <DestinationsCard />}
-      <RecentCard />
       <Command lines={commands(overview)} />
     </div>
   );
@@ -59,7 +56,7 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
         }
         actions={sources.length === 0 ? undefined : <OverviewActions />}
       >
-        {outlookOf(overview)}
+        {[outlookOf(overview), holdingsOf(overview)].filter(Boolean).join(' ')}
       </PageHead>
     </div>
   );
@@ -69,61 +66,33 @@ function Head({ overview }: { readonly overview: Overview }): JSX.Element {
 function outlookOf({ sources, pause }: Overview): string | undefined {
   const next = nextRun(sources);
   if (pause !== null || next === undefined) return undefined;
-  const due = isPast(next) ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
+  const due =
+    new Date(next).getTime() <= Date.now() ? t.overview.nextDue : t.overview.nextRun(formatAge(next));
   return sources.every(({ watching }) => watching) ? `${due} ${t.overview.watched}` : due;
 }
 
-function isPast(at: string): boolean {
-  return new Date(at).getTime() <= Date.now();
-}
-
-function InFigures({ overview }: { readonly overview: Overview }): JSX.Element {
+/** What the backups hold and take, in one line. */
+function holdingsOf(overview: Overview): string {
   const { sources, saved, destinations } = overview;
   const { files, bytes } = protectedIn(sources);
+  if (files === 0) return '';
+  const texts = t.overview.holdings;
   const share = savedShare(overview);
-  const texts = t.overview.tiles;
-  return (
-    <section class="figures" aria-label={texts.label}>
-      <Tiles>
-        <Tile name={texts.protected} note={texts.inFiles(files, formatCount(files))}>
-          {formatBytes(bytes)}
-        </Tile>
-        <Tile
-          name={texts.stored}
-          note={[
-            // Snapshots are counted at the destination, which may take its time.
-            ...(saved.snapshots > 0 ? [texts.snapshots(saved.snapshots, formatCount(saved.snapshots))] : []),
-            ...(isAllRead(overview) && destinations.length > 1 ? [texts.inPlaces(destinations.length)] : []),
-          ].join(' ')}
-        >
-          {formatBytes(storedIn(destinations))}
-        </Tile>
-        <Tile
-          name={texts.saved}
-          note={
-            share === undefined
-              ? texts.savedNothingYet
-              : texts.savedBy(saved.snapshots, formatCount(saved.snapshots))
-          }
-        >
-          {share === undefined ? formatPercent(0) : texts.about(formatPercent(share))}
-        </Tile>
-        <NextTile overview={overview} />
-      </Tiles>
-    </section>
-  );
-}
-
-function NextTile({ overview: { sources, pause } }: { readonly overview: Overview }): JSX.Element {
-  const next = pause === null ? nextRun(sources) : undefined;
-  const of = sources.find(({ next_run_at: at }) => at === next);
-  const texts = t.overview.tiles;
-  const none = pause === null ? texts.noNext : texts.whilePaused;
-  return (
-    <Tile name={texts.next} note={next === undefined || of === undefined ? none : <Path>{of.path}</Path>}>
-      {next === undefined ? t.common.none : isPast(next) ? texts.dueNow : formatAge(next)}
-    </Tile>
-  );
+  const places = isAllRead(overview) && destinations.length > 1 ? texts.places(destinations.length) : '';
+  return [
+    texts.files(files, formatCount(files), formatBytes(bytes)),
+    ...(saved.snapshots === 0
+      ? []
+      : [
+          texts.snapshots(
+            saved.snapshots,
+            formatCount(saved.snapshots),
+            formatBytes(storedIn(destinations)),
+            places,
+          ),
+        ]),
+    ...(share === undefined ? [] : [texts.share(formatPercent(share))]),
+  ].join(' ');
 }
 
 function NothingChosen({ overview }: { readonly overview: Overview }): JSX.Element {

@@ -17,14 +17,14 @@ import { t } from '../../language/language.ts';
 import { Refusals, useBackUp } from '../../parts/back-up.tsx';
 import { Place } from '../../parts/place.tsx';
 import { hrefOf } from '../../parts/route.ts';
-import { bySource, type SourceRows } from './figures.ts';
+import { bySource, lastGood, protectedIn, type SourceRows } from './figures.ts';
 import { agoOf } from './headline.tsx';
 import { HistoryStrip } from './history-strip.tsx';
 
 export function SourcesCard(): JSX.Element {
   const { sources } = useOverview();
   return (
-    <Card title={t.overview.sourcesTitle}>
+    <Card title={t.overview.sourcesTitle} className="rows">
       <ul class="divided">
         {bySource(sources).map((source) => (
           <li key={source.path}>
@@ -36,52 +36,78 @@ export function SourcesCard(): JSX.Element {
   );
 }
 
-function Source({ path, rows }: SourceRows): JSX.Element {
+/** A row that opens: what matters is in the row, everything else inside. */
+function Source({ path, name, rows }: SourceRows): JSX.Element {
+  const texts = t.overview.sources;
+  const last = lastGood(rows);
+  const { files, bytes } = protectedIn(rows);
+  const isLate = last === null || rows.some(({ overdue }) => overdue);
+  return (
+    <details class="row-details">
+      <summary>
+        <span class="row-name">
+          <span class={`dot ${isLate ? 'bad' : 'good'}`} aria-hidden="true" />
+          <strong>{name === '~' ? t.overview.home : <Path>{name}</Path>}</strong>
+          {name === path ? null : (
+            <small>
+              <Path>{path}</Path>
+            </small>
+          )}
+        </span>
+        <span class="row-fact">
+          {last === null ? texts.notYet : <time dateTime={last}>{texts.savedAgo(agoOf(last))}</time>}
+          {rows.some(({ overdue }) => overdue) ? <Tag look="bad">{texts.overdue}</Tag> : null}
+        </span>
+        <span class="row-fact number">
+          {last === null ? '' : `${formatBytes(bytes)}, ${texts.files(files, formatCount(files))}`}
+        </span>
+      </summary>
+      <SourceDetails path={path} rows={rows} />
+    </details>
+  );
+}
+
+function SourceDetails({ path, rows }: Pick<SourceRows, 'path' | 'rows'>): JSX.Element {
   const backUp = useBackUp(rows);
   const dryRun = useDryRun(rows);
   const texts = t.overview.sources;
   return (
-    <>
-      <div class="source-head">
-        <h3>
-          <Path>{path}</Path>
-        </h3>
-        <div class="head-actions">
-          <Button
-            type="button"
-            look="plain"
-            disabled={backUp.isBusy}
-            aria-label={texts.backUpOf(visible(path))}
-            onClick={() => void backUp.run()}
+    <div class="row-inside">
+      <div class="head-actions">
+        {lastGood(rows) === null ? null : (
+          <a
+            class="button"
+            href={hrefOf(['restore'], { source: path })}
+            aria-label={texts.restoreOf(visible(path))}
           >
-            {texts.backUp}
-          </Button>
-          <Button
-            type="button"
-            look="plain"
-            disabled={dryRun.isBusy}
-            aria-label={texts.dryRunOf(visible(path))}
-            onClick={() => void dryRun.run()}
-          >
-            {texts.dryRun}
-          </Button>
-          {rows.every(({ last_good_backup_at: last }) => last === null) ? null : (
-            <a
-              class="button plain"
-              href={hrefOf(['restore'], { source: path })}
-              aria-label={texts.restoreOf(visible(path))}
-            >
-              {texts.restore}
-            </a>
-          )}
-        </div>
+            {texts.restore}
+          </a>
+        )}
+        <Button
+          type="button"
+          look="plain"
+          disabled={backUp.isBusy}
+          aria-label={texts.backUpOf(visible(path))}
+          onClick={() => void backUp.run()}
+        >
+          {texts.backUp}
+        </Button>
+        <Button
+          type="button"
+          look="plain"
+          disabled={dryRun.isBusy}
+          aria-label={texts.dryRunOf(visible(path))}
+          onClick={() => void dryRun.run()}
+        >
+          {texts.dryRun}
+        </Button>
       </div>
       {rows.map((row) => (
         <Row key={row.destination} row={row} />
       ))}
       <Refusals of={backUp.refusals} />
       <DryRunReport dryRun={dryRun} />
-    </>
+    </div>
   );
 }
 
