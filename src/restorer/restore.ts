@@ -1,8 +1,7 @@
-import { asByteString, textOfBytes, type ByteString } from '../base/byte-path.ts';
+import { asByteString, type ByteString, pathNames, textOfBytes } from '../base/byte-path.ts';
 import { pathText } from '../base/tree-path.ts';
-import { RequestError, errnoOf } from '../base/errors.ts';
+import { errnoOf, RequestError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
-import { pathNames } from '../base/path-names.ts';
 import { findPath } from '../browse/locate.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
@@ -20,11 +19,11 @@ import { LastSync } from './finish/last-sync.ts';
 import type { WorkerSetup } from './content/messages.ts';
 import { MetadataWriter } from './metadata/metadata.ts';
 import { planNextLeaders } from './plan/next-leaders.ts';
-import { openTarget, removeMade, type OpenTarget } from './target/open-target.ts';
+import { openTarget, type OpenTarget, removeMade } from './target/open-target.ts';
 import { planRestore } from './plan/plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request/request.ts';
-import { NOTHING, compileSelection, withoutPlaces, type SelectedDirectory } from './request/selection.ts';
-import { openScene, settle, topOf, type RestoreScene } from './scene.ts';
+import { compileSelection, NOTHING, type SelectedDirectory, withoutPlaces } from './request/selection.ts';
+import { openScene, type RestoreScene, settle, topOf } from './scene.ts';
 import { removeUnfinished } from './target/unfinished-files.ts';
 import { WorkerPool } from './content/worker-pool.ts';
 

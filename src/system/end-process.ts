@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endTree } from '../base/end-tree.ts';
 import { errnoOf } from '../base/errors.ts';
-import { processStart } from './process-start.ts';
+import { processStart } from './process-identity.ts';
 
 /** Milliseconds between asking the processes to end and killing them. */
 const GRACE_MS = 2_000;

@@ -10,22 +10,23 @@
  * + close 0.77 us (`fs.openSync` + `closeSync` 0.85, below /proc/self/fd 1.6), futimens 0.35 us (`futimesSync` 0.43),
  * utimensat 0.64 us (`lutimesSync` 0.72), lstatat 0.50 us (`lstatSync` with bigint 0.64).
  */
-
 import { constants } from 'node:fs';
 import { constants as osConstants, release } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { cStringWriter } from './c-string.ts';
+import { cStringWriter, libc, type Libc, libcMissing, systemError } from './libc.ts';
 import { joinDeviceNumber } from './device-number.ts';
 import { bindStat, type StatCalls } from './entry-stat.ts';
 import { timesWriter } from './file-times.ts';
-import { libc, libcMissing, type Libc } from './libc.ts';
-import { isKernelFrom } from './kernel-release.ts';
-import { bindListDirectory, type ListDirectory } from './list-directory.ts';
-import { bindMakeNode } from './make-node.ts';
-import { bindRenameNew } from './rename-new.ts';
-import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
+import {
+  bindListDirectory,
+  bindMakeNode,
+  bindOpenWithoutLinks,
+  bindRenameNew,
+  isKernelFrom,
+  type ListDirectory,
+  type OpenWithoutLinks,
+} from './directory-calls.ts';
 import { O_PATH } from './platform.ts';
-import { systemError } from './system-error.ts';
 
 /**
  * A name is resolved relative to the directory open as `dirFd`, or to the working directory with `AT_FDCWD`. The kernel

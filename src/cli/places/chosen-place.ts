@@ -12,7 +12,7 @@ import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { reachOf, reachOfSettings } from './reach.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
-import { mayBeThere } from '../../system/is-there.ts';
+import { mayBeThere } from '../../system/where-it-lies.ts';
 
 export interface ChosenPlace {
   /** A path or a URL. */

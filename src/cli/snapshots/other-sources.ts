@@ -6,9 +6,8 @@ import { isWithin } from '../../base/byte-path.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { isFull } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import { timeText } from '../terminal/snapshot-words.ts';
+import { count, shortId, timeText } from '../terminal/wording.ts';
 import { printablePath } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
 
 /** How many of them are named one by one. */
 const SHOWN = 5;

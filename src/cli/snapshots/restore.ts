@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import type { NeverPath } from '../../exclude/excluder.ts';
-import { typedPattern, type PatternSetting } from '../../exclude/patterns.ts';
+import { type PatternSetting, typedPattern } from '../../exclude/patterns.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
 import { lastPacks } from '../../repository/tombstones.ts';
@@ -10,25 +10,24 @@ import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../../restorer/request/request.ts';
 import { restore } from '../../restorer/restore.ts';
-import { actsForService } from '../command/acting.ts';
+import { actsForService, type Context } from '../command/context.ts';
 import { chooseSnapshot } from './chosen-snapshot.ts';
-import type { Context } from '../command/context.ts';
 import { sayingElsewhere } from '../places/elsewhere.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { sayingOther } from './other-snapshot.ts';
 import { openProgress } from '../command/open-progress.ts';
 import { configuredDirectories, neverBackedUp, withCachedRepository } from '../places/open.ts';
 import {
-  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addOutputOptions,
   addRepositoryOptions,
   collect,
-  usage,
   type FilterOptions,
+  ONE_SNAPSHOT,
   type OutputOptions,
   type RepositoryOptions,
+  usage,
 } from '../command/options.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import { placeIn, splitName, warnOfLoss } from './reading.ts';

@@ -33,7 +33,7 @@ import { canPrompt } from '../terminal/prompt.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
-import { mayBeThere } from '../../system/is-there.ts';
+import { mayBeThere } from '../../system/where-it-lies.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
   readonly like?: string;

@@ -4,7 +4,7 @@ import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { keptPaths } from '../../../src/restorer/plan/kept-paths.ts';
 import { Omissions } from '../../../src/restorer/request/omissions.ts';
 import { isImpossibleHere } from '../../../src/restorer/target/portable-names.ts';
-import { processStart } from '../../../src/system/process-start.ts';
+import { processStart } from '../../../src/system/process-identity.ts';
 import {
   digestOf,
   endRun,
