@@ -441,8 +441,8 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'config/effective-settings.ts': [1, 'a full stop'],
   'config/validate.ts': [1, 'the title of a schema, which is its identity'],
   'partner/http/app.ts': [1, 'a key, beside addresses'],
-  'repository/check/check-returned.ts': [1, 'a kind of object'],
-  'repository/objects/object-name.ts': [1, 'the names of objects, which it defines'],
+  'repository/check/check-records.ts': [1, 'a kind of object'],
+  'repository/check/check-report.ts': [1, 'the names of objects, which it defines'],
 };
 
 describe('files', () => {

@@ -3,7 +3,7 @@ import type { ByteString } from '../base/byte-path.ts';
 import { encodeIndexedPack } from '../format/index-object.ts';
 import { leaveCopiedIdentity } from '../repository/chain.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
-import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
+import { durableUncovered } from '../repository/contents/index-writer.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { ForeignRecord } from '../repository/writer-state.ts';
 import type { ArchiveRequest } from './archive-request.ts';

@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
-import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
+import { passphraseCost, testCost } from '../codec/kdf.ts';
 import { parseRecoveryCode } from '../codec/recovery-code.ts';
 import { openCached, openLook, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';

@@ -1,14 +1,14 @@
-import { unknownGeneration } from '../codec/keys.ts';
+import { ObjectKeys, unknownGeneration } from '../codec/keys.ts';
+import { writeOnlyMark } from '../codec/write-only.ts';
 import type { Destination } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
-import { configEarly, newestConfig, type EarlyConfig } from './configuration.ts';
-import { objectKeysOf, openWriter } from './identity.ts';
-import { openKeyring, withCopies, type KeyFiles } from './slots/key-files.ts';
-import type { OpenSlot, Secret } from './slots/key-slots.ts';
-import type { OpenOptions } from './repository.ts';
+import { configEarly, type EarlyConfig, newestConfig } from './configuration.ts';
 import { listCopied } from './objects/second-copies.ts';
-import type { WriterState } from './writer-state.ts';
+import type { OpenOptions } from './repository.ts';
+import { type KeyFiles, openKeyring, withCopies } from './slots/key-files.ts';
+import type { OpenSlot, Secret } from './slots/key-slots.ts';
+import { WriterState } from './writer-state.ts';
 
 /** The keyring and the configuration in force, and what this machine remembers. */
 export interface InForce {
@@ -96,4 +96,31 @@ async function openNewest(
 function mayLackNewest({ writer, ringNumber, number, bound, passed }: InForce): boolean {
   const { ring, config } = writer.memory;
   return ringNumber < ring || (bound ? number : 0) < config || unknownGeneration(passed) !== undefined;
+}
+
+/**
+ * Opens this host's writer. A write-only key has a writer of its own, since objects that it seals are accepted under no
+ * other.
+ */
+async function openWriter(
+  directory: string | undefined,
+  { repository, grantedTo }: Keyring,
+): Promise<WriterState> {
+  const id = repository.toString('hex');
+  if (grantedTo === undefined) return await WriterState.open(directory, id);
+  const { writer } = writeOnlyMark(repository, grantedTo);
+  return await WriterState.open(directory, `${id}.write-only-${grantedTo}`, writer);
+}
+
+export function objectKeysOf(keyring: Keyring, writer: WriterState): ObjectKeys {
+  return new ObjectKeys({
+    repository: keyring.repository,
+    writer: Buffer.from(writer.memory.writer, 'hex'),
+    idData: keyring.idData,
+    idTree: keyring.idTree,
+    idPlain: keyring.idPlain,
+    cdc: keyring.cdc,
+    generations: keyring.generations,
+    writeOnly: keyring.grantedTo,
+  });
 }

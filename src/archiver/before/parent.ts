@@ -1,17 +1,17 @@
 import type { ByteString } from '../../base/byte-path.ts';
+import { isNarrowed } from '../../base/job-tag.ts';
 import { isFull } from '../../base/stored-by.ts';
+import type { SnapshotRecord } from '../../format/records.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../../format/tree.ts';
-import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { packOfError } from '../../repository/check/damaged-packs.ts';
-import { damageTo } from '../../repository/objects/lost-object.ts';
-import type { Snapshot } from '../../repository/snapshots.ts';
+import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { treeBudget } from '../../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../../repository/contents/tree-reader.ts';
-import type { CtimeTrust } from './ctime-trust.ts';
-import { isLesser } from './lesser-snapshot.ts';
-import { settledBefore, type IsSettled } from './settled.ts';
-import { mayHaveMoreXattrs } from '../source/xattrs.ts';
+import { damageTo } from '../../repository/objects/lost-object.ts';
+import type { Snapshot } from '../../repository/snapshots.ts';
 import type { Tally } from '../report/tally.ts';
+import { mayHaveMoreXattrs } from '../source/xattrs.ts';
+import { type CtimeTrust, type IsSettled, settledBefore } from './ctime-trust.ts';
 
 /** The snapshot that a run compares the source with. */
 export interface Parent {
@@ -159,4 +159,16 @@ function requireUnreadable({ index, onDamage }: Parent, error: unknown): void {
 function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {
   for (let at = 0; at < ids.length; at += 24) if (table.slotOf(ids, at) < 0) return false;
   return true;
+}
+
+/**
+ * Recognises snapshots that hold less than their sources did, so that they do not tell what the sources were like. True
+ * for a snapshot made with exclude rules of the request's own, or one without files because they could not be read.
+ */
+export function isLesser({
+  record: { tags, status, counts },
+}: {
+  readonly record: Pick<SnapshotRecord, 'tags' | 'status' | 'counts'>;
+}): boolean {
+  return isNarrowed(tags) || (status === 'partial' && counts.files === 0);
 }

@@ -2,7 +2,7 @@
 import type { ArchiveRequest } from '../../archiver/archive-request.ts';
 import { archive, type ArchiveSummary } from '../../archiver/archive.ts';
 import { estimate } from '../../archiver/estimate.ts';
-import { madeHere, type MadeHere } from '../../archiver/made-here.ts';
+import { madeHere, type MadeHere } from '../../archiver/snapshot-record.ts';
 import type { ArchiveObserver } from '../../archiver/report/observer.ts';
 import { archiveStream, type StreamInput, type StreamRequest } from '../../archiver/stream.ts';
 import { type ExpectedTotals, startSizeScan } from '../../archiver/walk/size-scan.ts';

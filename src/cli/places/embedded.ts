@@ -4,7 +4,7 @@ import { writeFileAtomically } from '../../base/atomic-file.ts';
 import { RepositoryError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { withLockFile } from '../../base/lock-file.ts';
-import { passphraseCost } from '../../codec/passphrase-cost.ts';
+import { passphraseCost } from '../../codec/kdf.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
 import { openDestination } from '../../destination/open/open.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';

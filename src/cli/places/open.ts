@@ -3,7 +3,7 @@ import type { NeverPath } from '../../exclude/excluder.ts';
 import { DestinationError, RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { openCached, openLook } from '../../cache/open.ts';
-import { testCost } from '../../codec/passphrase-cost.ts';
+import { testCost } from '../../codec/kdf.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { UploadLimit, paceOf } from '../../destination/limited.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';

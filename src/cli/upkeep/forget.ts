@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { textOfBytes } from '../../base/byte-path.ts';
-import { lacksFiles } from '../../repository/lacks-files.ts';
+import { lacksFiles } from '../../repository/retention/forgetting.ts';
 import type { Repository } from '../../repository/repository.ts';
 import {
   type KeepCount,

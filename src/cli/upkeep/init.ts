@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { passphraseCost } from '../../codec/passphrase-cost.ts';
+import { passphraseCost } from '../../codec/kdf.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf } from '../../destination/location.ts';

@@ -1,13 +1,15 @@
 /** Finds the extra entries of a restored directory: those in the target that the snapshot's version does not have. */
-import type { ByteString } from '../../base/byte-path.ts';
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import type { SnapshotRecord } from '../../format/records.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
-import { EntryFailure } from '../target/entry-failure.ts';
-import type { RecordHandle } from '../target/entry-records.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
 import { isDirectory } from '../request/standing.ts';
-import type { TargetDirectory } from '../target/target-directory.ts';
+import type { RestoreTally } from '../request/tally.ts';
+import { EntryFailure, entryFailure } from '../target/entry-failure.ts';
+import type { RecordHandle } from '../target/entry-records.ts';
 import type { OwnTest } from '../target/own-places.ts';
-import type { StayReason } from './stay-reason.ts';
+import type { TargetDirectory } from '../target/target-directory.ts';
+import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 
 /** An entry that is to be removed. */
 export interface ExtraEntry {
@@ -115,4 +117,95 @@ function levelOf(directory: TargetDirectory, selection: SelectedDirectory): Leve
     directory.close();
     throw error;
   }
+}
+
+interface Parts {
+  readonly tally: RestoreTally;
+  readonly find: (visit: Visit, name: ByteString) => EntryStat | undefined;
+  /** Makes a directory writable, so that its entries can be removed. */
+  readonly open: (visit: Visit) => void;
+}
+
+/** Collects the extra entries of the restore's directories as the walk goes through them. */
+export class ExtraCollector {
+  /** Entries to be removed. */
+  readonly entries: ExtraEntry[] = [];
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Notes that an entry of the snapshot is not extra, whether it is restored or not. */
+  claim(visit: Visit, name: ByteString): void {
+    try {
+      visit.extra?.claim(name, (one) => this.#parts.find(visit, one));
+    } catch (error) {
+      // a name that cannot be looked up matches no entry; if it is to be restored, the error is reported then
+      entryFailure(error);
+    }
+  }
+
+  /** To be called once all entries of the directory have been claimed. */
+  finish(visit: Visit): void {
+    const { extra, selection, handle } = visit;
+    if (extra === undefined) return;
+    try {
+      for (const name of extra.unclaimed(selection, (one) => this.#parts.find(visit, one))) {
+        if (extra.stay === undefined) {
+          this.#parts.open(visit);
+          this.entries.push({ parent: handle, name, selection });
+        } else
+          this.#parts.tally.omissions.note('deletion', stayText(extra.stay), () => pathInVisit(visit, name));
+      }
+    } catch (error) {
+      const { code, message } = entryFailure(error);
+      this.#parts.tally.problem(pathOfVisit(visit), code, message);
+    }
+  }
+}
+
+export type StayReason = keyof typeof TEXTS;
+
+const TEXTS = {
+  root_directory: 'nothing is removed from the root directory itself',
+  mounted_since: 'a file system is mounted there that the backup may not have seen',
+  mounted: 'another file system is mounted there',
+  left_out: 'something in it is left out of this restore',
+  own: "Holdfast's own data lie there",
+  unread: 'the backup could not read it, so that it is missing says nothing',
+} as const;
+
+/**
+ * Reasons for not removing an entry that a restore would otherwise remove. The end of a sentence: `it stays, because
+ * …`.
+ */
+export function stayText(reason: StayReason): string {
+  return TEXTS[reason];
+}
+
+/**
+ * Returns a test for paths whose absence from the snapshot proves nothing, because the backup could not read them,
+ * something above them or something below them.
+ */
+export function keptPaths({
+  errors,
+  errorsMore,
+}: Pick<SnapshotRecord, 'errors' | 'errorsMore'>): (path: ByteString) => boolean {
+  if (errorsMore > 0) return () => true;
+  if (errors.length === 0) return () => false;
+  const unread = new Set<ByteString>();
+  const above = new Set<ByteString>();
+  for (const { path } of errors) {
+    unread.add(path);
+    for (const one of parentsOf(path)) above.add(one);
+  }
+  return (path) => unread.has(path) || above.has(path) || parentsOf(path).some((one) => unread.has(one));
+}
+
+function parentsOf(path: ByteString): ByteString[] {
+  const parents: ByteString[] = [];
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    parents.push(asByteString(path.slice(0, at)));
+  return parents;
 }

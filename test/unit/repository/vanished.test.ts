@@ -6,7 +6,7 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
-import { haveAllVanished } from '../../../src/repository/contents/vanished.ts';
+import { haveAllVanished } from '../../../src/repository/chains/lost-records.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 
