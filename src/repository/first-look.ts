@@ -2,7 +2,7 @@ import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject, ObjectStat } from '../destination/destination.ts';
 import { openConfig } from './configuration.ts';
 import { sha256 } from './objects/objects.ts';
-import type { Repository } from './repository.ts';
+import type { Look, Repository } from './repository.ts';
 import { openRing } from './slots/key-slots.ts';
 
 /** This machine's copies of key files and configurations, each bound to the object that a list shows. */
@@ -59,7 +59,7 @@ const MOST_ASKED = 8;
  * do not end it, and are always listed anew. Callers that rely on a listing for more than saving work list again before
  * they act on it.
  */
-export class FirstLook {
+export class FirstLook implements Look {
   /** The view; open and use it instead of the destination. */
   readonly destination: Destination;
   readonly #inner: Destination;
@@ -96,7 +96,6 @@ export class FirstLook {
     else if (extent === 'everything') this.#ahead = 'not_yet';
   }
 
-  /** From here on every list comes from the destination. */
   end(): void {
     this.#extent = undefined;
     this.#looking = undefined;
@@ -128,7 +127,6 @@ export class FirstLook {
     this.#listed.clear();
   }
 
-  /** The objects that were stored through the view since the last call, where the destination protects objects for a time. */
   takeStored(): readonly ListedObject[] {
     return this.#stored.splice(0);
   }

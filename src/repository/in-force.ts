@@ -1,11 +1,13 @@
-import { ObjectKeys, unknownGeneration } from '../codec/keys.ts';
+import type { Clock } from '../base/clock.ts';
+import { unknownGeneration } from '../codec/keys.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
 import type { Destination } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
 import { configEarly, type EarlyConfig, newestConfig } from './configuration.ts';
+import type { FirstLook } from './first-look.ts';
 import { listCopied } from './objects/second-copies.ts';
-import type { OpenOptions } from './repository.ts';
+import { objectKeysOf } from './repository.ts';
 import { type KeyFiles, openKeyring, withCopies } from './slots/key-files.ts';
 import type { OpenSlot, Secret } from './slots/key-slots.ts';
 import { WriterState } from './writer-state.ts';
@@ -22,6 +24,16 @@ export interface InForce {
   readonly bound: boolean;
   /** Why a newer ring or configuration could not be used. */
   readonly passed: Error | undefined;
+}
+
+export interface OpenOptions {
+  readonly clock: Clock;
+  /** Where this host keeps its memory of repositories; undefined: a new writer each time. */
+  readonly stateDirectory: string | undefined;
+  /** Accept passphrase costs below the floor of the format; for tests. */
+  readonly allowWeakCost?: boolean;
+  /** The look whose view the destination is, if it is one: the first requests of a run are then answered from it. */
+  readonly look?: FirstLook | undefined;
 }
 
 type Options = Pick<OpenOptions, 'stateDirectory' | 'allowWeakCost'>;
@@ -110,17 +122,4 @@ async function openWriter(
   if (grantedTo === undefined) return await WriterState.open(directory, id);
   const { writer } = writeOnlyMark(repository, grantedTo);
   return await WriterState.open(directory, `${id}.write-only-${grantedTo}`, writer);
-}
-
-export function objectKeysOf(keyring: Keyring, writer: WriterState): ObjectKeys {
-  return new ObjectKeys({
-    repository: keyring.repository,
-    writer: Buffer.from(writer.memory.writer, 'hex'),
-    idData: keyring.idData,
-    idTree: keyring.idTree,
-    idPlain: keyring.idPlain,
-    cdc: keyring.cdc,
-    generations: keyring.generations,
-    writeOnly: keyring.grantedTo,
-  });
 }

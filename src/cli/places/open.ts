@@ -11,7 +11,9 @@ import { openDestination, type OpenOptions as PlaceOptions } from '../../destina
 import type { FirstLook, LookExtent } from '../../repository/first-look.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';
-import { openRepository, type OpenOptions, type Repository } from '../../repository/repository.ts';
+import type { OpenOptions } from '../../repository/in-force.ts';
+import { openRepository } from '../../repository/opening.ts';
+import type { Repository } from '../../repository/repository.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { ownPlaces, type NamedPlace } from '../../system/same-place.ts';
 import { choosePlace, placeNamed, reachOfPlace, type ChosenPlace } from './chosen-place.ts';
