@@ -380,7 +380,7 @@ const OUTSIDE: readonly {
       'base/web/process-environment.ts':
         'what holds for the whole process: proxies, trust, variables of libraries',
       'base/holdfast-command.ts': 'how this installation is called',
-      'base/end-tree.ts': 'where Windows has its own programs',
+      'base/child-output.ts': 'where Windows has its own programs',
       'base/allow-write.ts': 'whether systemd started the process, for the advice when a disk is read-only',
       'cli/command/exit-codes.ts':
         'whether details of an error were asked for; the last resort when nothing else is set up',

@@ -11,7 +11,7 @@ import { untilItHolds } from './attempts.ts';
 import { changesSince } from './before/change-set.ts';
 import { ctimesOf } from './before/ctime-trust.ts';
 import { DamagedParts } from './before/damaged-parts.ts';
-import { findParent } from './before/find-parent.ts';
+import { findParent } from './before/parent.ts';
 import { TreeNotes, type KnownTree } from './before/known-tree.ts';
 import { notedFiles } from './before/noted-files.ts';
 import { openRun } from './open-run.ts';

@@ -15,7 +15,7 @@ import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } f
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { Restore, RESTORE_DEFAULTS, RestoreRequest } from '../schemas/restore.ts';
+import { Restore, RESTORE_DEFAULTS, RestoreRequest } from '../schemas/job.ts';
 
 const RESTORE: JobKind<Restore> = {
   type: 'restore',

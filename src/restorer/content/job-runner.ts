@@ -14,7 +14,7 @@ import { FileUpdater } from './file-updater.ts';
 import { FileWriter } from './file-writer.ts';
 import type { FileFailure, Job, JobResult, SegmentsJob, SyncJob, WorkerSetup } from './messages.ts';
 import { MetadataWriter } from '../metadata/metadata.ts';
-import { Omissions } from '../request/omissions.ts';
+import { Omissions } from '../request/tally.ts';
 import { OpenDirectories } from '../target/open-directories.ts';
 import { directoryAt } from '../target/drives-directory.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
