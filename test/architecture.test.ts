@@ -326,13 +326,13 @@ describe('paths', () => {
     'archiver/before/damaged-parts.ts',
     'base/byte-path.ts',
     'base/people-text.ts',
-    'base/shell-word.ts',
+    'base/shell-words.ts',
     'base/spellings.ts',
     'base/tree-path.ts',
     'base/typed-path.ts',
     'browse/find-query.ts',
     'cli/backup/exclude-options.ts',
-    'cli/command/typed-words.ts',
+    'cli/command/command-words.ts',
     'engine/exclude-rules.ts',
     'exclude/patterns.ts',
     'format/omission.ts',
@@ -380,7 +380,7 @@ const OUTSIDE: readonly {
       'base/web/process-environment.ts':
         'what holds for the whole process: proxies, trust, variables of libraries',
       'base/holdfast-command.ts': 'how this installation is called',
-      'base/end-tree.ts': 'where Windows has its own programs',
+      'base/child-output.ts': 'where Windows has its own programs',
       'base/allow-write.ts': 'whether systemd started the process, for the advice when a disk is read-only',
       'cli/command/exit-codes.ts':
         'whether details of an error were asked for; the last resort when nothing else is set up',
@@ -441,8 +441,8 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'config/effective-settings.ts': [1, 'a full stop'],
   'config/validate.ts': [1, 'the title of a schema, which is its identity'],
   'partner/http/app.ts': [1, 'a key, beside addresses'],
-  'repository/check/check-returned.ts': [1, 'a kind of object'],
-  'repository/objects/object-name.ts': [1, 'the names of objects, which it defines'],
+  'repository/check/check-records.ts': [1, 'a kind of object'],
+  'repository/check/check-report.ts': [1, 'the names of objects, which it defines'],
 };
 
 describe('files', () => {

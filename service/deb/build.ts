@@ -5,26 +5,16 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { fill } from '../../src/cli/install/template.ts';
-import { MAINTAINER, OUTPUT, ownVersion, releaseTime } from '../package/facts.ts';
-import { DOCUMENTS, HOME, stageLinux } from '../package/linux-tree.ts';
-import { DEBIAN_ARCHITECTURE, PLATFORMS, platformNamed } from '../package/platforms.ts';
+import { MAINTAINER, releaseTime } from '../package/facts.ts';
+import { DOCUMENTS, HOME, linuxOptions, stageLinux } from '../package/linux-tree.ts';
+import { DEBIAN_ARCHITECTURE, PLATFORMS } from '../package/platforms.ts';
 import { Stage } from '../package/stage.ts';
 
 const SCRIPTS = ['postinst', 'prerm', 'postrm'];
 
-const { values } = parseArgs({
-  options: {
-    output: { type: 'string', default: OUTPUT },
-    platform: { type: 'string', default: 'linux-x64' },
-    compression: { type: 'string', default: 'xz' },
-    version: { type: 'string', default: ownVersion() },
-  },
-});
-const { version } = values;
-const platform = platformNamed(values.platform);
+const { output, platform, compression, version } = linuxOptions();
 const architecture = DEBIAN_ARCHITECTURE[PLATFORMS[platform].cpu];
 
 using stage = new Stage();
@@ -72,9 +62,9 @@ ${HOME}/bin.
 }
 
 function pack(): string {
-  mkdirSync(values.output, { recursive: true });
-  const file = path.join(values.output, `holdfast_${version}_${architecture}.deb`);
-  const how = ['--root-owner-group', `-Z${values.compression}`, '--threads-max=1'];
+  mkdirSync(output, { recursive: true });
+  const file = path.join(output, `holdfast_${version}_${architecture}.deb`);
+  const how = ['--root-owner-group', `-Z${compression}`, '--threads-max=1'];
   execFileSync('dpkg-deb', [...how, '--build', stage.directory, file], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, SOURCE_DATE_EPOCH: String(releaseTime()) },

@@ -1,13 +1,14 @@
 /** Lays out what a package of Linux puts on a machine, up to what its own format asks for. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { fill, unitValue, unitWord, urlPath } from '../../src/cli/install/template.ts';
 import { manualPages } from '../manual/manual.ts';
 import { completions } from './completions.ts';
 import { documents } from './documents.ts';
-import { APPLICATION_ID, HOMEPAGE, ROOT, releaseTime } from './facts.ts';
-import type { PlatformName } from './platforms.ts';
+import { APPLICATION_ID, HOMEPAGE, OUTPUT, ROOT, ownVersion, releaseTime } from './facts.ts';
+import { platformNamed, type PlatformName } from './platforms.ts';
 import { stageProgram } from './program.ts';
 import type { Stage } from './stage.ts';
 
@@ -24,6 +25,27 @@ export interface Release {
   readonly units: string;
   /** Where zsh looks for completions. */
   readonly zsh: string;
+}
+
+interface LinuxOptions {
+  /** The directory that the package is put into. */
+  readonly output: string;
+  readonly platform: PlatformName;
+  readonly compression: string;
+  readonly version: string;
+}
+
+/** What the words of the command line ask of a package of Linux, whatever its format. */
+export function linuxOptions(): LinuxOptions {
+  const { values } = parseArgs({
+    options: {
+      output: { type: 'string', default: OUTPUT },
+      platform: { type: 'string', default: 'linux-x64' },
+      compression: { type: 'string', default: 'xz' },
+      version: { type: 'string', default: ownVersion() },
+    },
+  });
+  return { ...values, platform: platformNamed(values.platform) };
 }
 
 export async function stageLinux(stage: Stage, { platform, version, units, zsh }: Release): Promise<void> {

@@ -14,24 +14,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { fill } from '../../src/cli/install/template.ts';
 import { licenseText } from '../package/documents.ts';
-import { HOMEPAGE, MAINTAINER, OUTPUT, ownVersion, releaseTime } from '../package/facts.ts';
-import { DOCUMENTS, HOME, stageLinux } from '../package/linux-tree.ts';
-import { PLATFORMS, RPM_ARCHITECTURE, platformNamed } from '../package/platforms.ts';
+import { HOMEPAGE, MAINTAINER, releaseTime } from '../package/facts.ts';
+import { DOCUMENTS, HOME, linuxOptions, stageLinux } from '../package/linux-tree.ts';
+import { PLATFORMS, RPM_ARCHITECTURE } from '../package/platforms.ts';
 import { Stage } from '../package/stage.ts';
 
-const { values } = parseArgs({
-  options: {
-    output: { type: 'string', default: OUTPUT },
-    platform: { type: 'string', default: 'linux-x64' },
-    compression: { type: 'string', default: 'xz' },
-    version: { type: 'string', default: ownVersion() },
-  },
-});
-const { version } = values;
-const platform = platformNamed(values.platform);
+const { output, platform, compression, version } = linuxOptions();
 const architecture = RPM_ARCHITECTURE[PLATFORMS[platform].cpu];
 
 /** Directories of the system, which are no part of the package. */
@@ -80,7 +70,7 @@ function spec(): string {
     VERSION: version,
     HOMEPAGE,
     MAINTAINER,
-    PAYLOAD: values.compression === 'xz' ? 'w6.xzdio' : 'w6.gzdio',
+    PAYLOAD: compression === 'xz' ? 'w6.xzdio' : 'w6.gzdio',
     STAGE: stage.directory,
     PRE: own('pre.sh'),
     POST: own('post.sh'),
@@ -101,7 +91,7 @@ function pack(): string {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(releaseTime()) },
   });
   const name = `holdfast-${version}-1.${architecture}.rpm`;
-  mkdirSync(values.output, { recursive: true });
-  copyFileSync(path.join(scratch, 'RPMS', architecture, name), path.join(values.output, name));
-  return path.join(values.output, name);
+  mkdirSync(output, { recursive: true });
+  copyFileSync(path.join(scratch, 'RPMS', architecture, name), path.join(output, name));
+  return path.join(output, name);
 }

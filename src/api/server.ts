@@ -31,8 +31,7 @@ import { answerRaw, malformedRequest } from './connections/malformed-requests.ts
 import { operationRoutes } from './routes/operation-routes.ts';
 import { type ApiApp, type MetricsText, PAGE_PREFIX, PREFIXES } from './framework/route.ts';
 import { insightRoutes, type PageInsight } from './page/insight-routes.ts';
-import { type PageSettings, settingsArea } from './page/settings-area.ts';
-import { webdavRoutes } from './page/webdav-routes.ts';
+import { type PageSettings, settingsArea, webdavRoutes } from './page/settings-area.ts';
 import { pageDocuments, pageRoutes } from './page/page-routes.ts';
 import type { ProtectParts } from './page/protect-parts.ts';
 import { protectRoutes } from './page/protect-routes.ts';

@@ -5,7 +5,7 @@ import type { Compression } from '../codec/compress.ts';
 import type { Repository } from '../repository/repository.ts';
 import type { ChangeSet } from './before/change-set.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
-import type { ParentChoice } from './before/find-parent.ts';
+import type { ParentChoice } from './before/parent.ts';
 import type { KnownTree } from './before/known-tree.ts';
 import type { Scout } from './source/scout.ts';
 

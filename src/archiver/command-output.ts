@@ -3,7 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { addAbortSignal } from 'node:stream';
 import { SourceError } from '../base/errors.ts';
-import { startable } from '../base/shell-word.ts';
+import { startable } from '../base/shell-words.ts';
 import { endWithChildren } from '../system/end-process.ts';
 
 /** Milliseconds to wait for the end of the output after the command has exited, as a process it started may keep it open. */

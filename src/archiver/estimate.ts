@@ -3,7 +3,7 @@ import { ctimesOf } from './before/ctime-trust.ts';
 import type { FileToSave } from './read/file-saver.ts';
 import type { ArchiveCounters, ArchiveObserver } from './report/observer.ts';
 import { changesSince } from './before/change-set.ts';
-import { findParent } from './before/find-parent.ts';
+import { findParent } from './before/parent.ts';
 import { notedFiles } from './before/noted-files.ts';
 import type { PendingEntry } from './store/pending-directory.ts';
 import { arrangeSources } from './source/source-tree.ts';

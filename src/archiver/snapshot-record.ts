@@ -1,9 +1,12 @@
+import { hostname } from 'node:os';
+import { toolName } from '../base/program-version.ts';
+import { userName } from '../base/user-name.ts';
 import type { Namespace } from '../codec/keys.ts';
 import type { SnapshotRecord } from '../format/records.ts';
-import type { Parent } from './before/parent.ts';
-import type { StoredDirectory } from './store/pending-directory.ts';
-import type { Tally } from './report/tally.ts';
 import type { ArchiveRequest } from './archive-request.ts';
+import type { Parent } from './before/parent.ts';
+import type { Tally } from './report/tally.ts';
+import type { StoredDirectory } from './store/pending-directory.ts';
 
 /** The snapshot record of a finished run. */
 export function snapshotRecord(
@@ -52,4 +55,15 @@ export function snapshotRecord(
     parent: parent?.snapshot.id,
     kind: result.kind,
   };
+}
+
+export interface MadeHere {
+  readonly host: string;
+  readonly user: string;
+  readonly tool: string;
+}
+
+/** What every snapshot made on this machine records about its origin. */
+export function madeHere(): MadeHere {
+  return { host: hostname(), user: userName(), tool: toolName() };
 }

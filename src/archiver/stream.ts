@@ -8,7 +8,7 @@ import { leaveCopiedIdentity } from '../repository/chain.ts';
 import { openSession } from '../repository/take-lease.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
 import { PackWriter } from '../repository/packs/pack-writer.ts';
-import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
+import { durableUncovered } from '../repository/contents/index-writer.ts';
 import type { ArchiveSummary } from './archive.ts';
 import { ChunkSink } from './read/chunk-sink.ts';
 import { commitRelied, generationsNow, liveWithNew, ReliedPackGone, reliedPackGone } from './store/commit.ts';

@@ -1,24 +1,24 @@
 /** Walks all sources in one pass and has their files read meanwhile. */
-import type { ByteString } from '../base/byte-path.ts';
-import { RepositoryError } from '../base/errors.ts';
+import { asByteString, type ByteString, joinBytes } from '../base/byte-path.ts';
+import { errnoOf, RepositoryError } from '../base/errors.ts';
+import type { ExcludeOptions } from '../exclude/excluder.ts';
 import type { Lease } from '../repository/lease.ts';
 import type { EntryStat } from '../system/entry-stat.ts';
+import { leftOutMounts } from '../system/mac-mounts.ts';
+import { mountTable, parseMounts } from '../system/mount-table.ts';
 import type { ArchiveRequest } from './archive-request.ts';
 import { changesSince } from './before/change-set.ts';
 import { cleanTest, type TreeNotes } from './before/known-tree.ts';
 import type { ContentOf, NotedFiles } from './before/noted-files.ts';
 import type { Parent } from './before/parent.ts';
-import type { ExcludeOptions } from '../exclude/excluder.ts';
-import { leftOutMounts } from '../system/mac-mounts.ts';
-import { mountTable, parseMounts } from '../system/mount-table.ts';
 import { FileSaver } from './read/file-saver.ts';
-import { Batcher, type Batch } from './read/read-job.ts';
+import { type Batch, Batcher } from './read/read-job.ts';
 import type { Readers } from './read/readers.ts';
 import type { ArchiveObserver } from './report/observer.ts';
 import type { SourceOutcomes } from './report/source-outcomes.ts';
 import type { Tally } from './report/tally.ts';
-import { isAtWorkIn } from './source/own-repository.ts';
 import { arrangeSources } from './source/source-tree.ts';
+import { statPath } from './source/stat.ts';
 import type { PackStore } from './store/pack-store.ts';
 import type { StoredDirectory } from './store/pending-directory.ts';
 import type { TreeStore } from './store/tree-store.ts';
@@ -107,4 +107,25 @@ export async function walkSources(request: ArchiveRequest, context: WalkContext)
 function withMounts({ exclude, sources }: ArchiveRequest): ExcludeOptions {
   if (process.platform !== 'darwin') return exclude;
   return { ...exclude, never: [...exclude.never, ...leftOutMounts(parseMounts(mountTable()), sources)] };
+}
+
+const LEASES = asByteString('leases');
+
+/**
+ * Recognises the repository of this run by the lease that the run has just stored in it. Path and inode cannot tell where a
+ * FUSE program, a server on this machine or a network drive shows the repository again. A mere copy does not have this lease.
+ */
+function isAtWorkIn({
+  purpose,
+}: Pick<Lease, 'purpose'>): (directory: ByteString, names: readonly ByteString[]) => boolean {
+  return (directory, names) => {
+    if (!names.includes(LEASES)) return false;
+    const lease = joinBytes(joinBytes(directory, LEASES), asByteString(purpose));
+    try {
+      return statPath(lease) !== undefined;
+    } catch (error) {
+      if (errnoOf(error) === undefined) throw error;
+      return false;
+    }
+  };
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { open, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { errnoOf, StateError } from './errors.ts';
 import { despiteHolders } from './held-files.ts';
-import { openNewPrivate } from './private-files.ts';
 import { makeDirectories } from './make-directories.ts';
-import { StateError, errnoOf } from './errors.ts';
+import { openNewPrivate } from './private-files.ts';
 
 /**
  * Replaces a file as a whole, durably: temporary file, fsync, rename, fsync of the directory. Private: mode 0600, directory 0700.
@@ -66,5 +66,15 @@ export async function readFileIfPresent(path: string): Promise<Buffer | undefine
     throw new StateError('READ_ERROR', `Cannot read ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
       cause,
     });
+  }
+}
+
+/** The names in a directory; none when it does not exist. @throws a system error when it cannot be read */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return [];
+    throw error;
   }
 }

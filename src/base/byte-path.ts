@@ -83,3 +83,18 @@ export function isUtf8(bytes: ByteString): boolean {
 export function pathAbove(path: ByteString): ByteString {
   return asByteString(path.slice(0, path.lastIndexOf('/')) || '/');
 }
+
+/** The names on the way from the root to a path, `.` and `..` resolved as text. */
+export function pathNames(path: ByteString): ByteString[] {
+  const names: ByteString[] = [];
+  for (const name of path.split('/')) {
+    if (name === '..') names.pop();
+    else if (name !== '' && name !== '.') names.push(asByteString(name));
+  }
+  return names;
+}
+
+/** The absolute path with these names. */
+export function pathOf(names: readonly ByteString[]): ByteString {
+  return asByteString(`/${names.join('/')}`);
+}

@@ -1,6 +1,7 @@
 /** Collects the output of a short command and how it ended. */
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -58,4 +59,21 @@ async function drained(closed: Promise<unknown>): Promise<void> {
   // If this process was busy for long, unread output is delivered in these turns of the event loop.
   await nextTurn();
   await nextTurn();
+}
+
+/** Milliseconds. */
+const PATIENCE_MS = 5_000;
+
+/** The program of Windows that does it, with its words. By its full path: a directory of the search path may have another. */
+export function endTreeCommand(
+  pid: number,
+  systemRoot = process.env['SystemRoot'] ?? String.raw`C:\Windows`,
+): readonly [program: string, words: readonly string[]] {
+  return [join(systemRoot, 'System32', 'taskkill.exe'), ['/T', '/F', '/PID', String(pid)]];
+}
+
+/** Does nothing when the process has ended already. */
+export function endTree(pid: number): void {
+  const [program, words] = endTreeCommand(pid);
+  spawnSync(program, words, { stdio: 'ignore', windowsHide: true, timeout: PATIENCE_MS });
 }

@@ -2,8 +2,16 @@
  * Names that are one for some file systems. Most of Windows and macOS ignore case, some file systems compose letters in
  * their own way, and FAT drops trailing dots.
  */
-import { asByteString, bytesOfText, isAscii, isUtf8, textOfBytes, type ByteString } from './byte-path.ts';
-import { pathNames, pathOf } from './path-names.ts';
+import {
+  asByteString,
+  bytesOfText,
+  type ByteString,
+  isAscii,
+  isUtf8,
+  pathNames,
+  pathOf,
+  textOfBytes,
+} from './byte-path.ts';
 
 /** Whether the file systems of this system ignore case as a rule. */
 export const IGNORES_CASE = process.platform === 'win32' || process.platform === 'darwin';

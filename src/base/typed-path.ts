@@ -8,15 +8,16 @@ import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import {
   asByteString,
   bytesOfText,
+  type ByteString,
   joinBytes,
+  pathNames,
+  pathOf,
   textOfBytes,
   textWithBytes,
-  type ByteString,
 } from './byte-path.ts';
-import { WINDOWS_PATHS, exactPathText, fsPath, treePath } from './tree-path.ts';
+import { exactPathText, fsPath, treePath, WINDOWS_PATHS } from './tree-path.ts';
 import { errnoOf } from './errors.ts';
 import { IGNORES_CASE } from './spellings.ts';
-import { pathNames, pathOf } from './path-names.ts';
 
 /** The path as node:fs accepts it. */
 export function filePath(typed: string): string | Buffer {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import { lateTreeBudget, type TreeBudget } from '../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
-import { contentDiffers, metadataDifferences, type MetadataField } from './entry-comparison.ts';
+import { contentDiffers, metadataDifferences, type MetadataField } from './entries.ts';
 import { tooDeep } from './list.ts';
 import { lookUpPath, notInSnapshot, type Location } from './locate.ts';
 import { shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';

@@ -4,7 +4,7 @@ import type { Snapshot } from '../repository/snapshots.ts';
 import { isUnending, treeBudget } from '../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
 import { DirectoryCursor } from './directory-cursor.ts';
-import { summarize, type EntrySummary } from './entry-summary.ts';
+import { summarize, type EntrySummary } from './entries.ts';
 import {
   compileQuery,
   enterDirectory,

@@ -1,7 +1,7 @@
 import type { ByteString } from '../base/byte-path.ts';
 import { countedMs, storeKey } from '../base/stored-by.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
-import type { EntrySummary } from './entry-summary.ts';
+import type { EntrySummary } from './entries.ts';
 import type { Found } from './find.ts';
 
 /** One state of a path, and the snapshots in which it was found. */

@@ -1,6 +1,6 @@
 /** Recognises entries that are names of one inode, for restores and archives to make links. */
 import type { Entry } from '../format/tree.ts';
-import { contentDiffers } from './entry-comparison.ts';
+import { contentDiffers } from './entries.ts';
 
 interface Known<T> {
   /** The entry without the buffer of its tree chunk, so that the buffer can be freed. */

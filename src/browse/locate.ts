@@ -1,8 +1,7 @@
-import { pathNames, pathOf } from '../base/path-names.ts';
+import { type ByteString, joinBytes, pathNames, pathOf, textOfBytes } from '../base/byte-path.ts';
 import { pathIn } from '../base/source-names.ts';
-import { joinBytes, textOfBytes, type ByteString } from '../base/byte-path.ts';
 import { pathText } from '../base/tree-path.ts';
-import { RepositoryError, corrupt } from '../base/errors.ts';
+import { corrupt, RepositoryError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';

@@ -1,4 +1,4 @@
-import type { ByteString } from '../base/byte-path.ts';
+import { type ByteString, pathNames, pathOf } from '../base/byte-path.ts';
 import { RequestError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { storeKey } from '../base/stored-by.ts';
@@ -6,10 +6,9 @@ import type { EntryProblem } from '../format/records.ts';
 import type { Entry } from '../format/tree.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
-import { contentDiffers } from './entry-comparison.ts';
-import { pathNames, pathOf } from '../base/path-names.ts';
+import { contentDiffers } from './entries.ts';
 import { pathIn } from '../base/source-names.ts';
-import { childOf, rootOf, type Location } from './locate.ts';
+import { childOf, type Location, rootOf } from './locate.ts';
 import { isDamage, shareNamespace, type SnapshotTrees } from './snapshot-trees.ts';
 
 /** The state of a path in one snapshot. */

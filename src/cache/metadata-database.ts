@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { makeDirectoriesSync } from '../base/make-directories.ts';
 import type { Clock } from '../base/clock.ts';
 import type { MetadataCache } from '../repository/metadata-cache.ts';
-import type { ProtectionMemory } from '../repository/protection.ts';
+import type { ProtectionMemory } from '../repository/metadata-cache.ts';
 
 /** Trees of a million files take 35 MB, and each change adds to that. */
 export const DEFAULT_CACHE_BYTES = 512 * 1024 * 1024;

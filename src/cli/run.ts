@@ -1,15 +1,13 @@
 /** One run of the program: runs a command, reports how it ended, and sets the exit code. */
-import { HoldfastError, RequestError, isAbort } from '../base/errors.ts';
+import { HoldfastError, isAbort, RequestError } from '../base/errors.ts';
 import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
-import { nameProcess } from '../system/process-name.ts';
+import { nameProcess } from '../system/process-identity.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
-import { mayActForService } from './command/acting.ts';
-import type { Context } from './command/context.ts';
-import { EXIT, describeError, exitCodeOf } from './command/exit-codes.ts';
-import { programAtTerminal } from './command/program-at-terminal.ts';
-import { EXIT_OUTPUT_CLOSED, watchInterrupts, type Interrupts } from './command/interrupt.ts';
+import { type Context, mayActForService, programAtTerminal } from './command/context.ts';
+import { describeError, EXIT, exitCodeOf } from './command/exit-codes.ts';
+import { EXIT_OUTPUT_CLOSED, type Interrupts, watchInterrupts } from './command/interrupt.ts';
 import { Output } from './terminal/output.ts';
 import { settleOutput, standardOutput } from './terminal/standard-streams.ts';
 import { createStyles, jsonLine, printable, wantsColor } from './terminal/terminal.ts';

@@ -1,5 +1,6 @@
-import { hkdfSync, createHmac } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { hashRaw } from '@node-rs/argon2';
+import { StateError } from '../base/errors.ts';
 
 const EMPTY = Buffer.alloc(0);
 
@@ -60,3 +61,23 @@ export async function argon2id(password: Uint8Array, salt: Uint8Array, cost: Arg
 
 /** `Algorithm.Argon2id`: the package's types declare this constant, but it does not exist at run time. */
 const ARGON2ID = 2;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Cost of new passphrase slots. @throws {StateError} */
+export function passphraseCost(env: Environment, memoryBytes: number): Argon2Cost {
+  return testCost(env) ?? (memoryBytes < 2 ** 31 ? SMALL_MACHINE_COST : DEFAULT_COST);
+}
+
+/** `HOLDFAST_TEST_KDF=m,t,p`: a weak passphrase cost, for tests only. @throws {StateError} */
+export function testCost(env: Environment): Argon2Cost | undefined {
+  const text = env['HOLDFAST_TEST_KDF'] ?? '';
+  if (text === '') return undefined;
+  const [m, t, p] = text.split(',').map(Number);
+  if (m === undefined || t === undefined || p === undefined || ![m, t, p].every(Number.isSafeInteger)) {
+    throw new StateError('TEST_KDF', `HOLDFAST_TEST_KDF is "${text}"`, {
+      hint: 'It is for tests: memory in KiB, passes, lanes, as in 64,1,1.',
+    });
+  }
+  return { m, t, p };
+}

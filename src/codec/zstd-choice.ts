@@ -8,8 +8,7 @@ import type * as binding from 'zstd-napi/binding.js';
 import { RequestError } from '../base/errors.ts';
 import { npmHere } from '../base/holdfast-command.ts';
 import { nativeZstd } from './zstd-native.ts';
-import { nodeZstd } from './zstd-node.ts';
-import type { Zstd } from './zstd.ts';
+import { nodeZstd, type Zstd } from './zstd.ts';
 
 interface Choice {
   readonly zstd: Zstd;

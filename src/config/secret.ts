@@ -2,10 +2,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { outputUntilExit } from '../base/child-output.ts';
-import { endTree } from '../base/end-tree.ts';
+import { endTree, outputUntilExit } from '../base/child-output.ts';
 import type { Clock } from '../base/clock.ts';
-import { SAVE_AS_UTF8, faultWords, isLossy, peopleText, withoutFinalLineBreak } from '../base/people-text.ts';
+import { faultWords, isLossy, peopleText, SAVE_AS_UTF8, withoutFinalLineBreak } from '../base/people-text.ts';
 import { ConfigError } from './config-error.ts';
 import { readSecretFile } from './file-access.ts';
 import type { SecretReference } from './settings.ts';

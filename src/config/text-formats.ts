@@ -1,7 +1,7 @@
 /** Formats of text settings. Each checks a text, and describes what is wrong with it. */
 import { HoldfastError, RequestError } from '../base/errors.ts';
 import { parseDuration, parseSize } from '../base/units.ts';
-import { secretInUrl } from '../base/url-secrets.ts';
+import { secretInUrl } from '../base/redact.ts';
 import { checkScheduleText } from './schedule-text.ts';
 import { isFromRoot, isHome } from './settings-context.ts';
 

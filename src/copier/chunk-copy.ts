@@ -1,16 +1,17 @@
-import { corrupt } from '../base/errors.ts';
+import type { PackStore } from '../archiver/store/pack-store.ts';
+import { corrupt, RepositoryError } from '../base/errors.ts';
 import type { Compression } from '../codec/compress.ts';
 import { ChunkHasher, ID_BYTES } from '../codec/hash.ts';
 import type { Namespace } from '../codec/keys.ts';
 import { CIPHER_GCM, CIPHER_PLAIN } from '../format/header.ts';
-import type { PackStore } from '../archiver/store/pack-store.ts';
 import type { ChunkIndex } from '../repository/chunk-index.ts';
+import { fetchSegment, SegmentOpener } from '../repository/contents/segment-reader.ts';
+import { isUnending } from '../repository/contents/tree-bounds.ts';
+import { corruptBy, isLostObject } from '../repository/objects/lost-object.ts';
+import { mapParallel } from '../repository/objects/parallel.ts';
 import type { ChunkTable } from '../repository/packs/chunk-table.ts';
 import { PackWriter } from '../repository/packs/pack-writer.ts';
-import { mapParallel } from '../repository/objects/parallel.ts';
 import type { Repository } from '../repository/repository.ts';
-import { SegmentOpener, fetchSegment } from '../repository/contents/segment-reader.ts';
-import { SourceDamage, reading } from './source-damage.ts';
 
 /** Packs on their way to the target while the next one fills. */
 const PACKS_IN_FLIGHT = 1;
@@ -203,4 +204,28 @@ interface SegmentChunks {
 
 function nameOf(ids: Buffer, at: number): string {
   return `chunk ${ids.toString('hex', at, at + ID_BYTES)}`;
+}
+
+/** What was read from the source is damaged, as opposed to errors in handling it afterwards. */
+export class SourceDamage extends Error {
+  override readonly name = 'SourceDamage';
+  override readonly cause: RepositoryError;
+
+  constructor(cause: RepositoryError) {
+    super(cause.message);
+    this.cause = cause;
+  }
+}
+
+/**
+ * Wraps work that only reads from the source.
+ * @throws {SourceDamage}
+ */
+export async function reading<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isLostObject(error) && !isUnending(error)) throw error;
+    throw new SourceDamage(error instanceof RepositoryError ? error : corruptBy(error));
+  }
 }

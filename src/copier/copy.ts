@@ -19,12 +19,11 @@ import type { Lease } from '../repository/lease.ts';
 import { openSession } from '../repository/take-lease.ts';
 import type { Repository } from '../repository/repository.ts';
 import { runPlace } from '../repository/run-order.ts';
-import { listSnapshots, writeOnlyOrigin, type Snapshot } from '../repository/snapshots.ts';
+import { listSnapshots, type Snapshot, writeOnlyOrigin } from '../repository/snapshots.ts';
 import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
-import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
-import { ChunkCopy } from './chunk-copy.ts';
-import { SourceDamage, reading } from './source-damage.ts';
+import { durableUncovered } from '../repository/contents/index-writer.ts';
+import { ChunkCopy, reading, SourceDamage } from './chunk-copy.ts';
 import { TreeCopy } from './tree-copy.ts';
 
 export interface CopyRequest {

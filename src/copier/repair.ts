@@ -19,10 +19,10 @@ import {
   REPAIRED,
   type Tombstones,
 } from '../repository/tombstones.ts';
-import { durableUncovered } from '../repository/prune/uncovered-packs.ts';
+import { durableUncovered } from '../repository/contents/index-writer.ts';
 import { runOf, Transfer, type CopyObserver } from './copy.ts';
 import { Healing } from './healing.ts';
-import { SourceDamage } from './source-damage.ts';
+import { SourceDamage } from './chunk-copy.ts';
 
 export interface RepairRequest {
   readonly repository: Repository;

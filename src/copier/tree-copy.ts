@@ -1,11 +1,10 @@
 import type { TreeStore } from '../archiver/store/tree-store.ts';
 import { corrupt } from '../base/errors.ts';
 import { encodeDirectory } from '../format/tree-split.ts';
-import { MAX_DEPTH, type DirectoryTotals, type Entry } from '../format/tree.ts';
+import { type DirectoryTotals, type Entry, MAX_DEPTH } from '../format/tree.ts';
 import { treeBudget } from '../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../repository/contents/tree-reader.ts';
-import type { ChunkCopy } from './chunk-copy.ts';
-import { reading } from './source-damage.ts';
+import { type ChunkCopy, reading } from './chunk-copy.ts';
 
 interface Below {
   readonly id: Buffer;

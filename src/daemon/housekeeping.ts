@@ -1,6 +1,6 @@
 /** Periodic work of the agent for itself: tidying, reminders, and giving up memory that only jobs needed. */
 import type { Clock } from '../base/clock.ts';
-import { periodically } from '../base/periodic.ts';
+import { periodically } from '../base/paced-work.ts';
 import type { AgentState } from '../jobs/open-state.ts';
 import { returnSpareMemory } from '../system/spare-memory.ts';
 import type { Catalogs } from './snapshots/catalogs.ts';

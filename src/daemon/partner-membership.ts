@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Clock } from '../base/clock.ts';
 import { StateError } from '../base/errors.ts';
-import { namesIn } from '../base/names-in.ts';
+import { namesIn } from '../base/atomic-file.ts';
 import type { Redactor } from '../base/redact.ts';
 import type { Settings } from '../config/settings.ts';
 import type { SnapshotHead } from '../enrollment/heads.ts';

@@ -2,7 +2,7 @@
 import { createEngineProcesses } from '../jobs/engine-process.ts';
 import { linuxCircumstances } from '../jobs/circumstances.ts';
 import { Runner } from '../jobs/runner.ts';
-import { bootOfMachine } from '../system/boot.ts';
+import { bootOfMachine } from '../system/process-identity.ts';
 import { engineCount, isSmallMachine } from '../system/machine-memory.ts';
 import type { Foundation } from './foundation.ts';
 import { stillFailing } from './health/standing.ts';

@@ -1,11 +1,12 @@
 /** The state database: one connection, and one store for each group of tables. */
 import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { errnoOf, StateError } from '../base/errors.ts';
 import { createCredentialStore, type Credential, type CredentialStore } from './credentials.ts';
 import {
   cannotOpen,
   damage,
+  type Database,
   isBrokenSchema,
   isDamage,
   isFailedQuery,
@@ -13,18 +14,16 @@ import {
   openDatabase,
   relaxed,
   waitNoLonger,
-  type Database,
 } from './database.ts';
 import type { DurableRecord } from './durable.ts';
 import { createEventStore, type EventStore } from './events.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency.ts';
 import { createJobDays, type JobDays } from './job-days.ts';
-import { createJobLogStore, type JobLogStore } from './job-log.ts';
+import { createJobLogStore, createPreviewStore, type JobLogStore, type PreviewStore } from './job-log.ts';
 import { createJobStore, type JobStore } from './jobs.ts';
-import { MIGRATIONS, migrate } from './migrate.ts';
+import { migrate, MIGRATIONS } from './migrate.ts';
 import { createPartnerReportStore, type PartnerReportStore } from './partner-reports.ts';
 import { createRateLog, type RateLog } from './rate-log.ts';
-import { createPreviewStore, type PreviewStore } from './previews.ts';
 import { createRepositoryStore, type RepositoryStore } from './repositories.ts';
 import { createScheduleStore, type ScheduleStore } from './schedules.ts';
 import { createSettingStore, type SettingStore } from './settings.ts';

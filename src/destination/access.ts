@@ -1,3 +1,5 @@
+import type { AzurePlace } from './location.ts';
+
 /**
  * What is needed to reach a destination in addition to its URL. Secrets are already looked up and kept in memory only:
  * this is plain data that can be handed to the process of a job, and is never stored, logged or part of an error.
@@ -73,4 +75,25 @@ export interface RcloneAccess {
   readonly configFile?: string | undefined;
   /** The password that the configuration is encrypted with. */
   readonly configPassword?: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Which Azure account to use and which credentials: those of the settings, otherwise those of the environment. Fills in
+ * from the environment what the URL and the settings leave open. The variables are those of Azure's own tools.
+ */
+export function azureAccess(
+  environment: Environment,
+  place: AzurePlace,
+  settings: AzureAccess = {},
+): { readonly place: AzurePlace; readonly access: AzureAccess } {
+  const given = (name: string): string | undefined => environment[name] || undefined;
+  const isNamed = settings.accountKey !== undefined || settings.sasToken !== undefined;
+  return {
+    place: { ...place, account: place.account ?? given('AZURE_STORAGE_ACCOUNT') },
+    access: isNamed
+      ? settings
+      : { accountKey: given('AZURE_STORAGE_KEY'), sasToken: given('AZURE_STORAGE_SAS_TOKEN') },
+  };
 }

@@ -1,12 +1,19 @@
 /** What the answers and network failures of web servers mean for a destination, shared by all stores that use HTTP. */
 import { STATUS_CODES } from 'node:http';
 import { systemClock } from '../base/clock.ts';
-import { retryAfterMs as askedMs } from '../base/web/retry-after.ts';
-import { DestinationError, MADE_ELSEWHERE, PROTECTED_FOR_NOW, errnoOf, isAbort } from '../base/errors.ts';
-import type { DestinationKind, Retry } from '../base/errors.ts';
+import { retryAfterMs as askedMs } from '../base/web/http-reply.ts';
+import {
+  DestinationError,
+  type DestinationKind,
+  errnoOf,
+  isAbort,
+  MADE_ELSEWHERE,
+  PROTECTED_FOR_NOW,
+  type Retry,
+} from '../base/errors.ts';
 import { cannot } from './failed-action.ts';
 import { formatBytes } from '../base/units.ts';
-import { hintOfProxy, proxyTrouble, proxyTroubleOf, type ProxyTrouble } from '../base/web/proxy-trouble.ts';
+import { hintOfProxy, proxyTrouble, type ProxyTrouble, proxyTroubleOf } from '../base/web/proxy-trouble.ts';
 import { tlsTrouble } from '../base/web/trusted-authorities.ts';
 import { EndlessAnswer, HollowAnswer, PackedAnswer } from './bounds.ts';
 

@@ -3,21 +3,29 @@
  * It uses Node's own client, as `fetch` does not report moving bytes, does not accept further certificates, and does
  * not let a caller write as slowly as a limit asks.
  */
-import { request as httpRequest } from 'node:http';
-import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request as httpRequest,
+} from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { errnoOf } from '../base/errors.ts';
 import { bodyStream } from './body.ts';
 import { EndlessAnswer } from './bounds.ts';
-import { createAuthorization } from './http-authorization.ts';
-import type { HttpCredentials } from './http-authorization.ts';
-import { failure, meaning, retryAfterMs, storesWords, webFailure } from './http-failure.ts';
-import type { WebAction, WebAnswer } from './http-failure.ts';
-import { wasUsed } from './kept-connections.ts';
+import { createAuthorization, type HttpCredentials } from './http-authorization.ts';
+import {
+  failure,
+  meaning,
+  retryAfterMs,
+  storesWords,
+  type WebAction,
+  type WebAnswer,
+  webFailure,
+} from './http-failure.ts';
+import { storeAgents, wasUsed } from './kept-connections.ts';
 import type { UploadPace } from './limited.ts';
-import { STALL_MS, whileMoving } from './stall.ts';
-import type { Moving } from './stall.ts';
-import { storeAgents } from './store-agents.ts';
+import { type Moving, STALL_MS, whileMoving } from './stall.ts';
 
 export interface HttpSiteOptions {
   /** `http(s)://host[:port]`. */

@@ -8,7 +8,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { errnoOf } from '../base/errors.ts';
+import { DestinationError, errnoOf } from '../base/errors.ts';
+import { ProxyUnusable } from '../base/web/proxy.ts';
+import { type WebAgentOptions, webAgents, type WebAgents } from '../base/web/web-agents.ts';
 import {
   EndlessAnswer,
   HollowAnswer,
@@ -138,4 +140,23 @@ function isReset(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
     if (['ECONNRESET', 'EPIPE'].includes(errnoOf(at) ?? '')) return true;
   return false;
+}
+
+/**
+ * Connections to a store by HTTP: kept alive, through the proxy of the environment, with the certificates that the
+ * system trusts.
+ * @param url the plain URL of the destination, for messages
+ * @throws {DestinationError} unsupported when the proxy for this store cannot be used
+ */
+export function storeAgents(options: WebAgentOptions, url: string): WebAgents {
+  try {
+    return webAgents({ keepAlive: true, ...options });
+  } catch (error) {
+    if (!(error instanceof ProxyUnusable)) throw error;
+    throw new DestinationError('unsupported', `Cannot reach ${url}: ${error.message}`, {
+      op: 'open',
+      hint: error.hint,
+      cause: error,
+    });
+  }
 }

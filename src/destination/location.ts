@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { resolveTyped } from '../base/typed-path.ts';
 import { RequestError } from '../base/errors.ts';
-import { secretInUrl } from '../base/url-secrets.ts';
+import { secretInUrl } from '../base/redact.ts';
 import {
   bracketed,
   bucketOf,

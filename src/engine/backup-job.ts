@@ -2,7 +2,7 @@
 import { archive, type ArchiveSummary } from '../archiver/archive.ts';
 import { estimate } from '../archiver/estimate.ts';
 import type { ExcludeOptions } from '../exclude/excluder.ts';
-import { madeHere } from '../archiver/made-here.ts';
+import { madeHere } from '../archiver/snapshot-record.ts';
 import type { ArchiveCounters, ArchiveObserver } from '../archiver/report/observer.ts';
 import { chooseParent } from '../archiver/before/parent.ts';
 import type { ExpectedTotals } from '../archiver/walk/size-scan.ts';

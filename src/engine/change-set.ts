@@ -1,6 +1,6 @@
 /** Turns the paths from a watcher into the directories that the walker has to list. */
 import { chooseParent } from '../archiver/before/parent.ts';
-import { settledBefore } from '../archiver/before/settled.ts';
+import { settledBefore } from '../archiver/before/ctime-trust.ts';
 import { kindOf, openDirectory, statPath } from '../archiver/source/stat.ts';
 import type { ChangeSet } from '../archiver/before/change-set.ts';
 import { asByteString, pathAbove, type ByteString } from '../base/byte-path.ts';

@@ -9,7 +9,7 @@ import { SourceError, errnoOf } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { isFull } from '../base/stored-by.ts';
 import { isSourceOf } from '../base/source-names.ts';
-import { isLesser } from '../archiver/before/lesser-snapshot.ts';
+import { isLesser } from '../archiver/before/parent.ts';
 import type { Snapshot } from '../repository/snapshots.ts';
 
 /**

@@ -2,7 +2,7 @@
 import { systemClock } from '../base/clock.ts';
 import { keepHeapSmall } from '../base/small-heap.ts';
 import { zstdFacts } from '../codec/zstd-choice.ts';
-import { nameProcess } from '../system/process-name.ts';
+import { nameProcess } from '../system/process-identity.ts';
 import { Engine } from './engine.ts';
 import { internalError } from './job-error.ts';
 import type { FromEngine, ToEngine } from './protocol.ts';

@@ -3,7 +3,7 @@ import { sep } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError, RepositoryError, isAbort, isAbsentPlace } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
-import { passphraseCost, testCost } from '../codec/passphrase-cost.ts';
+import { passphraseCost, testCost } from '../codec/kdf.ts';
 import { parseRecoveryCode } from '../codec/recovery-code.ts';
 import { openCached, openLook, type CachedRepository } from '../cache/open.ts';
 import type { Destination } from '../destination/destination.ts';
@@ -13,12 +13,9 @@ import { directoryOf, parseLocation, shownPlace } from '../destination/location.
 import { openDestination } from '../destination/open/open.ts';
 import type { FirstLook, LookExtent } from '../repository/first-look.ts';
 import type { Secret } from '../repository/slots/key-slots.ts';
-import {
-  createRepository,
-  openRepository,
-  type OpenOptions,
-  type Repository,
-} from '../repository/repository.ts';
+import type { OpenOptions } from '../repository/in-force.ts';
+import { createRepository, openRepository } from '../repository/opening.ts';
+import type { Repository } from '../repository/repository.ts';
 import { keepReserve } from '../repository/reserve.ts';
 import { secretHanded } from '../repository/slots/typed-secret.ts';
 import { readKeyFiles, withCopies } from '../repository/slots/key-files.ts';

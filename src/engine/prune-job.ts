@@ -1,13 +1,12 @@
 /** Applies retention and prunes, as a job. */
 import type { PruneSpec } from '../jobs/job.ts';
-import { lacksFiles } from '../repository/lacks-files.ts';
-import { planForgetting, type RetentionRules } from '../repository/retention/forgetting.ts';
+import { lacksFiles, planForgetting, type RetentionRules } from '../repository/retention/forgetting.ts';
 import type { PackFate } from '../repository/prune/prune-plan.ts';
 import { storeKeeps } from '../repository/prune/prune-protected.ts';
 import { prune, type PruneResult } from '../repository/prune/prune.ts';
 import { forgetSnapshots } from '../repository/snapshots.ts';
 import { listEverySnapshot } from '../repository/chains/whole-list.ts';
-import { outcomeOf, type JobParts } from './job-parts.ts';
+import { type JobParts, outcomeOf } from './job-parts.ts';
 import type { EngineOutcome } from './protocol.ts';
 import type { Moment } from './report.ts';
 

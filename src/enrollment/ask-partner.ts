@@ -1,8 +1,8 @@
 /** A single request to the Partner service, limited in time and size, without following redirects. */
 import { systemClock } from '../base/clock.ts';
-import { isTimeout, withDeadline } from '../base/deadline.ts';
+import { isTimeout, withDeadline } from '../base/paced-work.ts';
 import { type ErrorFacts, HoldfastError, RequestError } from '../base/errors.ts';
-import { retryAfterMs } from '../base/web/retry-after.ts';
+import { retryAfterMs } from '../base/web/http-reply.ts';
 import { callWeb, proxyReply, startOfReply, type WebReply, webTrouble } from '../base/web/web-call.ts';
 
 export interface PartnerRequest {

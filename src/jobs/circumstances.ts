@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../base/clock.ts';
 import { errnoOf } from '../base/errors.ts';
-import { namesIn } from '../base/names-in.ts';
+import { namesIn } from '../base/atomic-file.ts';
 import type { Circumstances } from './conditions.ts';
 
 /** Milliseconds for which an answer is reused, since many jobs may ask at once. */

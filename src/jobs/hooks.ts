@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Clock } from '../base/clock.ts';
-import { endTree } from '../base/end-tree.ts';
+import { endTree } from '../base/child-output.ts';
 import { OutputLines } from '../base/output-lines.ts';
 import { openOutputPipe } from '../system/output-pipe.ts';
 import type { Job } from './job.ts';

@@ -1,10 +1,9 @@
 /** One POST to a receiver of notices: limited in time and size, and never redirected to another host. */
-import { isTimeout, withDeadline } from '../base/deadline.ts';
+import { isTimeout, withDeadline } from '../base/paced-work.ts';
 import { systemClock } from '../base/clock.ts';
-import { readStartWithin } from '../base/web/http-reply.ts';
-import { silenceAskedMs } from '../base/web/retry-after.ts';
+import { readStartWithin, silenceAskedMs } from '../base/web/http-reply.ts';
 import { NO_CERTIFICATE } from '../base/web/trusted-authorities.ts';
-import { callWeb, proxyReply, webTrouble, type WebReply } from '../base/web/web-call.ts';
+import { callWeb, proxyReply, type WebReply, webTrouble } from '../base/web/web-call.ts';
 import { DeliveryError } from './sender.ts';
 
 export interface Post {

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import { endServer, listenAt } from '../api/connections/listening.ts';
 import type { Clock } from '../base/clock.ts';
 import { createServerLogger } from '../base/log.ts';
-import { periodically } from '../base/periodic.ts';
+import { periodically } from '../base/paced-work.ts';
 import { createPartnerApp } from './http/app.ts';
 import { createPartnerMetrics } from './http/own-documents.ts';
 import type { PartnerLimits } from './request/limits.ts';

@@ -1,19 +1,18 @@
-import { DestinationError, RepositoryError, StateError, corrupt, isAbort } from '../base/errors.ts';
+import { corrupt, DestinationError, isAbort, RepositoryError, StateError } from '../base/errors.ts';
 import type { Destination } from '../destination/destination.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import {
+  type ChainPlace,
+  type ChainPosition,
   decodeChainContext,
   decodeHead,
   encodeChainContext,
   encodeHead,
-  type ChainPlace,
-  type ChainPosition,
 } from '../format/records.ts';
-import { deleteIfAllowed } from './delete-if-allowed.ts';
+import { deleteIfAllowed, type OpenedObject, openRecord, sealObject } from './objects/objects.ts';
 import { describeForeign } from './foreign-record.ts';
 import { lateSignal } from './lease-objects.ts';
 import { damageTo } from './objects/lost-object.ts';
-import { openRecord, sealObject, type OpenedObject } from './objects/objects.ts';
 import { mapParallel } from './objects/parallel.ts';
 import { rememberSeen } from './remember-seen.ts';
 import type { Repository } from './repository.ts';

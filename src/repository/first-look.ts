@@ -1,10 +1,9 @@
 import { DestinationError, RepositoryError } from '../base/errors.ts';
 import type { Destination, ListedObject, ObjectStat } from '../destination/destination.ts';
 import { openConfig } from './configuration.ts';
-import { openRing } from './slots/key-slots.ts';
-import { listAhead, type ListsAhead } from './objects/lists-ahead.ts';
 import { sha256 } from './objects/objects.ts';
-import type { Repository } from './repository.ts';
+import type { Look, Repository } from './repository.ts';
+import { openRing } from './slots/key-slots.ts';
 
 /** This machine's copies of key files and configurations, each bound to the object that a list shows. */
 export interface KeyCopies {
@@ -60,7 +59,7 @@ const MOST_ASKED = 8;
  * do not end it, and are always listed anew. Callers that rely on a listing for more than saving work list again before
  * they act on it.
  */
-export class FirstLook {
+export class FirstLook implements Look {
   /** The view; open and use it instead of the destination. */
   readonly destination: Destination;
   readonly #inner: Destination;
@@ -97,7 +96,6 @@ export class FirstLook {
     else if (extent === 'everything') this.#ahead = 'not_yet';
   }
 
-  /** From here on every list comes from the destination. */
   end(): void {
     this.#extent = undefined;
     this.#looking = undefined;
@@ -129,7 +127,6 @@ export class FirstLook {
     this.#listed.clear();
   }
 
-  /** The objects that were stored through the view since the last call, where the destination protects objects for a time. */
   takeStored(): readonly ListedObject[] {
     return this.#stored.splice(0);
   }
@@ -291,4 +288,35 @@ function opens({ keyring, keys, ringNumber, slot, writer }: Repository, key: str
     if (!(error instanceof RepositoryError)) throw error;
     return false;
   }
+}
+
+/** What a backup lists when it begins. */
+const FIRST_LISTS = ['keys/', 'config/', 'trash/', 'snapshots/', 'index/'] as const;
+/** Listed after the others, so that it shows the packs that listed index objects and snapshots name. */
+const LAST_LIST = 'packs/';
+
+/**
+ * Lists that are under way or done, by prefix. Where each takes several round trips, all that a run will need are
+ * requested at once. A failure is reported only to a caller that asks for that list.
+ */
+type ListsAhead = ReadonlyMap<string, Promise<readonly ListedObject[]>>;
+
+function listAhead(destination: Destination, signal: AbortSignal): ListsAhead {
+  const first = FIRST_LISTS.map((prefix) => [prefix, listWhole(destination, prefix, signal)] as const);
+  const last = Promise.all(first.map(async ([, listing]) => await listing)).then(
+    async () => await listWhole(destination, LAST_LIST, signal),
+  );
+  const all = new Map<string, Promise<readonly ListedObject[]>>([...first, [LAST_LIST, last]]);
+  for (const listing of all.values()) listing.catch(() => undefined);
+  return all;
+}
+
+async function listWhole(
+  destination: Destination,
+  prefix: string,
+  signal: AbortSignal,
+): Promise<readonly ListedObject[]> {
+  const objects: ListedObject[] = [];
+  for await (const page of destination.list(prefix, signal)) for (const one of page) objects.push(one);
+  return objects;
 }

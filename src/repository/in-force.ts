@@ -1,14 +1,16 @@
+import type { Clock } from '../base/clock.ts';
 import { unknownGeneration } from '../codec/keys.ts';
+import { writeOnlyMark } from '../codec/write-only.ts';
 import type { Destination } from '../destination/destination.ts';
 import type { Keyring } from '../format/keyring.ts';
 import type { ConfigRecord } from '../format/records.ts';
-import { configEarly, newestConfig, type EarlyConfig } from './configuration.ts';
-import { objectKeysOf, openWriter } from './identity.ts';
-import { openKeyring, withCopies, type KeyFiles } from './slots/key-files.ts';
-import type { OpenSlot, Secret } from './slots/key-slots.ts';
-import type { OpenOptions } from './repository.ts';
+import { configEarly, type EarlyConfig, newestConfig } from './configuration.ts';
+import type { FirstLook } from './first-look.ts';
 import { listCopied } from './objects/second-copies.ts';
-import type { WriterState } from './writer-state.ts';
+import { objectKeysOf } from './repository.ts';
+import { type KeyFiles, openKeyring, withCopies } from './slots/key-files.ts';
+import type { OpenSlot, Secret } from './slots/key-slots.ts';
+import { WriterState } from './writer-state.ts';
 
 /** The keyring and the configuration in force, and what this machine remembers. */
 export interface InForce {
@@ -22,6 +24,16 @@ export interface InForce {
   readonly bound: boolean;
   /** Why a newer ring or configuration could not be used. */
   readonly passed: Error | undefined;
+}
+
+export interface OpenOptions {
+  readonly clock: Clock;
+  /** Where this host keeps its memory of repositories; undefined: a new writer each time. */
+  readonly stateDirectory: string | undefined;
+  /** Accept passphrase costs below the floor of the format; for tests. */
+  readonly allowWeakCost?: boolean;
+  /** The look whose view the destination is, if it is one: the first requests of a run are then answered from it. */
+  readonly look?: FirstLook | undefined;
 }
 
 type Options = Pick<OpenOptions, 'stateDirectory' | 'allowWeakCost'>;
@@ -96,4 +108,18 @@ async function openNewest(
 function mayLackNewest({ writer, ringNumber, number, bound, passed }: InForce): boolean {
   const { ring, config } = writer.memory;
   return ringNumber < ring || (bound ? number : 0) < config || unknownGeneration(passed) !== undefined;
+}
+
+/**
+ * Opens this host's writer. A write-only key has a writer of its own, since objects that it seals are accepted under no
+ * other.
+ */
+async function openWriter(
+  directory: string | undefined,
+  { repository, grantedTo }: Keyring,
+): Promise<WriterState> {
+  const id = repository.toString('hex');
+  if (grantedTo === undefined) return await WriterState.open(directory, id);
+  const { writer } = writeOnlyMark(repository, grantedTo);
+  return await WriterState.open(directory, `${id}.write-only-${grantedTo}`, writer);
 }

@@ -1,12 +1,11 @@
-import { waitsToAskAgain } from '../base/waits.ts';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { corrupt } from '../base/errors.ts';
+import { waitsToAskAgain } from '../base/waits.ts';
 import { OBJECT_TYPES } from '../format/header.ts';
 import { decodeLease, encodeLease, leaseMap, type LeaseRecord } from '../format/lease-record.ts';
-import { MAX_EPOCH, encodeSigned } from '../format/records.ts';
-import { deleteIfAllowed } from './delete-if-allowed.ts';
-import { openRecord, sealObject } from './objects/objects.ts';
+import { encodeSigned, MAX_EPOCH } from '../format/records.ts';
+import { deleteIfAllowed, openRecord, sealObject } from './objects/objects.ts';
 import type { Repository } from './repository.ts';
 
 /** Milliseconds. */
@@ -216,4 +215,16 @@ export function leaseContext(purpose: string, epoch: number): Buffer {
   context[0] = purpose === PRUNE_PURPOSE ? PRUNE_CODE : SESSION_CODE;
   context.writeBigUInt64BE(BigInt(epoch), 1);
   return context;
+}
+
+/** The commit window as a part of the grace period. */
+const PART = 1 / 6;
+
+/**
+ * The most time, in milliseconds of the storage's clock, that may pass between a run's last check that everything it
+ * relies on exists and the commit of its snapshot. A snapshot that is stored later is checked again afterwards, and
+ * stays only if all of that still exists.
+ */
+export function commitWindowMs({ config }: Repository): number {
+  return config.graceSeconds * 1_000 * PART + LEASE_TIMES.heartbeat;
 }

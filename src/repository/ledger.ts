@@ -5,13 +5,6 @@
  */
 import { ChunkHasher } from '../codec/hash.ts';
 import { expand } from '../codec/kdf.ts';
-import { CIPHER_GCM } from '../format/header.ts';
-import type { ChunkIndex, KnownPack } from './chunk-index.ts';
-import { ChunkTable } from './packs/chunk-table.ts';
-import { listNamed } from './objects/listing.ts';
-import type { Repository } from './repository.ts';
-
-const SHORT_ID = 16;
 
 export interface NotedPack {
   /** SHA-256, lower-case hex. */
@@ -53,45 +46,6 @@ export const NO_LEDGER: Ledger = {
   noteContent: () => {},
   finishRun: () => {},
 };
-
-/**
- * An index of the chunks that this machine has stored, limited to packs that the current listing shows; it replaces the
- * index objects.
- * @param without packs to treat as absent, because they are about to be deleted
- */
-export async function loadLedger(
-  { destination, ledger }: Repository,
-  without: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<ChunkIndex> {
-  const listed = await listNamed(destination, 'packs/', signal);
-  const noted: NotedPack[] = [];
-  const gone: string[] = [];
-  for (const pack of ledger.packs()) {
-    if (listed.get(pack.name)?.size !== pack.length) gone.push(pack.name);
-    else if (!without.has(pack.name)) noted.push(pack);
-  }
-  ledger.dropPacks(gone);
-  const chunks = noted.reduce((sum, { ids }) => sum + ids.length / SHORT_ID, 0);
-  const table = ChunkTable.create(chunks, noted.length);
-  const packs: KnownPack[] = [];
-  for (const { name, kind, length, ids } of noted) {
-    for (let at = 0; at < ids.length; at += SHORT_ID)
-      table.add(ids, at, { pack: packs.length, segment: 0, offset: 0, length: 0 });
-    const unread = { generation: 0, salt: Buffer.alloc(0), sealedBy: 0, segments: new Uint32Array() };
-    packs.push({ name, kind, cipher: CIPHER_GCM, length, ...unread });
-  }
-  return {
-    packs,
-    table,
-    chunks,
-    damaged: [],
-    indexNames: [],
-    uncovered: [],
-    missing: [],
-    leftOut: new Set(),
-  };
-}
 
 /** Identifies a file's content by a digest of its path and of the facts that change with it. */
 export class FileDigests {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ProtectionMemory } from './protection.ts';
-import type { Repository } from './repository.ts';
+import type { Destination } from '../destination/destination.ts';
 
 /**
  * Local copies of a remote repository's metadata: snapshots, tombstones, index objects and tree chunks. They save
@@ -17,6 +16,14 @@ export interface MetadataCache {
   readonly protection?: ProtectionMemory;
 }
 
+/** This machine's memory of when the protection of objects ends, in milliseconds of the storage's clock. */
+export interface ProtectionMemory {
+  /** The earliest time at which the object's protection may end; undefined when nothing is known. Never throws. */
+  untilMs(key: string): number | undefined;
+  /** Never throws: an entry that is lost is determined anew. */
+  note(untilMs: ReadonlyMap<string, number>): void;
+}
+
 export const NO_CACHE: MetadataCache = { read: () => undefined, keep: () => {} };
 
 /**
@@ -25,7 +32,7 @@ export const NO_CACHE: MetadataCache = { read: () => undefined, keep: () => {} }
  * @throws {DestinationError}
  */
 export async function getNamed(
-  { destination, cache }: Repository,
+  { destination, cache }: { readonly destination: Destination; readonly cache: MetadataCache },
   folder: string,
   name: string,
   signal: AbortSignal,

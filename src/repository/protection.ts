@@ -2,16 +2,9 @@
 import { DestinationError } from '../base/errors.ts';
 import type { ListedObject } from '../destination/destination.ts';
 import { mapParallel } from './objects/parallel.ts';
+import type { ProtectionMemory } from './metadata-cache.ts';
 import type { Repository } from './repository.ts';
 import { readTombstones } from './tombstones.ts';
-
-/** This machine's memory of when the protection of objects ends, in milliseconds of the storage's clock. */
-export interface ProtectionMemory {
-  /** The earliest time at which the object's protection may end; undefined when nothing is known. Never throws. */
-  untilMs(key: string): number | undefined;
-  /** Never throws: an entry that is lost is determined anew. */
-  note(untilMs: ReadonlyMap<string, number>): void;
-}
 
 export interface Protection {
   /** Number of objects whose protection was extended. */

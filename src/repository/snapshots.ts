@@ -1,26 +1,26 @@
-import { DestinationError, RepositoryError, corrupt } from '../base/errors.ts';
+import { corrupt, DestinationError, RepositoryError } from '../base/errors.ts';
 import { FULL_KEYS, isFull, type StoredBy } from '../base/stored-by.ts';
 import { unknownGeneration } from '../codec/keys.ts';
 import { writeOnlyMark } from '../codec/write-only.ts';
-import { OBJECT_TYPES, decodeHeader } from '../format/header.ts';
+import { decodeHeader, OBJECT_TYPES } from '../format/header.ts';
 import {
+  type ChainPlace,
+  type ChainPosition,
   decodeChainContext,
   decodeSnapshot,
   encodeChainContext,
   encodeSnapshot,
-  type ChainPlace,
-  type ChainPosition,
   type SnapshotRecord,
 } from '../format/records.ts';
-import { appendRecord, leaveCopiedIdentity, type SealedRecord } from './chain.ts';
+import { writersOfKeys } from './chain-view.ts';
+import { appendRecord, leaveCopiedIdentity, readNewestHeads, type SealedRecord } from './chain.ts';
 import { ForgottenMeanwhile } from './forgotten-meanwhile.ts';
+import { getNamed } from './metadata-cache.ts';
 import { listNamed } from './objects/listing.ts';
 import { damageTo } from './objects/lost-object.ts';
-import { getNamed } from './metadata-cache.ts';
-import { openObject, sealObject, sha256, type OpenedObject } from './objects/objects.ts';
+import { type OpenedObject, openObject, sealObject, sha256 } from './objects/objects.ts';
 import { mapParallel } from './objects/parallel.ts';
 import { putTombstone } from './put-tombstone.ts';
-import { knownPlaces } from './record-places.ts';
 import type { Repository } from './repository.ts';
 import { withReserve } from './reserve.ts';
 import { inOrderOfRuns, runPlace } from './run-order.ts';
@@ -302,4 +302,24 @@ export function recordAgain(snapshot: Snapshot, nowMs: number): SnapshotRecord {
   const { id, record } = snapshot;
   const run = runPlace(snapshot);
   return { ...record, original: record.original ?? id, run, writeOnly: writeOnlyOrigin(snapshot, nowMs) };
+}
+
+/**
+ * The places of records that cannot be read, by name, from the records that follow them and from heads. Those of
+ * write-only keys are left out: the holder of one could give another's record a false place.
+ */
+export async function knownPlaces(
+  repository: Repository,
+  { live, tombstones }: Pick<SnapshotList, 'live' | 'tombstones'>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, ChainPlace>> {
+  const places = new Map<string, ChainPlace>();
+  const keyOf = writersOfKeys(repository);
+  const isBelieved = ({ writer }: ChainPlace): boolean => keyOf(writer) === undefined;
+  for (const { chain, record } of await readNewestHeads(repository, signal))
+    if (record !== undefined && isBelieved(chain))
+      places.set(record, { writer: chain.writer, seq: chain.seq });
+  for (const { chain } of [...live, ...tombstones.all.filter(({ bound }) => bound)])
+    if (isBelieved(chain)) places.set(chain.prev, { writer: chain.writer, seq: chain.seq - 1 });
+  return places;
 }

@@ -1,17 +1,17 @@
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
-import { keptPaths } from './plan/kept-paths.ts';
-import type { StayReason } from './plan/stay-reason.ts';
-import { keepsOwnPlaces, ownPlacesIn, ownTest, type OwnTest } from './target/own-places.ts';
-import type { OwnPlaceInside } from './request/selection.ts';
-import { LiftedModes } from './metadata/lifted-modes.ts';
+import { ownerNames, type OwnerNames } from '../system/owner-names.ts';
+import { mayDoAsRoot } from '../system/privileges.ts';
 import type { JobResult } from './content/messages.ts';
+import { LiftedModes } from './metadata/lifted-modes.ts';
 import type { MetadataPolicy } from './metadata/metadata.ts';
+import { keptPaths, type StayReason } from './plan/extra-entries.ts';
+import type { RestoreObserver, RestoreRequest } from './request/request.ts';
+import type { OwnPlaceInside } from './request/selection.ts';
+import { RestoreTally } from './request/tally.ts';
+import { EntryRecordWriter, NO_RECORD, type RecordHandle } from './target/entry-records.ts';
 import { OpenDirectories } from './target/open-directories.ts';
 import type { OpenTarget } from './target/open-target.ts';
-import { metadataPolicy } from './metadata/policy.ts';
-import type { RestoreObserver, RestoreRequest } from './request/request.ts';
-import { RestoreTally } from './request/tally.ts';
+import { keepsOwnPlaces, ownPlacesIn, ownTest, type OwnTest } from './target/own-places.ts';
 import { endRun, newRun } from './target/temporary-names.ts';
 
 /** The state and tools that all steps of one restore share. */
@@ -114,4 +114,35 @@ export function settle(
     else tally.fileFailed(pathOf(file), records.records.at(file).size, code, message);
   }
   if (result.lastFile !== NO_RECORD) tally.progress(() => pathOf(result.lastFile));
+}
+
+type Wishes = Pick<RestoreRequest, 'restoreOwnership' | 'ownersByName' | 'snapshot'>;
+
+/** Determines which owners and privileges this process can restore. */
+function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): MetadataPolicy {
+  const uid = process.geteuid?.() ?? 0;
+  const gid = process.getegid?.() ?? 0;
+  const privileged = restoreOwnership && mayDoAsRoot();
+  const { users, groups } = snapshot.record.owners;
+  const names = privileged && ownersByName ? ownerNames() : undefined;
+  return {
+    privileged,
+    unprivilegedBecause: restoreOwnership
+      ? 'only root may set it'
+      : 'it is only restored when ownership is asked for, by root',
+    uid,
+    gid,
+    users: names === undefined ? new Map() : idsByName(users, (name) => names.userId(name)),
+    groups: names === undefined ? new Map() : idsByName(groups, (name) => names.groupId(name)),
+  };
+}
+
+/** Maps numbers in the snapshot to numbers on this machine, for the names that this machine knows. */
+function idsByName(table: Readonly<Record<string, string>>, idOf: OwnerNames['userId']): Map<number, number> {
+  const ids = new Map<number, number>();
+  for (const [id, name] of Object.entries(table)) {
+    const here = idOf(name);
+    if (here !== undefined) ids.set(Number(id), here);
+  }
+  return ids;
 }

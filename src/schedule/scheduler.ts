@@ -4,7 +4,7 @@
  */
 import { isAbort } from '../base/errors.ts';
 import type { Clock } from '../base/clock.ts';
-import { inSlices } from '../base/slices.ts';
+import { inSlices } from '../base/paced-work.ts';
 import { afterRun, jitterOf, reconcile, type ScheduleState, type ScheduleStore } from './due-state.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -2,9 +2,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endTree } from '../base/end-tree.ts';
+import { endTree } from '../base/child-output.ts';
 import { errnoOf } from '../base/errors.ts';
-import { processStart } from './process-start.ts';
+import { processStart } from './process-identity.ts';
 
 /** Milliseconds between asking the processes to end and killing them. */
 const GRACE_MS = 2_000;

@@ -1,11 +1,8 @@
 /** The stat of an entry relative to a directory descriptor, which `node:fs` does not offer. */
-
 import { constants } from 'node:os';
 import type { ByteString } from '../base/byte-path.ts';
-import { cStringWriter } from './c-string.ts';
-import type { Libc, Memory } from './libc.ts';
+import { cStringWriter, type Libc, type Memory, systemError } from './libc.ts';
 import { AT_EMPTY_PATH, AT_NO_AUTOMOUNT, STATX_ATTR_MOUNT_ROOT, STATX_BASIC_STATS } from './platform.ts';
-import { systemError } from './system-error.ts';
 import { joinDeviceNumber, splitDeviceNumber } from './device-number.ts';
 
 /** Fields are named as in `BigIntStats`; `dev`, `ino` and the times are equal to it. Sizes are exact up to 2^53. */

@@ -1,8 +1,6 @@
 /** Finds the parts of a file that hold data. The holes between them need not be read, as they read as zeros. */
-
 import { constants } from 'node:os';
-import { libc, type Libc } from './libc.ts';
-import { systemError } from './system-error.ts';
+import { libc, type Libc, systemError } from './libc.ts';
 
 export interface Extent {
   readonly offset: number;

@@ -2,8 +2,10 @@
  * Access to the C library through koffi. Each thread that imports this file has its
  * own bindings, `errno` and memory, so nothing is shared between threads.
  */
-
+import { constants } from 'node:os';
+import { getSystemErrorMap } from 'node:util';
 import type { LibraryHandle } from 'koffi';
+import { type ByteString, textOfBytes } from '../base/byte-path.ts';
 import { platformTable, type PlatformTable } from './platform.ts';
 
 /** Bytes at a fixed address, to be passed to C functions. They live as long as `bytes` is referenced. */
@@ -99,3 +101,72 @@ const opened = await openLibc();
 export const libc: Libc | null = typeof opened === 'string' ? null : opened;
 /** For messages: why `libc` is null; empty when it is available. */
 export const libcMissing: string = typeof opened === 'string' ? opened : '';
+
+/** Characters that a byte string for a C function must not contain: the zero byte, and anything that is not a byte. */
+const notInCString = /[\0\u0100-\uffff]/;
+
+/**
+ * Writes byte strings as zero-terminated C strings into reusable memory. Creates a function that writes paths into
+ * memory of its own and returns the address, valid until the next call. It takes 45 ns for a name of 20 bytes. It
+ * throws ENAMETOOLONG as the kernel would, and ERR_INVALID_ARG_VALUE for a zero byte, which would silently cut the name
+ * short.
+ */
+export function cStringWriter(libc: Libc): (text: ByteString, syscall: string) => number {
+  const { bytes, address } = libc.memory(libc.platform.PATH_MAX);
+  const limit = libc.platform.PATH_MAX;
+  return (text, syscall) => {
+    if (notInCString.test(text)) throw notABytePath(text, syscall);
+    if (text.length >= limit) throw systemError(syscall, constants.errno.ENAMETOOLONG, text);
+    bytes[bytes.write(text, 'latin1')] = 0;
+    return address;
+  };
+}
+
+function notABytePath(text: ByteString, syscall: string): Error {
+  return Object.assign(new TypeError(`${syscall}: a name must be of bytes other than zero`), {
+    code: 'ERR_INVALID_ARG_VALUE',
+    syscall,
+    path: text,
+  });
+}
+
+/**
+ * Code and text of every error number. Later entries take precedence: first numbers without a text in libuv, then
+ * libuv's own, then those where libuv's would mislead. Built once, since Node makes a new map for each call.
+ */
+const errors: ReadonlyMap<number, CodeAndText> = new Map<number, CodeAndText>([
+  ...Object.entries(constants.errno).map(([code, errno]) => [errno, [code, 'unknown error']] as const),
+  ...Array.from(getSystemErrorMap(), ([errno, codeAndText]) => [-errno, codeAndText] as const),
+  [constants.errno.ENOTSUP, ['ENOTSUP', 'operation not supported']],
+  ...namesOfDarwin(),
+]);
+
+type CodeAndText = readonly [code: string, text: string];
+
+function namesOfDarwin(): (readonly [number, CodeAndText])[] {
+  const platform = platformTable();
+  return platform?.system === 'darwin' ? [[platform.ENOATTR, ['ENOATTR', 'attribute not found']]] : [];
+}
+
+/**
+ * Turns failed system calls into errors of the same form as those of `node:fs`. `errno` is the C library's positive
+ * number; the error carries it as a negative one, as Node's errors do.
+ */
+export function systemError(
+  syscall: string,
+  errno: number,
+  path?: ByteString,
+  dest?: ByteString,
+): NodeJS.ErrnoException {
+  const [code, text] = errors.get(errno) ?? [`errno ${errno}`, 'unknown error'];
+  const names = [path, dest].filter((name) => name !== undefined).map((name) => `'${textOfBytes(name)}'`);
+  const error: NodeJS.ErrnoException & { dest?: string } = new Error(
+    `${code}: ${text}, ${[syscall, names.join(' -> ')].join(' ').trim()}`,
+  );
+  error.errno = -errno;
+  error.code = code;
+  error.syscall = syscall;
+  if (path !== undefined) error.path = textOfBytes(path);
+  if (dest !== undefined) error.dest = textOfBytes(dest);
+  return error;
+}

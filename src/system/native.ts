@@ -10,22 +10,22 @@
  * + close 0.77 us (`fs.openSync` + `closeSync` 0.85, below /proc/self/fd 1.6), futimens 0.35 us (`futimesSync` 0.43),
  * utimensat 0.64 us (`lutimesSync` 0.72), lstatat 0.50 us (`lstatSync` with bigint 0.64).
  */
-
 import { constants } from 'node:fs';
 import { constants as osConstants, release } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { cStringWriter } from './c-string.ts';
 import { joinDeviceNumber } from './device-number.ts';
+import {
+  bindListDirectory,
+  bindMakeNode,
+  bindOpenWithoutLinks,
+  bindRenameNew,
+  isKernelFrom,
+  type ListDirectory,
+  type OpenWithoutLinks,
+} from './directory-calls.ts';
 import { bindStat, type StatCalls } from './entry-stat.ts';
-import { timesWriter } from './file-times.ts';
-import { libc, libcMissing, type Libc } from './libc.ts';
-import { isKernelFrom } from './kernel-release.ts';
-import { bindListDirectory, type ListDirectory } from './list-directory.ts';
-import { bindMakeNode } from './make-node.ts';
-import { bindRenameNew } from './rename-new.ts';
-import { bindOpenWithoutLinks, type OpenWithoutLinks } from './open-without-links.ts';
+import { cStringWriter, libc, type Libc, libcMissing, systemError } from './libc.ts';
 import { O_PATH } from './platform.ts';
-import { systemError } from './system-error.ts';
 
 /**
  * A name is resolved relative to the directory open as `dirFd`, or to the working directory with `AT_FDCWD`. The kernel
@@ -262,3 +262,44 @@ const opened = openNative();
 export const native: Native | null = typeof opened === 'string' ? null : opened;
 /** For messages: why `native` is null; empty when it is available. */
 export const nativeMissing: string = typeof opened === 'string' ? opened : '';
+
+const nsPerSecond = 1_000_000_000n;
+
+export interface TimeSpec {
+  readonly seconds: bigint;
+  /** 0 to 999,999,999, also for times before 1970. */
+  readonly nanoseconds: bigint;
+}
+
+/**
+ * Converts file times: nanoseconds since 1970 (negative before) and the kernel's `struct timespec` pairs. Throws a
+ * RangeError when the seconds do not fit 64 bits.
+ */
+export function splitTime(ns: bigint): TimeSpec {
+  let seconds = ns / nsPerSecond;
+  let nanoseconds = ns % nsPerSecond;
+  if (nanoseconds < 0n) {
+    seconds -= 1n;
+    nanoseconds += nsPerSecond;
+  }
+  if (BigInt.asIntN(64, seconds) !== seconds) throw new RangeError(`no file can have the time ${ns} ns`);
+  return { seconds, nanoseconds };
+}
+
+/**
+ * Creates a function that writes one `struct timespec[2]`, access time first, and returns its address, valid until the
+ * next call.
+ */
+function timesWriter(libc: Libc): (atimeNs: bigint, mtimeNs: bigint) => number {
+  const { bytes, address } = libc.memory(32);
+  const fields = new BigInt64Array(bytes.buffer, bytes.byteOffset, 4);
+  return (atimeNs, mtimeNs) => {
+    const atime = splitTime(atimeNs);
+    const mtime = splitTime(mtimeNs);
+    fields[0] = atime.seconds;
+    fields[1] = atime.nanoseconds;
+    fields[2] = mtime.seconds;
+    fields[3] = mtime.nanoseconds;
+    return address;
+  };
+}

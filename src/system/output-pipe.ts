@@ -4,8 +4,7 @@
  */
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { libc } from './libc.ts';
-import { systemError } from './system-error.ts';
+import { libc, systemError } from './libc.ts';
 
 export interface OutputPipe {
   /** For the other program; to be closed here once that program has inherited it. */

@@ -7,7 +7,7 @@ import { asByteString, isWithin, joinBytes, pathAbove, type ByteString } from '.
 import { fsPath, treePath } from '../base/tree-path.ts';
 import { errnoOf } from '../base/errors.ts';
 import { mountOf, mountTable, parseMounts, type Mount } from './mount-table.ts';
-import { whereItReallyLies } from './real-path.ts';
+import { whereItReallyLies } from './where-it-lies.ts';
 
 export interface NamedPlace {
   readonly path: string;

@@ -1,10 +1,12 @@
-/** Resolves the links in a path even when parts of it do not exist. */
+/** Whether something exists at a path, and where it lies once the links are resolved, even when parts of the path do not exist or do not answer. */
 import { lstatSync, readlinkSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { isUtf8, type ByteString } from '../base/byte-path.ts';
+import { type ByteString, isUtf8 } from '../base/byte-path.ts';
+import { errnoOf } from '../base/errors.ts';
 import { pathText, treePath } from '../base/tree-path.ts';
 import { realPath } from '../base/typed-path.ts';
-import { errnoOf } from '../base/errors.ts';
+import { touchFar } from './far-answer.ts';
 import { farPlaceOf } from './far-mounts.ts';
 
 /** The most links in a row that are followed; a path with more leads nowhere. */
@@ -55,5 +57,54 @@ function linkAt(path: string): string | undefined {
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
+  }
+}
+
+/** Milliseconds to wait for one of Holdfast's own places; callers wait for this. */
+const PATIENCE_MS = 5_000;
+
+export interface RealPath {
+  readonly path: string;
+  /** False where its file system fails or does not answer. */
+  readonly answers: boolean;
+}
+
+/**
+ * The path with links resolved, as far as possible where its file system fails or does not answer. Undefined where
+ * nothing exists.
+ */
+export async function whereItReallyLies(path: string, signal: AbortSignal): Promise<RealPath | undefined> {
+  const far = farPlaceOf(treePath(path));
+  if (far !== undefined) {
+    const answer = await touchFar(far.path, signal, { mount: far.mount, patienceMs: PATIENCE_MS });
+    if (answer === 'unanswered') return { path: pathText(far.path), answers: false };
+  }
+  try {
+    return { path: realPath(path), answers: true };
+  } catch (error) {
+    const code = errnoOf(error);
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? undefined : { path: pathText(far?.path ?? treePath(path)), answers: false };
+  }
+}
+
+/** @throws the system's error for a path that cannot be examined */
+export async function isThere(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** True also for a path that cannot be examined: whatever opens it reports the error. */
+export async function mayBeThere(path: string): Promise<boolean> {
+  try {
+    return await isThere(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return true;
   }
 }

@@ -3,14 +3,11 @@
  * capabilities and labels (`security.*`) and, for root, `trusted.*`. On a file system without attributes the list is
  * empty; where `native` is null all lists are empty and writing throws ENOTSUP.
  */
-
-import { existsSync, constants as fsConstants } from 'node:fs';
+import { constants as fsConstants, existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
-import { cStringWriter } from './c-string.ts';
-import { libc, type Libc, type Memory } from './libc.ts';
+import { cStringWriter, libc, type Libc, type Memory, systemError } from './libc.ts';
 import { native, type Native } from './native.ts';
-import { systemError } from './system-error.ts';
 import { bindXattrCalls, type XattrCalls } from './xattr-calls.ts';
 
 /** A path, an open descriptor, or a name in an open directory. A link in the last part is not followed. */

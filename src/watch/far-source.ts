@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Clock } from '../base/clock.ts';
 import { isAbort, StateError } from '../base/errors.ts';
-import { pauseAfter } from '../base/periodic.ts';
+import { pauseAfter } from '../base/paced-work.ts';
 import { FAR_PATIENCE_MS } from '../system/far-answer.ts';
 import type { FarPoll, FarPollOrder } from './far-poll.ts';
 import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';

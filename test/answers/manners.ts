@@ -29,6 +29,9 @@ export interface Manner {
   readonly bound: number;
 }
 
+/** All that a command reads of a repository. */
+const READING: readonly Subject[] = ['list', 'look', 'object', 'pack'];
+
 /** What is read at most comes within seconds. */
 const AT_ONCE = 10;
 /** A call on which nothing moves for a minute has failed; nobody answers within some four minutes, and one call more. */
@@ -74,6 +77,16 @@ function lines(asked: Asked, speech: Speech): () => Buffer {
 }
 
 const noise = Buffer.alloc(PIECE, 'holdfast');
+/** Header lines without an end. */
+const FILLER = Buffer.from('X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1_024));
+
+/** Speaks on the connection itself, as Node writes no such answers. */
+function bare(speak: (socket: Socket, asked: Asked, speech: Speech) => void): Manner['by'] {
+  return (speech) =>
+    (asked, { socket }) => {
+      if (socket !== null) speak(socket, asked, speech);
+    };
+}
 
 export const MANNERS: Readonly<Record<string, Manner>> = {
   'list-body': {
@@ -171,7 +184,7 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
     },
   },
   'refusal-body': {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: AT_ONCE,
     by: (speech) => (_asked, response) => {
       response.writeHead(403, { ...speech.headers, 'Content-Type': speech.type });
@@ -235,59 +248,45 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
     },
   },
   header: {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: AT_ONCE,
-    by:
-      () =>
-      (_asked, { socket }) => {
-        if (socket === null) return;
-        socket.write('HTTP/1.1 200 OK\r\n');
-        const line = Buffer.from('X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1_024));
-        pour(socket, () => line);
-      },
+    by: bare((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      pour(socket, () => FILLER);
+    }),
   },
   information: {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: SILENT,
-    by:
-      () =>
-      (_asked, { socket }) => {
-        if (socket === null) return;
-        const line = Buffer.from('HTTP/1.1 102 Processing\r\nX-Filler: aaaaaaaa\r\n\r\n'.repeat(200));
-        pour(socket, () => line);
-      },
+    by: bare((socket) => {
+      const line = Buffer.from('HTTP/1.1 102 Processing\r\nX-Filler: aaaaaaaa\r\n\r\n'.repeat(200));
+      pour(socket, () => line);
+    }),
   },
   'chunk-extension': {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: AT_ONCE,
-    by:
-      () =>
-      (_asked, { socket }) => {
-        if (socket === null) return;
-        socket.write(
-          'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nx-amz-request-id: 1\r\nx-ms-request-id: 1\r\n\r\n1;',
-        );
-        pour(socket, () => noise);
-      },
+    by: bare((socket) => {
+      socket.write(
+        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nx-amz-request-id: 1\r\nx-ms-request-id: 1\r\n\r\n1;',
+      );
+      pour(socket, () => noise);
+    }),
   },
   trailer: {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: AT_ONCE,
-    by:
-      (speech) =>
-      (asked, { socket }) => {
-        if (socket === null) return;
-        const text = speech.begin + speech.object(asked, 1);
-        const head = `Transfer-Encoding: chunked\r\nContent-Type: ${speech.type}\r\nx-amz-request-id: 1\r\nx-ms-request-id: 1`;
-        socket.write(
-          `HTTP/1.1 ${speech.status} OK\r\n${head}\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n`,
-        );
-        const line = Buffer.from('X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1_024));
-        pour(socket, () => line);
-      },
+    by: bare((socket, asked, speech) => {
+      const text = speech.begin + speech.object(asked, 1);
+      const head = `Transfer-Encoding: chunked\r\nContent-Type: ${speech.type}\r\nx-amz-request-id: 1\r\nx-ms-request-id: 1`;
+      socket.write(
+        `HTTP/1.1 ${speech.status} OK\r\n${head}\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n`,
+      );
+      pour(socket, () => FILLER);
+    }),
   },
   drip: {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: SILENT,
     by: (speech) => (_asked, response) => {
       head(speech, response);
@@ -296,23 +295,20 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
     },
   },
   'header-drip': {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: SILENT,
-    by:
-      () =>
-      (_asked, { socket }) => {
-        if (socket === null) return;
-        socket.write('HTTP/1.1 200 OK\r\n');
-        drip(socket, 'X-F: a\r\n', 1_000);
-      },
+    by: bare((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      drip(socket, 'X-F: a\r\n', 1_000);
+    }),
   },
-  silent: { on: ['list', 'look', 'object', 'pack', 'other'], bound: SILENT, by: () => () => {} },
+  silent: { on: [...READING, 'other'], bound: SILENT, by: () => () => {} },
   'list-silent': { on: ['list'], bound: SILENT, by: () => () => {} },
   'object-silent': { on: ['object'], bound: SILENT, by: () => () => {} },
   'pack-silent': { on: ['pack'], bound: SILENT, by: () => () => {} },
   'put-silent': { on: ['other'], bound: SILENT, by: () => () => {} },
   half: {
-    on: ['list', 'look', 'object', 'pack'],
+    on: READING,
     bound: SILENT,
     by: (speech) => (asked, response) => {
       head(speech, response, { 'Content-Length': '5000' });
@@ -320,12 +316,12 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
     },
   },
   503: {
-    on: ['list', 'look', 'object', 'pack', 'other'],
+    on: [...READING, 'other'],
     bound: REFUSING,
     by: () => refuse(503, 'SlowDown'),
   },
   429: {
-    on: ['list', 'look', 'object', 'pack', 'other'],
+    on: [...READING, 'other'],
     bound: REFUSING,
     by: () => refuse(429, 'TooManyRequests'),
   },

@@ -1,8 +1,11 @@
 /** What others store in the name of a host changes nothing of what is done with its own snapshots. */
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { chooseParent } from '../../src/archiver/before/parent.ts';
-import { lacksFiles } from '../../src/repository/lacks-files.ts';
-import { planForgetting, type ForgettingPlan } from '../../src/repository/retention/forgetting.ts';
+import {
+  type ForgettingPlan,
+  lacksFiles,
+  planForgetting,
+} from '../../src/repository/retention/forgetting.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { storedBy } from './judged.ts';
 import { Broken } from './promises.ts';

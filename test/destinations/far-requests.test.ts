@@ -13,7 +13,7 @@ import { openRcloneDestination } from '../../src/destination/rclone/rclone.ts';
 import { openSftpDestination } from '../../src/destination/sftp/sftp.ts';
 import { openWebdavDestination } from '../../src/destination/webdav/webdav.ts';
 import type { LookExtent } from '../../src/repository/first-look.ts';
-import { openRepository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { startNginx } from '../servers/nginx.ts';
 import { startOpenSsh } from '../servers/open-ssh.ts';

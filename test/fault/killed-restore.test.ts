@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { UNFINISHED_FILE } from '../../src/restorer/target/target-directory.ts';
-import { processStart } from '../../src/system/process-start.ts';
+import { processStart } from '../../src/system/process-identity.ts';
 import { DEAD, temporaryNameOf } from '../support/restore-remains.ts';
 import { compareTrees, shownDifference } from '../support/compare-trees.ts';
 import { openRestoreSite, type RestoreSite } from '../support/restore-site.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { createRepository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
 import { startOrSkip } from '../servers/unavailable.ts';
 import {
   hostileSnapshot,

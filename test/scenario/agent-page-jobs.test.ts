@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { JobLog } from '../../src/api/schemas/job.ts';
-import { Drill } from '../../src/api/schemas/operation.ts';
+import { Drill } from '../../src/api/schemas/job.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
 import { Alarms, AnyJob } from '../../src/api/schemas/page/jobs.ts';
 import { PageOf } from '../../src/api/framework/route.ts';

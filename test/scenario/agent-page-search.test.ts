@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { ListingOf } from '../../src/api/framework/route.ts';
-import { File } from '../../src/api/schemas/file.ts';
+import { File } from '../../src/api/schemas/snapshot.ts';
 import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage } from '../support/daemon-page.ts';

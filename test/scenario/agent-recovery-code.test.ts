@@ -8,7 +8,7 @@ import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { formatRecoveryCode } from '../../src/codec/recovery-code.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { createRepository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
 import { eventually, openDaemonSite } from '../support/daemon-site.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { tinyBackup } from '../support/tiny-archiver.ts';

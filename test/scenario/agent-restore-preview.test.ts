@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, utimesSync, writeFileSync
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RestorePreview } from '../../src/api/schemas/page/jobs.ts';
-import { Restore } from '../../src/api/schemas/restore.ts';
+import { Restore } from '../../src/api/schemas/job.ts';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
 import { openPage, type DaemonPage } from '../support/daemon-page.ts';
 

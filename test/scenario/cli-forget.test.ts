@@ -7,7 +7,7 @@ import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { jobTags } from '../../src/base/job-tag.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { openRepository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
 import { jsonLines, openPlace, PASSPHRASE, type Place } from '../support/cli.ts';
 import { never, requestFor } from '../support/engine.ts';
 

@@ -11,7 +11,8 @@ import { copySnapshots, missingIn, type CopyObserver, type CopySummary } from '.
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { check } from '../../src/repository/check/check.ts';
 import { SILENT_CHECK } from '../../src/repository/check/check-report.ts';
-import { createRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { snapshotDifferences } from '../support/compare-snapshot.ts';
 import { entryOf, never, openEngine, type Engine } from '../support/engine.ts';

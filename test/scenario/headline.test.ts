@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
-import { statusLines } from '../../src/cli/agent/status-text.ts';
+import { statusLines } from '../../src/cli/agent/status.ts';
 import { createStyles } from '../../src/cli/terminal/terminal.ts';
 import type { FullStatus } from '../../src/jobs/agent.ts';
 import { protectionOf } from '../../src/jobs/protection.ts';

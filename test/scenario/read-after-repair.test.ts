@@ -17,7 +17,8 @@ import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
 import { check } from '../../src/repository/check/check.ts';
 import { SILENT_CHECK } from '../../src/repository/check/check-report.ts';
-import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { never } from '../support/engine.ts';
 import {

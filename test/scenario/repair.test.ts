@@ -10,7 +10,8 @@ import { repairFrom, type RepairSummary } from '../../src/copier/repair.ts';
 import { createMemoryDestination } from '../../src/destination/memory.ts';
 import { check } from '../../src/repository/check/check.ts';
 import { SILENT_CHECK, type CheckReport } from '../../src/repository/check/check-report.ts';
-import { createRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';
 

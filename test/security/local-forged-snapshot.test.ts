@@ -14,7 +14,7 @@ import { snapshotOfJob } from '../../src/engine/job-parts.ts';
 import { planForgetting } from '../../src/repository/retention/forgetting.ts';
 import { rewriteSnapshot } from '../../src/repository/renew/replace-snapshot.ts';
 import { resolveNamed } from '../../src/repository/resolve-snapshot.ts';
-import { haveAllVanished } from '../../src/repository/contents/vanished.ts';
+import { haveAllVanished } from '../../src/repository/chains/lost-records.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { bytesOfText } from '../../src/base/byte-path.ts';
 import { never, openEngine, type Engine } from '../support/engine.ts';

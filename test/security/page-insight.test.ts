@@ -1,8 +1,8 @@
 /** Overview, jobs, alarms and previews: for the page that is signed in, and for nobody else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { OpenAlarm } from '../../src/api/page/alarm-routes.ts';
+import type { OpenAlarm } from '../../src/api/page/insight-routes.ts';
 import { ListingOf, PageOf } from '../../src/api/framework/route.ts';
-import { File } from '../../src/api/schemas/file.ts';
+import { File } from '../../src/api/schemas/snapshot.ts';
 import { Entries } from '../../src/api/schemas/page/entries.ts';
 import { JobLog } from '../../src/api/schemas/job.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';

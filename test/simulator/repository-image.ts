@@ -1,6 +1,6 @@
 /** The empty repository with which every simulation begins, made once a process. */
 import type { Secret } from '../../src/repository/slots/key-slots.ts';
-import { createRepository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
 import { directDestination } from './direct-destination.ts';
 import { Machine } from './machine.ts';
 import { enterSimulation } from './process-hooks.ts';

@@ -1,7 +1,8 @@
 /** Plays a plan: machines that back up, forget and prune, what befalls them, and whether everything promised holds. */
 import { SILENT_CHECK } from '../../src/repository/check/check-report.ts';
 import { check } from '../../src/repository/check/check.ts';
-import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { directDestination } from './direct-destination.ts';
 import { Disk } from './disk.ts';
 import { excuseFor } from './excuse.ts';

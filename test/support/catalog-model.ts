@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { asByteString, joinBytes, textOfBytes, type ByteString } from '../../src/base/byte-path.ts';
 import { diffSnapshots } from '../../src/browse/diff.ts';
-import { contentDiffers } from '../../src/browse/entry-comparison.ts';
+import { contentDiffers } from '../../src/browse/entries.ts';
 import { walkTree } from '../../src/browse/list.ts';
 import { shareNamespace, type SnapshotTrees } from '../../src/browse/snapshot-trees.ts';
 import type { CatalogDatabase } from '../../src/catalog/tables/catalog-database.ts';

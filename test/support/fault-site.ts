@@ -21,7 +21,8 @@ import { openS3Destination, type S3Options } from '../../src/destination/s3/s3.t
 import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-report.ts';
 import { check } from '../../src/repository/check/check.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune/prune.ts';
-import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { restore } from '../../src/restorer/restore.ts';
 import { SILENT_RESTORE } from '../../src/restorer/request/request.ts';

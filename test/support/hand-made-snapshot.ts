@@ -25,7 +25,8 @@ import type {
 } from '../../src/format/tree.ts';
 import { packKey } from '../../src/repository/objects/listing.ts';
 import { PackWriter } from '../../src/repository/packs/pack-writer.ts';
-import { createRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { commitSnapshot, type Snapshot } from '../../src/repository/snapshots.ts';
 
 /** An entry without its name, which is its key in the directory. Names are byte strings. */

@@ -33,7 +33,8 @@ import { newLeaseRecord, putLease } from '../../src/repository/lease-objects.ts'
 import { acquirePruneLease } from '../../src/repository/take-lease.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune/prune.ts';
 import { putConfig } from '../../src/repository/configuration.ts';
-import { createRepository, openRepository, type Repository } from '../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { forgetSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { TreeReader } from '../../src/repository/contents/tree-reader.ts';
 import { native } from '../../src/system/native.ts';

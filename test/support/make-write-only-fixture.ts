@@ -25,7 +25,7 @@ import { openLocalDestination } from '../../src/destination/local/local.ts';
 import type { Secret } from '../../src/repository/slots/key-slots.ts';
 import { addKey, removeKey, rotateKeys } from '../../src/repository/keys/keys.ts';
 import { SILENT_PRUNE, prune } from '../../src/repository/prune/prune.ts';
-import { createRepository, openRepository } from '../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../src/repository/opening.ts';
 import { forgetSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { backUpExample } from './fixture-backup.ts';
 import { writeFixture, type FixtureFacts } from './fixture-repositories.ts';

@@ -7,7 +7,7 @@ import { bytesOfText } from '../../src/base/byte-path.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { HoldfastError } from '../../src/base/errors.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { openRepository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
 import { listSnapshots } from '../../src/repository/snapshots.ts';
 import { SILENT_RESTORE, type OverwriteMode } from '../../src/restorer/request/request.ts';
 import { restore } from '../../src/restorer/restore.ts';

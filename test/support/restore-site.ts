@@ -14,7 +14,7 @@ import { archive } from '../../src/archiver/archive.ts';
 import { SILENT } from '../../src/archiver/report/observer.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { createRepository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
 import type { RestoreSummary } from '../../src/restorer/request/request.ts';
 import { never, requestFor } from './engine.ts';
 import { removeTree } from './remove-tree.ts';

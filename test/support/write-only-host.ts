@@ -10,7 +10,8 @@ import { openCached } from '../../src/cache/open.ts';
 import type { Destination } from '../../src/destination/destination.ts';
 import type { Secret } from '../../src/repository/slots/key-slots.ts';
 import { addKey } from '../../src/repository/keys/keys.ts';
-import { openRepository, type Repository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
+import type { Repository } from '../../src/repository/repository.ts';
 import { never, requestFor, type Engine } from './engine.ts';
 import type { ArchiveRequest } from '../../src/archiver/archive-request.ts';
 

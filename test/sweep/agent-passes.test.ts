@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { openRepository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import { snapshotDifferences } from '../support/compare-snapshot.ts';
 import { eventually } from '../support/daemon-site.ts';

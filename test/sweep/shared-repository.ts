@@ -7,7 +7,7 @@ import { SILENT } from '../../src/archiver/report/observer.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { SILENT_CHECK, type Finding } from '../../src/repository/check/check-report.ts';
 import { check } from '../../src/repository/check/check.ts';
-import { openRepository } from '../../src/repository/repository.ts';
+import { openRepository } from '../../src/repository/opening.ts';
 import type { Snapshot } from '../../src/repository/snapshots.ts';
 import { never, openEngine, requestFor, type Engine } from '../support/engine.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';

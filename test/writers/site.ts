@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../../src/base/clock.ts';
 import { openLocalDestination } from '../../src/destination/local/local.ts';
-import { createRepository } from '../../src/repository/repository.ts';
+import { createRepository } from '../../src/repository/opening.ts';
 import { seededRandom, type SeededRandom } from '../support/seeded-random.ts';
 import { makeCorpus, type CorpusScale } from '../sweep/corpus.ts';
 import { PASSPHRASE, type Place } from '../sweep/program.ts';

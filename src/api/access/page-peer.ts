@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { endianness } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
-import { pauseAfter } from '../../base/periodic.ts';
+import { pauseAfter } from '../../base/paced-work.ts';
 
 export type PeerAddress = Pick<Socket, 'remoteAddress' | 'remotePort' | 'localAddress' | 'localPort'>;
 

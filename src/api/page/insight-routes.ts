@@ -2,17 +2,20 @@
  * What the page shows beyond the Desktop API: protection status, all jobs, alarms, previews of restores, a search,
  * directories.
  */
-import type { ResourceParts } from '../routes/resource-parts.ts';
+import type { Agent, FileItem, FilePage } from '../../jobs/agent.ts';
+import type { RestorePreview as Preview } from '../../jobs/job.ts';
 import { type ApiApp, listing, ListingOf, ListQuery } from '../framework/route.ts';
-import { alarmRoutes, type PageAlarms } from './alarm-routes.ts';
+import { presentFile } from '../presentation/snapshot.ts';
+import { timestamp } from '../presentation/values.ts';
+import { readRequiredPath } from '../routes/request-values.ts';
+import type { ResourceParts } from '../routes/resource-parts.ts';
+import { Entries, EntriesQuery, SEARCH_FILTERS } from '../schemas/page/entries.ts';
+import { type Alarm, Alarms, RestorePreview } from '../schemas/page/jobs.ts';
+import { File } from '../schemas/snapshot.ts';
+import { IdParams } from '../schemas/values.ts';
+import { ApiError } from '../wire/api-error.ts';
 import { pageJobRoutes } from './job-routes.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
-import { type RestorePreviewParts, restorePreviewRoutes } from './restore-preview-routes.ts';
-import type { FileItem, FilePage } from '../../jobs/agent.ts';
-import { presentFile } from '../presentation/snapshot.ts';
-import { readRequiredPath } from '../routes/request-values.ts';
-import { Entries, EntriesQuery, SEARCH_FILTERS } from '../schemas/page/entries.ts';
-import { File } from '../schemas/file.ts';
 
 /** The parts of the agent that only the page uses. */
 export interface PageInsight extends Pick<RestorePreviewParts, 'previewOf'>, SearchParts, EntriesParts {
@@ -92,4 +95,95 @@ function searchRoutes(app: ApiApp, { search }: SearchParts): void {
       return listing(found.items.map(presentFile), { ...found, next });
     },
   );
+}
+
+export interface OpenAlarm {
+  readonly id: string;
+  readonly kind: Alarm['kind'];
+  /** Path of the source. */
+  readonly source: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly text: string;
+  readonly facts: Readonly<Record<string, number | string>>;
+  /** The last snapshot before the event; null or absent when there is none. */
+  readonly before?: { readonly snapshot: string } | null;
+}
+
+interface PageAlarms {
+  open(): readonly OpenAlarm[];
+  /** Acknowledges all open alarms, and returns them. */
+  acknowledge(): readonly OpenAlarm[];
+}
+
+/** Routes for alarms that nobody has acknowledged yet. */
+function alarmRoutes(app: ApiApp, alarms: PageAlarms): void {
+  app.get('/alarms', { schema: { response: { 200: Alarms } }, config: { scope: 'page' } }, async () =>
+    shownAlarm(alarms.open()),
+  );
+  app.post(
+    '/alarms/acknowledge',
+    { schema: { response: { 200: Alarms } }, config: { scope: 'page' } },
+    async () => shownAlarm(alarms.acknowledge()),
+  );
+}
+
+function shownAlarm(alarms: readonly OpenAlarm[]): Alarms {
+  return {
+    items: alarms.map(({ id, kind, source, at, text, facts, before }) => ({
+      id,
+      kind,
+      source,
+      at: timestamp(at),
+      text,
+      facts: { ...facts },
+      snapshot_before: before?.snapshot ?? null,
+    })),
+  };
+}
+
+interface RestorePreviewParts {
+  readonly agent: Pick<Agent, 'job'>;
+  /** The preview of a finished dry run, as long as it is kept. */
+  readonly previewOf: (jobId: string) => Preview | undefined;
+}
+
+/** Shows the effect of a restore on existing files, from its dry run. */
+function restorePreviewRoutes(app: ApiApp, { agent, previewOf }: RestorePreviewParts): void {
+  app.get(
+    '/restore-preview/:id',
+    { schema: { params: IdParams, response: { 200: RestorePreview } }, config: { scope: 'page' } },
+    async ({ params: { id } }) => {
+      const job = agent.job(id);
+      if (job === undefined || job.spec.type !== 'restore') {
+        throw new ApiError('RESTORE_NOT_FOUND', 'There is no restore with this id', {
+          hint: 'GET /restore lists those that there are.',
+        });
+      }
+      const preview = previewOf(id);
+      if (preview !== undefined) return shownPreview(preview);
+      if (!job.spec.options.dry_run) {
+        throw new ApiError('NOT_FOUND', 'This restore was no dry run, and only these have a preview', {
+          hint: 'Ask for the restore with the option dry_run first.',
+        });
+      }
+      throw new ApiError('NOT_FOUND', `There is no preview of this restore: it is ${job.status}`, {
+        hint: 'Wait for its end. Previews are kept for a while only: make a dry run again.',
+        details: { status: job.status },
+      });
+    },
+  );
+}
+
+function shownPreview(preview: Preview): RestorePreview {
+  return {
+    files_new: preview.filesNew,
+    files_overwritten: preview.filesOverwritten,
+    files_kept: preview.filesKept,
+    files_unchanged: preview.filesUnchanged,
+    files_deleted: preview.filesDeleted,
+    bytes: preview.bytes,
+    items: preview.items.map(({ path, what }) => ({ path, what })),
+    is_cut: preview.isCut,
+  };
 }

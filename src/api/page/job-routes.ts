@@ -7,8 +7,7 @@ import { jobLog, presentDrill, presentJob } from '../presentation/job.ts';
 import { readOptionalTime } from '../routes/request-values.ts';
 import type { ResourceParts } from '../routes/resource-parts.ts';
 import { type ApiApp, ListQuery, page, PageOf } from '../framework/route.ts';
-import { JobLog } from '../schemas/job.ts';
-import { Drill } from '../schemas/operation.ts';
+import { Drill, JobLog } from '../schemas/job.ts';
 import { ANY_JOB_FILTERS, AnyJob, DrillRequest } from '../schemas/page/jobs.ts';
 import { IdParams } from '../schemas/values.ts';
 

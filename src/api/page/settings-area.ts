@@ -1,13 +1,21 @@
 /** The routes of the page's settings, API access, account and support. */
+import type { Static } from '../../base/schema-type.ts';
+import { closingSignal, untilClosedOr } from '../connections/closing.ts';
 import type { ApiApp } from '../framework/route.ts';
+import { maybeTimestamp, timestamp } from '../presentation/values.ts';
+import { attachment } from '../routes/content-routes.ts';
+import {
+  About,
+  AgentLog,
+  AgentLogQuery,
+  WebdavOff,
+  WebdavSecret,
+  WebdavState,
+} from '../schemas/page/settings.ts';
+import type { Webdav } from '../webdav/webdav.ts';
 import { type AccountParts, accountRoutes } from './account-routes.ts';
 import { type CredentialParts, credentialRoutes } from './credential-routes.ts';
 import { type PreviewParts, previewRoutes } from './preview-routes.ts';
-import type { Static } from '../../base/schema-type.ts';
-import { attachment } from '../routes/content-routes.ts';
-import { closingSignal, untilClosedOr } from '../connections/closing.ts';
-import { timestamp } from '../presentation/values.ts';
-import { About, AgentLog, AgentLogQuery } from '../schemas/page/settings.ts';
 
 /** The parts of the agent that these routes use. */
 export type PageSettings = Omit<PreviewParts, 'settingsFile' | 'isFreshSecret'> &
@@ -54,5 +62,34 @@ function supportRoutes(app: ApiApp, { about, agentLog, diagnostics }: SupportPar
     reply.type(`${TEXT}; charset=utf-8`);
     reply.header('content-disposition', attachment(`holdfast-diagnostics-${day}.txt`));
     return text;
+  });
+}
+
+/**
+ * Turns the WebDAV folder of snapshots on and off, for the product's own page. Must be registered under the prefix of
+ * the page's routes.
+ */
+export function webdavRoutes(app: ApiApp, webdav: Pick<Webdav, 'status' | 'turnOn' | 'turnOff'>): void {
+  app.get(
+    '/webdav',
+    { config: { scope: 'page' }, schema: { response: { 200: WebdavState } } },
+    async (): Promise<WebdavState> => {
+      const { enabled, created_at: createdAt, address } = webdav.status();
+      return { enabled, created_at: maybeTimestamp(createdAt), address };
+    },
+  );
+
+  app.post(
+    '/webdav',
+    { config: { scope: 'page', idempotent: false }, schema: { response: { 200: WebdavSecret } } },
+    async () => {
+      const { address, user, password } = webdav.turnOn();
+      return { address, user, password };
+    },
+  );
+
+  app.delete('/webdav', { config: { scope: 'page' }, schema: { response: { 200: WebdavOff } } }, async () => {
+    webdav.turnOff();
+    return { enabled: false as const };
   });
 }

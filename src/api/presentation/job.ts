@@ -2,10 +2,7 @@
 import { BugError } from '../../base/errors.ts';
 import type { LogLine } from '../../jobs/agent.ts';
 import type { Job, JobError, JobProgress, JobType } from '../../jobs/job.ts';
-import type { Backup } from '../schemas/backup.ts';
-import type { JobFields, JobLog, Progress } from '../schemas/job.ts';
-import type { Check, Drill, Prune } from '../schemas/operation.ts';
-import type { Restore } from '../schemas/restore.ts';
+import type { Backup, Check, Drill, JobFields, JobLog, Progress, Prune, Restore } from '../schemas/job.ts';
 import { isErrorCode } from '../wire/error-codes.ts';
 import { maybeTimestamp, presentStoredBy, shownDestination, timestamp } from './values.ts';
 

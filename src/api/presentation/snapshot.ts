@@ -6,8 +6,7 @@ import type {
   SnapshotDrill,
   SnapshotSummary,
 } from '../../jobs/agent.ts';
-import type { File, FileVersion } from '../schemas/file.ts';
-import type { Snapshot, SnapshotChange } from '../schemas/snapshot.ts';
+import type { File, FileVersion, Snapshot, SnapshotChange } from '../schemas/snapshot.ts';
 import { presentStoredBy, shownDestination, timestamp } from './values.ts';
 
 export function presentSnapshot(summary: SnapshotSummary): Snapshot {

@@ -5,7 +5,7 @@ import { presentBackup } from '../presentation/job.ts';
 import { readPath } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { Backup, BackupRequest } from '../schemas/backup.ts';
+import { Backup, BackupRequest } from '../schemas/job.ts';
 
 const BACKUP: JobKind<Backup> = {
   type: 'backup',

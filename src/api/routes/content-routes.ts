@@ -5,7 +5,7 @@ import { readRange } from '../wire/headers.ts';
 import { readRequiredPath, readSnapshot, readStoredBy } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { ContentQuery } from '../schemas/file.ts';
+import { ContentQuery } from '../schemas/snapshot.ts';
 
 const BYTES = 'application/octet-stream';
 

@@ -10,7 +10,7 @@ import {
 } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { type ApiApp, ListingOf, ListQuery, PageOf, listing, page } from '../framework/route.ts';
-import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from '../schemas/file.ts';
+import { FILE_FILTERS, File, FileVersion, VERSION_FILTERS } from '../schemas/snapshot.ts';
 import { openPosition, sealPosition } from './snapshot-routes.ts';
 
 /** The list of files allows longer pages than other lists, because a person scrolls through it. */

@@ -16,7 +16,7 @@ import {
   PauseState,
   Prune,
   PruneRequest,
-} from '../schemas/operation.ts';
+} from '../schemas/job.ts';
 
 const CHECK: JobKind<Check> = {
   type: 'check',

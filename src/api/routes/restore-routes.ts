@@ -1,15 +1,21 @@
-import { asByteString, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
+import {
+  asByteString,
+  type ByteString,
+  isUtf8,
+  pathNames,
+  pathOf,
+  textOfBytes,
+} from '../../base/byte-path.ts';
 import type { Agent, SnapshotSummary } from '../../jobs/agent.ts';
 import type { RestoreSpec } from '../../jobs/job.ts';
 import { ApiError } from '../wire/api-error.ts';
-import { type JobKind, answersNewJobs, jobRoutes } from './job-routes.ts';
+import { answersNewJobs, type JobKind, jobRoutes } from './job-routes.ts';
 import { presentRestore } from '../presentation/job.ts';
 import { badField, readPath, readPathB64, readSource, readStoredBy, readTime } from './request-values.ts';
 import type { ResourceParts } from './resource-parts.ts';
 import { checkInPlace, checkTarget, invalidTarget } from './restore-target.ts';
 import type { ApiApp } from '../framework/route.ts';
-import { RESTORE_DEFAULTS, Restore, RestoreRequest } from '../schemas/restore.ts';
+import { Restore, RESTORE_DEFAULTS, RestoreRequest } from '../schemas/job.ts';
 
 const RESTORE: JobKind<Restore> = {
   type: 'restore',

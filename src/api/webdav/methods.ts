@@ -3,10 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ByteString } from '../../base/byte-path.ts';
 import { ApiError } from '../wire/api-error.ts';
 import type { Admission } from './admission.ts';
-import { conditionalRange, conditionOutcome } from './conditions.ts';
+import { conditionalRange, conditionOutcome, send, sendText } from './reply.ts';
 import { httpDate, multistatus } from './multistatus.ts';
 import { parsePropfind } from './propfind-body.ts';
-import { send, sendText } from './reply.ts';
 import { ALLOWED, answerOptions } from './server-root.ts';
 import type { FoundFile, SnapshotTree } from './tree.ts';
 

@@ -3,17 +3,17 @@
  * with one time for all files) new content of the same size and mtime looks like the old, so files there are always read.
  */
 import { constants, statfsSync } from 'node:fs';
-import { joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
-import { fsPath } from '../../base/tree-path.ts';
+import { type ByteString, joinBytes, pathAbove } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
+import { fsPath } from '../../base/tree-path.ts';
+import { shownPath } from '../../exclude/decision.ts';
+import type { EntryStat } from '../../system/entry-stat.ts';
 import { layersOf, mountOf, mountTable, parseMounts } from '../../system/mount-table.ts';
 import { O_PATH } from '../../system/platform.ts';
-import { shownPath } from '../../exclude/decision.ts';
 import type { ArchiveObserver } from '../report/observer.ts';
-import { KEEP_INODES } from '../source/same-entry.ts';
 import { closeSource, openSource } from '../source/open.ts';
+import { KEEP_INODES } from '../source/same-entry.ts';
 import { kindOf, openDirectory } from '../source/stat.ts';
-import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** The statfs(2) types that keep no ctime and show another time in its place, and of images, which are replaced as a whole. */
 const KEEP_NONE: ReadonlySet<number> = new Set([
@@ -194,4 +194,27 @@ function orNothing<T>(look: () => T): T | undefined {
     if (errnoOf(error) === undefined) throw error;
     return undefined;
   }
+}
+
+/** Nanoseconds for which the clock of a file system may stand still, with a margin. */
+const TICK_NS = 20_000_000n;
+const SECOND_NS = 1_000_000_000n;
+/** Some file systems keep whole seconds only (ext3, HFS+, SFTP), and FAT only even ones. */
+const COARSEST_NS = 2n * SECOND_NS;
+
+/**
+ * False when a change since the run began may have left the entry with this very ctime, so that it has to be looked at again.
+ */
+export type IsSettled = (ctimeNs: bigint) => boolean;
+
+/**
+ * Decides which entries have a ctime that would show any change since a run began. A change after the run began has a
+ * ctime that is rounded down to the last tick. A ctime of whole seconds may be finer and whole only by chance, but
+ * looking at such an entry again costs little.
+ * @param startedMs when the run began, milliseconds since 1970
+ */
+export function settledBefore(startedMs: number): IsSettled {
+  const beforeNs = BigInt(startedMs) * 1_000_000n - TICK_NS;
+  const coarseBeforeNs = beforeNs - COARSEST_NS;
+  return (ctimeNs) => ctimeNs < coarseBeforeNs || (ctimeNs < beforeNs && ctimeNs % SECOND_NS !== 0n);
 }

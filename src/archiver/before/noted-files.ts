@@ -9,8 +9,7 @@ import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import type { ChunkTable } from '../../repository/packs/chunk-table.ts';
 import { FileDigests, type NotedContent } from '../../repository/ledger.ts';
 import type { Repository } from '../../repository/repository.ts';
-import type { CtimeTrust } from './ctime-trust.ts';
-import { settledBefore, type IsSettled } from './settled.ts';
+import { type CtimeTrust, type IsSettled, settledBefore } from './ctime-trust.ts';
 import { storedNumber } from '../source/stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 

@@ -1,17 +1,20 @@
 import type { ByteString } from '../../base/byte-path.ts';
+import { isNarrowed } from '../../base/job-tag.ts';
 import { isFull } from '../../base/stored-by.ts';
+import { refuseReading } from '../../codec/keys.ts';
+import type { SnapshotRecord } from '../../format/records.ts';
 import type { DirectoryEntry, Entry, FileEntry } from '../../format/tree.ts';
-import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { packOfError } from '../../repository/check/damaged-packs.ts';
-import { damageTo } from '../../repository/objects/lost-object.ts';
-import type { Snapshot } from '../../repository/snapshots.ts';
+import type { ChunkIndex, IndexSource } from '../../repository/chunk-index.ts';
 import { treeBudget } from '../../repository/contents/tree-bounds.ts';
-import type { TreeReader } from '../../repository/contents/tree-reader.ts';
-import type { CtimeTrust } from './ctime-trust.ts';
-import { isLesser } from './lesser-snapshot.ts';
-import { settledBefore, type IsSettled } from './settled.ts';
-import { mayHaveMoreXattrs } from '../source/xattrs.ts';
+import { TreeReader } from '../../repository/contents/tree-reader.ts';
+import { damageTo } from '../../repository/objects/lost-object.ts';
+import type { Repository } from '../../repository/repository.ts';
+import { resolveSnapshot } from '../../repository/resolve-snapshot.ts';
+import type { Snapshot, SnapshotList } from '../../repository/snapshots.ts';
 import type { Tally } from '../report/tally.ts';
+import { mayHaveMoreXattrs } from '../source/xattrs.ts';
+import { type CtimeTrust, type IsSettled, settledBefore } from './ctime-trust.ts';
 
 /** The snapshot that a run compares the source with. */
 export interface Parent {
@@ -31,7 +34,7 @@ export interface Parent {
 }
 
 /** @param user the user of this run, as snapshots name users */
-export function parentOf(
+function parentOf(
   snapshot: Snapshot,
   { reader, index, ctimes }: Pick<Parent, 'reader' | 'index' | 'ctimes'>,
   user: string,
@@ -159,4 +162,58 @@ function requireUnreadable({ index, onDamage }: Parent, error: unknown): void {
 function hasAll({ table }: ChunkIndex, ids: Buffer): boolean {
   for (let at = 0; at < ids.length; at += 24) if (table.slotOf(ids, at) < 0) return false;
   return true;
+}
+
+/**
+ * Recognises snapshots that hold less than their sources did, so that they do not tell what the sources were like. True
+ * for a snapshot made with exclude rules of the request's own, or one without files because they could not be read.
+ */
+export function isLesser({
+  record: { tags, status, counts },
+}: {
+  readonly record: Pick<SnapshotRecord, 'tags' | 'status' | 'counts'>;
+}): boolean {
+  return isNarrowed(tags) || (status === 'partial' && counts.files === 0);
+}
+
+/** Compare with this snapshot; `auto` is the newest one of the same host and paths, `none` reads everything. */
+export type ParentChoice = 'auto' | 'none' | { readonly snapshot: string };
+
+/** What a parent snapshot has to match. */
+export interface ParentWish {
+  readonly repository: Repository;
+  readonly parent: ParentChoice;
+  readonly sources: readonly ByteString[];
+  readonly host: string;
+  readonly user: string;
+  readonly plain: boolean;
+  readonly isolated: boolean;
+}
+
+export interface Comparable extends Pick<Parent, 'index' | 'ctimes'> {
+  /** Where its trees are read from. May include packs that nothing new is to rely on. */
+  readonly readable?: IndexSource;
+}
+
+/**
+ * Finds the snapshot that a run compares the sources with. Undefined when there is no snapshot that entries may be
+ * taken over from.
+ * @throws {RepositoryError} when a snapshot is named that does not exist, or that may not be read with this key
+ */
+export function findParent(
+  wish: ParentWish,
+  snapshots: SnapshotList,
+  { index, readable = index, ctimes }: Comparable,
+): Parent | undefined {
+  const { repository, parent, plain, isolated, host, sources, user } = wish;
+  if (repository.isWriteOnly && typeof parent === 'object') throw refuseReading();
+  if (parent === 'none' || isolated || repository.isWriteOnly) return undefined;
+  const snapshot =
+    parent === 'auto'
+      ? chooseParent(snapshots.live, { host, paths: sources, plain, kind: 'files' })
+      : resolveSnapshot(snapshots.live, parent.snapshot);
+  if (snapshot === undefined || snapshot.record.plain !== plain || snapshot.record.salt !== undefined)
+    return undefined;
+  const reader = new TreeReader(repository, readable, { plain });
+  return parentOf(snapshot, { reader, index, ctimes }, user);
 }

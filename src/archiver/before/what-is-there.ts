@@ -1,6 +1,9 @@
-import type { ChunkIndex } from '../../repository/chunk-index.ts';
+import type { ChunkIndex, KnownPack } from '../../repository/chunk-index.ts';
 import { loadForWriting } from '../../repository/contents/index-for.ts';
-import { loadLedger } from '../../repository/ledger.ts';
+import { CIPHER_GCM } from '../../format/header.ts';
+import type { NotedPack } from '../../repository/ledger.ts';
+import { listNamed } from '../../repository/objects/listing.ts';
+import { ChunkTable } from '../../repository/packs/chunk-table.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { listSnapshots, type SnapshotList } from '../../repository/snapshots.ts';
 import { readTombstones } from '../../repository/tombstones.ts';
@@ -25,4 +28,46 @@ export async function whatIsThere(
   const { packs: marked } = snapshots.tombstones;
   const index = await loadForWriting(repository, new Set([...marked, ...damaged]), signal);
   return { snapshots, index };
+}
+
+/** Bytes of a chunk id that are noted. */
+const SHORT_ID = 16;
+
+/**
+ * An index of the chunks that this machine has stored, limited to packs that the current listing shows; it replaces the
+ * index objects.
+ * @param without packs to treat as absent, because they are about to be deleted
+ */
+async function loadLedger(
+  { destination, ledger }: Repository,
+  without: ReadonlySet<string>,
+  signal: AbortSignal,
+): Promise<ChunkIndex> {
+  const listed = await listNamed(destination, 'packs/', signal);
+  const noted: NotedPack[] = [];
+  const gone: string[] = [];
+  for (const pack of ledger.packs()) {
+    if (listed.get(pack.name)?.size !== pack.length) gone.push(pack.name);
+    else if (!without.has(pack.name)) noted.push(pack);
+  }
+  ledger.dropPacks(gone);
+  const chunks = noted.reduce((sum, { ids }) => sum + ids.length / SHORT_ID, 0);
+  const table = ChunkTable.create(chunks, noted.length);
+  const packs: KnownPack[] = [];
+  for (const { name, kind, length, ids } of noted) {
+    for (let at = 0; at < ids.length; at += SHORT_ID)
+      table.add(ids, at, { pack: packs.length, segment: 0, offset: 0, length: 0 });
+    const unread = { generation: 0, salt: Buffer.alloc(0), sealedBy: 0, segments: new Uint32Array() };
+    packs.push({ name, kind, cipher: CIPHER_GCM, length, ...unread });
+  }
+  return {
+    packs,
+    table,
+    chunks,
+    damaged: [],
+    indexNames: [],
+    uncovered: [],
+    missing: [],
+    leftOut: new Set(),
+  };
 }

@@ -10,7 +10,7 @@ import {
   type TaskExtras,
 } from './messages.ts';
 import { PoolClosed } from './pack-buffers.ts';
-import { timeAt } from '../source/time-columns.ts';
+import { timeAt } from '../source/stat.ts';
 
 /** Reads the files of a batch, in a worker thread or in the thread of the walk. */
 export class BatchReader {

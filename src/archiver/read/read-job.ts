@@ -6,7 +6,7 @@ import {
   type StatFacts,
   type TaskExtras,
 } from './messages.ts';
-import { putTime, timeColumns } from '../source/time-columns.ts';
+import { putTime, timeColumns } from '../source/stat.ts';
 
 /** A file, or a span of a large one, waiting to be read. */
 export interface ReadJob {

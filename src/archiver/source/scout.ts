@@ -1,8 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { type ByteString, joinBytes } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import { kindOf, openDirectory, statPath, type ListedDirectory } from './stat.ts';
-import { putTime, timeAt, timeColumns } from './time-columns.ts';
+import {
+  kindOf,
+  type ListedDirectory,
+  openDirectory,
+  putTime,
+  statPath,
+  timeAt,
+  timeColumns,
+} from './stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** The number of entries held at most, at about 170 bytes each. */

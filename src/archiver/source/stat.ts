@@ -1,14 +1,14 @@
-import { constants, lstatSync, readdirSync, type BigIntStats } from 'node:fs';
-import { asByteString, joinBytes, type ByteString } from '../../base/byte-path.ts';
-import { fsPath, isAboveDrives } from '../../base/tree-path.ts';
+import { type BigIntStats, constants, lstatSync, readdirSync } from 'node:fs';
+import { asByteString, type ByteString, joinBytes } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
+import { fsPath, isAboveDrives } from '../../base/tree-path.ts';
 import { splitDeviceNumber } from '../../system/device-number.ts';
+import { ABOVE_DRIVES, type EntryStat } from '../../system/entry-stat.ts';
 import { native, type Native } from '../../system/native.ts';
 import { O_PATH } from '../../system/platform.ts';
 import { hungMounts, refuseHung } from './hung-mounts.ts';
-import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 import { closeSource, fromItsDirectory, isLongPath, openSource } from './open.ts';
-import { ABOVE_DRIVES, type EntryStat } from '../../system/entry-stat.ts';
+import { isSameOrAsOpen, replacedError } from './same-entry.ts';
 
 /** A directory's names in byte order, and a way to look at each: by descriptor where the system allows it. */
 export interface ListedDirectory {
@@ -206,4 +206,23 @@ const KINDS: Readonly<Record<number, SourceKind>> = {
 /** Undefined for kinds that the format does not know (doors, ports). */
 export function kindOf(stat: Pick<EntryStat, 'mode'>): SourceKind | undefined {
   return KINDS[stat.mode & TYPE_MASK];
+}
+
+/**
+ * Times in columns, two numbers each (seconds, nanoseconds): 64 bits of nanoseconds only cover 1677 to 2262, and file
+ * systems have times outside that range.
+ */
+const NS_PER_SECOND = 1_000_000_000n;
+
+export function timeColumns(times: number): BigInt64Array<ArrayBuffer> {
+  return new BigInt64Array(times * 2);
+}
+
+export function putTime(columns: BigInt64Array, i: number, ns: bigint): void {
+  columns[i * 2] = ns / NS_PER_SECOND;
+  columns[i * 2 + 1] = ns % NS_PER_SECOND;
+}
+
+export function timeAt(columns: BigInt64Array, i: number): bigint {
+  return (columns[i * 2] ?? 0n) * NS_PER_SECOND + (columns[i * 2 + 1] ?? 0n);
 }

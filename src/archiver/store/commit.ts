@@ -2,7 +2,7 @@ import { DestinationError, RepositoryError } from '../../base/errors.ts';
 import { holdfastElsewhere } from '../../base/holdfast-command.ts';
 import { listNamed, packKey } from '../../repository/objects/listing.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
-import { commitWindowMs } from '../../repository/commit-window.ts';
+import { commitWindowMs } from '../../repository/lease-objects.ts';
 import type { Lease } from '../../repository/lease.ts';
 import type { Repository } from '../../repository/repository.ts';
 import {

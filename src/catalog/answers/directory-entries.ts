@@ -2,8 +2,7 @@
  * Lists the entries of a directory of one snapshot from any place of their order on, so that scrolling far down need
  * not fetch all that comes before. The order of the last directory is remembered, at four bytes for each entry.
  */
-import { joinBytes } from '../../base/byte-path.ts';
-import { pathOf } from '../../base/path-names.ts';
+import { joinBytes, pathOf } from '../../base/byte-path.ts';
 import type { FileItem } from '../../jobs/agent.ts';
 import { fileItem, type Hit } from './hits.ts';
 import { notThere } from './file-list.ts';

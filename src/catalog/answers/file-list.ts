@@ -8,9 +8,8 @@
  * Matches are found in the blocks of names first, in a time that does not depend on their number. So the worst case is
  * one pass over an index.
  */
-import type { ByteString } from '../../base/byte-path.ts';
+import { type ByteString, pathNames, pathOf } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
 import type { AskedPaths, FileItem, FilePage, FileQuery } from '../../jobs/agent.ts';
 import { compare, type Cursor, decodeCursor, encodeCursor, type InOrder, invalid } from './list-order.ts';
 import { fileItem, type Hit } from './hits.ts';

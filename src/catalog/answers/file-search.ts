@@ -2,8 +2,7 @@
  * Searches all snapshots together. Every path that any of them has or had is listed once, in its newest version. Paths
  * come in the order in which they were taken in, which within one backup is that of the tree.
  */
-import { type ByteString, joinBytes } from '../../base/byte-path.ts';
-import { pathNames } from '../../base/path-names.ts';
+import { type ByteString, joinBytes, pathNames } from '../../base/byte-path.ts';
 import type { FileItem } from '../../jobs/agent.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { decodeCursor, encodeCursor } from './list-order.ts';

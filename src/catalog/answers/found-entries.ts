@@ -1,14 +1,13 @@
 /** Yields the entries that may be in a list, in its order. */
-import { joinBytes, type ByteString } from '../../base/byte-path.ts';
-import { pathNames } from '../../base/path-names.ts';
+import { type ByteString, joinBytes, pathNames } from '../../base/byte-path.ts';
 import type { FileQuery } from '../../jobs/agent.ts';
 import { batches, type Hit } from './hits.ts';
 import type { InOrder } from './list-order.ts';
-import { selectNodes, type ListSource, type Scope, type Search, type Selection } from './list-search.ts';
-import { TOP, type DatabaseSort, type OrderRequest, type Ordered } from './orders.ts';
+import { type ListSource, type Scope, type Search, type Selection, selectNodes } from './list-search.ts';
+import { type DatabaseSort, type Ordered, type OrderRequest, TOP } from './orders.ts';
 import type { Places } from './places.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
-import { nameOf, walkOrder, walkTree, type PathHit, type WalkGuide } from './tree-walk.ts';
+import { nameOf, type PathHit, type WalkGuide, walkOrder, walkTree } from './tree-walk.ts';
 
 /**
  * How many nodes are passed over for each match before looking in order is given up. By then it has cost half as much

@@ -1,9 +1,15 @@
 /** The snapshots that the catalog knows, and the choice of those that a question is about. */
-import { asByteString, isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import {
+  asByteString,
+  type ByteString,
+  isUtf8,
+  pathNames,
+  pathOf,
+  textOfBytes,
+} from '../../base/byte-path.ts';
 import { pathText } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
-import { isDoubtfulStart, isStoredByAny, storeKey, type StoredBy } from '../../base/stored-by.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
+import { isDoubtfulStart, isStoredByAny, type StoredBy, storeKey } from '../../base/stored-by.ts';
 import { pathIn, type SourceName } from '../../base/source-names.ts';
 import type { AskedPaths, NewestRequest, SnapshotSummary } from '../../jobs/agent.ts';
 

@@ -1,20 +1,19 @@
 /** Finds out what one path was in every snapshot. */
-import type { ByteString } from '../../base/byte-path.ts';
+import { type ByteString, pathNames, pathOf } from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
-import { storeKey, type StoredBy } from '../../base/stored-by.ts';
+import { type StoredBy, storeKey } from '../../base/stored-by.ts';
 import {
-  newestFirst,
   type AskedPaths,
   type FileItem,
   type FileVersion,
+  newestFirst,
   type SnapshotPosition,
 } from '../../jobs/agent.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
-import { sameContent, type EntryRow } from '../tables/entry-row.ts';
+import { type EntryRow, sameContent } from '../tables/entry-row.ts';
 import { fileItem } from './hits.ts';
 import { notThere } from './file-list.ts';
-import { covers, hasSource, namesIn, sourceText, type KnownSnapshot } from './known-snapshots.ts';
+import { covers, hasSource, type KnownSnapshot, namesIn, sourceText } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 import { unread } from './unread-directories.ts';

@@ -1,16 +1,15 @@
 /** Lists what differs between two snapshots, in order of the paths, with each directory before what is in it. */
-import type { ByteString } from '../../base/byte-path.ts';
-import { pathNames } from '../../base/path-names.ts';
+import { type ByteString, pathNames } from '../../base/byte-path.ts';
 import type { ChangePage, SnapshotChange } from '../../jobs/agent.ts';
 import { decodeCursor, encodeCursor, invalid } from './list-order.ts';
 import { sameContent } from '../tables/entry-row.ts';
-import { inBatches, type Hit, type HitQueries } from './hits.ts';
+import { type Hit, type HitQueries, inBatches } from './hits.ts';
 import {
+  type KnownSnapshot,
   requireComplete,
   requireSnapshot,
   shownPath,
   snapshotBefore,
-  type KnownSnapshot,
 } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import { idsComparable } from './path-versions.ts';

@@ -1,8 +1,7 @@
 /** Keeps track of directories that the catalog could not read. Their content is unknown, so nothing about it is answered. */
-import { textOfBytes, type ByteString } from '../../base/byte-path.ts';
+import { type ByteString, pathNames, pathOf, textOfBytes } from '../../base/byte-path.ts';
 import { pathText } from '../../base/tree-path.ts';
 import { RepositoryError } from '../../base/errors.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';
 import { covers, type KnownSnapshot } from './known-snapshots.ts';
 

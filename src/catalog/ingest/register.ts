@@ -2,7 +2,7 @@
  * Registers which snapshots there are: new ones are listed, and forgotten ones become invisible at once, with all that
  * only they had.
  */
-import { pathNames, pathOf } from '../../base/path-names.ts';
+import { pathNames, pathOf } from '../../base/byte-path.ts';
 import { countedMs, isFull, storeKey } from '../../base/stored-by.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import type { CatalogDatabase } from '../tables/catalog-database.ts';

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { jobObject } from './agent-object.ts';
-import { askAgent } from './ask-agent.ts';
+import { askAgent, jobObject } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { stateWords } from './listing-jobs.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';

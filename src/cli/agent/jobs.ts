@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { JobStatus } from '../../jobs/job.ts';
-import { jobObject } from './agent-object.ts';
-import { askAgent } from './ask-agent.ts';
+import { askAgent, jobObject } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { shownDestination } from '../../config/embedded-repository.ts';
-import { jobText, jobsTable, type ShownName } from './listing-jobs.ts';
+import { jobsTable, jobText, type ShownName } from './listing-jobs.ts';
 import { settingsOrDefaults } from '../places/settings-file.ts';
-import { addExamples, addOutputOptions, usage, type OutputOptions } from '../command/options.ts';
+import { addExamples, addOutputOptions, type OutputOptions, usage } from '../command/options.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { localTime } from '../terminal/wording.ts';
 

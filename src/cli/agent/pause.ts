@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { parseDuration } from '../../base/units.ts';
-import { agentObject } from './agent-object.ts';
-import { askAgent } from './ask-agent.ts';
+import { agentObject, askAgent } from './ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { localTime } from '../terminal/wording.ts';

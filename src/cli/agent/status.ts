@@ -6,17 +6,16 @@ import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effectiv
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
-import { agentObject } from './agent-object.ts';
-import { askAgent } from './ask-agent.ts';
+import { adviceOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
+import type { Statement } from '../../jobs/statement.ts';
 import type { Context } from '../command/context.ts';
-import { forMachineService, installCommand } from '../install/installed.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
-import { protectionOf } from '../../jobs/protection.ts';
 import { statePaths } from '../command/state-directory.ts';
-import { statementObjects, statusLines } from './status-text.ts';
+import { forMachineService, installCommand } from '../install/installed.ts';
 import { renderTable } from '../terminal/table.ts';
-import { createStyles, printable, terminalWidth, wantsColor, type Styles } from '../terminal/terminal.ts';
+import { createStyles, printable, type Styles, terminalWidth, wantsColor } from '../terminal/terminal.ts';
 import { count, localTime } from '../terminal/wording.ts';
+import { agentObject, askAgent } from './ask-agent.ts';
 
 export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'All of it as one JSON object' });
@@ -163,4 +162,38 @@ function reachCell(one: DestinationStatus, { red, dim }: Styles, { clock, env }:
 
 function next(at: number | null): string {
   return at === null ? '' : localTime(at);
+}
+
+type Shown = Pick<FullStatus, 'statements' | 'checks' | 'config'>;
+
+export function statusLines(
+  status: Shown,
+  nowMs: number,
+  styles: Pick<Styles, 'green' | 'yellow' | 'red' | 'bold'>,
+): readonly string[] {
+  const { level, sentence, headline } = protectionOf(status, nowMs);
+  const style = { good: styles.green, warning: styles.yellow, bad: styles.red };
+  const lines = [style[level](styles.bold(printable(`${sentence}${moreOf(headline)}`)))];
+  const tell = (one: Statement): void => {
+    const advice = adviceOf(one);
+    if (advice !== '') lines.push(printable(`  ${advice}`));
+    if (one.check === 'configuration' && status.config.error !== null)
+      lines.push(printable(`  ${status.config.error}`));
+  };
+  tell(headline);
+  for (const one of othersOf(status)) {
+    lines.push(`${style[one.level]('!')} ${printable(sentenceOf(one, status.checks, nowMs))}`);
+    tell(one);
+  }
+  return lines;
+}
+
+function statementObjects({ statements, checks }: Shown, nowMs: number): readonly object[] {
+  return statements.map(({ paths, to, since, names: _names, ...one }) => ({
+    ...one,
+    sentence: sentenceOf({ paths, to, since, names: _names, ...one }, checks, nowMs),
+    sources: paths,
+    destinations: to,
+    last_good_backup_at: since,
+  }));
 }

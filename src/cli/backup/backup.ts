@@ -4,16 +4,16 @@ import { Scout } from '../../archiver/source/scout.ts';
 import { makeDirectories } from '../../base/make-directories.ts';
 import { requireOwnTags } from '../../base/job-tag.ts';
 import { workingDirectory } from '../../base/typed-path.ts';
-import { parseCompression, type Compression, DEFAULT_COMPRESSION } from '../../codec/compress.ts';
+import { type Compression, DEFAULT_COMPRESSION, parseCompression } from '../../codec/compress.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
 import { noteSettingsOf } from '../places/elsewhere.ts';
 import {
   addExcludeOptions,
   excludeOptions,
-  readPatterns,
   type GivenExcludes,
   type GivenPattern,
+  readPatterns,
 } from './exclude-options.ts';
 import { neverBackedUp, withCachedRepository } from '../places/open.ts';
 import {
@@ -22,17 +22,16 @@ import {
   addRepositoryOptions,
   collectTags,
   commaList,
-  usage,
+  oneLine,
   type OutputOptions,
   type RepositoryOptions,
-  oneLine,
+  usage,
 } from '../command/options.ts';
-import { protect } from './protect.ts';
-import { save, saveStream, showEstimate } from './save.ts';
+import { protect, save, saveStream, showEstimate } from './save.ts';
 import { showSummary } from './save-summary.ts';
 import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
 import { requireWritable, statePaths, unusableState } from '../command/state-directory.ts';
-import { streamSource, type StreamOptions, type StreamSource } from './stream-source.ts';
+import { type StreamOptions, streamSource, type StreamSource } from './stream-source.ts';
 
 interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes, StreamOptions {
   readonly tag?: readonly string[];

@@ -1,14 +1,15 @@
 /** The options that say what a backup leaves out: the same for `backup` and `explain`. */
+import { relative, sep } from 'node:path';
 import type { Command } from 'commander';
-import { parsePatternFile, typedPattern, type PatternSetting } from '../../exclude/patterns.ts';
-import { parseMarker } from '../../exclude/tags.ts';
-import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
 import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import { SAVE_AS_UTF8, faultWords, peopleBytes } from '../../base/people-text.ts';
-import { readAtMost } from '../terminal/read-pipe.ts';
+import { faultWords, peopleBytes, SAVE_AS_UTF8 } from '../../base/people-text.ts';
 import { filePath } from '../../base/typed-path.ts';
+import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
+import { parsePatternFile, type PatternSetting, typedPattern } from '../../exclude/patterns.ts';
+import { parseMarker } from '../../exclude/tags.ts';
 import { collect, parseLimit, usage } from '../command/options.ts';
+import { readAtMost } from '../terminal/standard-streams.ts';
 
 /** The largest exclude file, in bytes: room for hundreds of thousands of patterns, and a limit for devices that never end. */
 const LARGEST = 16 << 20;
@@ -118,4 +119,15 @@ async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
   }
   if (content !== undefined) return content;
   throw usage(`The exclude file ${file} is larger than 16 MiB`, 'Name a file with one pattern on each line.');
+}
+
+/** True for the directory itself, too. */
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
+}
+
+/** The pattern, as in .gitignore: anchored at the source, with special characters escaped. */
+export function patternFor(path: string, source: string): string {
+  const below = relative(source, path).split(sep).join('/');
+  return `/${below.replaceAll(/[\\*?[\]]/g, String.raw`\$&`).replace(/ $/, String.raw`\ `)}`;
 }

@@ -15,9 +15,10 @@ import type { Context } from '../command/context.ts';
 import {
   addExcludeOptions,
   excludeOptions,
-  readPatterns,
   type GivenExcludes,
   type GivenPattern,
+  isWithin,
+  readPatterns,
 } from './exclude-options.ts';
 import { neverBackedUp } from '../places/open.ts';
 import {
@@ -29,7 +30,6 @@ import {
   type RepositoryOptions,
 } from '../command/options.ts';
 import { printable } from '../terminal/terminal.ts';
-import { isWithin } from './pattern-for.ts';
 import { requireAnswer, resolveSources } from '../../archiver/source/sources.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 

@@ -1,21 +1,23 @@
 /** Runs a backup for the commands `backup` and `start --once`, and shows its progress and problems. */
+import type { ArchiveRequest } from '../../archiver/archive-request.ts';
 import { archive, type ArchiveSummary } from '../../archiver/archive.ts';
 import { estimate } from '../../archiver/estimate.ts';
+import { madeHere, type MadeHere } from '../../archiver/snapshot-record.ts';
 import type { ArchiveObserver } from '../../archiver/report/observer.ts';
-import { madeHere, type MadeHere } from '../../archiver/made-here.ts';
-import { startSizeScan, type ExpectedTotals } from '../../archiver/walk/size-scan.ts';
 import { archiveStream, type StreamInput, type StreamRequest } from '../../archiver/stream.ts';
+import { type ExpectedTotals, startSizeScan } from '../../archiver/walk/size-scan.ts';
 import type { ByteString } from '../../base/byte-path.ts';
 import { keepHeapSmall } from '../../base/small-heap.ts';
-import { watchArchive } from './archive-progress.ts';
+import { extendProtection, protectionWarning } from '../../repository/protection.ts';
+import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit-codes.ts';
-import { pathFields } from '../snapshots/listing.ts';
-import type { OutputOptions } from '../command/options.ts';
 import { openProgress, progressMode } from '../command/open-progress.ts';
+import type { OutputOptions } from '../command/options.ts';
+import { pathFields } from '../snapshots/listing.ts';
+import { jsonLine, printable } from '../terminal/terminal.ts';
+import { watchArchive } from './archive-progress.ts';
 import { showEstimated } from './save-summary.ts';
-import { jsonLine } from '../terminal/terminal.ts';
-import type { ArchiveRequest } from '../../archiver/archive-request.ts';
 
 /** Fields that this module fills in for every request. */
 type OwnFacts = 'host' | 'user' | 'tool';
@@ -125,3 +127,14 @@ async function withProgress<T>(
 
 /** Words for the phases. There is none for scanning, since the engine already reads and stores meanwhile. */
 const PHASES = { scanning: '', uploading: 'finishing', committing: 'finishing' };
+
+/**
+ * After a backup, extends the protection of what snapshots need against deletion. The snapshot is complete by then, so
+ * what cannot be protected is only warned of.
+ */
+export async function protect(repository: Repository, context: Context): Promise<void> {
+  context.outcome = 'The snapshot is made. The next backup goes on with protecting what it needs.';
+  const protection = await extendProtection(repository, context.signal);
+  const warning = protection && protectionWarning(protection);
+  if (warning !== undefined) context.stderr.write(`Warning: ${printable(warning)}\n`);
+}

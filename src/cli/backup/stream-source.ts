@@ -2,8 +2,7 @@
 import { holdfast } from '../../base/holdfast-command.ts';
 import { commandOutput } from '../../archiver/command-output.ts';
 import type { StreamInput } from '../../archiver/stream.ts';
-import type { ByteString } from '../../base/byte-path.ts';
-import { pathNames, pathOf } from '../../base/path-names.ts';
+import { type ByteString, pathNames, pathOf } from '../../base/byte-path.ts';
 import { treePath } from '../../base/tree-path.ts';
 import type { Context } from '../command/context.ts';
 import { usage } from '../command/options.ts';

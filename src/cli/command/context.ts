@@ -1,6 +1,7 @@
 /** What a command gets from the process it runs in. */
 import type { ReadStream } from 'node:tty';
 import type { Clock } from '../../base/clock.ts';
+import { type Environment, programFor } from '../../base/program-call.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** The part of the context that work in another thread gets, too. */
@@ -21,4 +22,24 @@ export interface Context {
   exitCode: number;
   /** What a command that is interrupted, or that its destination fails, has achieved, and how to go on. Empty when nothing is to be said. */
   outcome: string;
+}
+
+/** Environment variable that marks a process which acts for the service. */
+export const ACTING = 'HOLDFAST_ACTING';
+
+export function actsForService(env: Environment): boolean {
+  return env[ACTING] !== undefined;
+}
+
+export function mayActForService(env: Environment): boolean {
+  return process.platform === 'linux' && (actsForService(env) || process.geteuid?.() === 0);
+}
+
+/**
+ * How to call the program in texts for the person who typed the current command. At a terminal the call may depend on
+ * the working directory, where the reader still is. Other output is read later and elsewhere.
+ */
+export function programAtTerminal({ env, out, stderr }: Pick<Context, 'env' | 'out' | 'stderr'>): string {
+  const isWatched = out.stream.isTTY || stderr.isTTY;
+  return programFor(isWatched ? { at: 'terminal', directory: process.cwd() } : { at: 'anywhere' }, env);
 }

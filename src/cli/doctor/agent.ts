@@ -13,11 +13,10 @@ import { count } from '../terminal/wording.ts';
 import { protectionOf } from '../../jobs/protection.ts';
 import type { Context } from '../command/context.ts';
 import { forMachineService, installCommand } from '../install/installed.ts';
-import { isHoldfast } from '../install/port.ts';
-import { announced, runningAgent, type RunningAgent } from '../install/readiness.ts';
+import { announced, isHoldfast, runningAgent, type RunningAgent } from '../install/readiness.ts';
 import { statePaths, type StatePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
-import { ok, problem, warning, type Finding } from '../../daemon/doctor/finding.ts';
+import { type Finding, ok, problem, warning } from '../../daemon/doctor/finding.ts';
 
 export async function checkAgent(
   env: Environment,

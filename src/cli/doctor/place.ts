@@ -14,7 +14,7 @@ import { readMachineKey, requireWritable, statePaths } from '../command/state-di
 import type { Environment } from '../terminal/terminal.ts';
 import { count, shortId } from '../terminal/wording.ts';
 import { type Finding, guarded, ok, problem, warning } from '../../daemon/doctor/finding.ts';
-import { isThere } from '../../system/is-there.ts';
+import { isThere } from '../../system/where-it-lies.ts';
 
 export async function checkState(env: Environment): Promise<Finding> {
   const paths = statePaths(env);

@@ -1,14 +1,15 @@
 /** Finds facts about the installed service in its unit, whatever the environment of the command says. */
+import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
-import { StateError } from '../../base/errors.ts';
+import { RequestError, StateError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { HERE, launcherOf, programForSudo } from '../../base/program-call.ts';
 import { quoted } from '../../base/shell-words.ts';
 import { statePaths } from '../command/state-directory.ts';
-import { printable, type Environment } from '../terminal/terminal.ts';
+import { type Environment, printable } from '../terminal/terminal.ts';
 import { usualState } from './person.ts';
-import { layoutOf, unitName, type Layout } from './plan.ts';
+import { type Layout, layoutOf, unitName } from './plan.ts';
 
 /** Where systemd looks for the units of packages, after those that an administrator wrote. */
 const PACKAGED_UNITS: readonly string[] = ['/lib/systemd/system', '/usr/lib/systemd/system'];
@@ -126,5 +127,24 @@ function wordsOf(line: string): readonly string[] {
     word.replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_whole, inner: string) =>
       inner.replaceAll(/\\(.)/g, (_pair, letter: string) => (letter === 'n' ? '\n' : letter)),
     ),
+  );
+}
+
+/**
+ * Keeps users without an agent from writing settings that nothing reads, and points them to the service of the machine.
+ * @throws {RequestError} FORBIDDEN when the machine has a service and this user never had an agent
+ */
+export async function requireOwnAgent(env: Environment): Promise<void> {
+  const isNamed = (env['HOLDFAST_STATE_DIR'] ?? '') !== '' || (env['HOLDFAST_CONFIG'] ?? '') !== '';
+  if (isNamed || existsSync(join(statePaths(env).directory, 'state.db'))) return;
+  const [, , ...words] = process.argv;
+  const command = await forMachineService(words, env);
+  if (command === undefined) return;
+  throw new RequestError(
+    'FORBIDDEN',
+    'You run no agent of your own, and that of this machine is for root to change',
+    {
+      hint: `Run: ${command} (or begin with an agent of your own: ${holdfast`start --source DIR`})`,
+    },
   );
 }

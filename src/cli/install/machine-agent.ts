@@ -12,7 +12,7 @@ import { readFileIfPresent } from '../../base/atomic-file.ts';
 import { StateError } from '../../base/errors.ts';
 import { HERE, NAMED_BY, launcherOf, programForSudo, type Environment } from '../../base/program-call.ts';
 import { quoted } from '../../base/shell-words.ts';
-import { ACTING, actsForService } from '../command/acting.ts';
+import { ACTING, actsForService } from '../command/context.ts';
 import { splitWords, wordOf } from '../command/command-words.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { installedUnit } from './installed.ts';

@@ -1,7 +1,6 @@
 /** When each key of a repository was last proven to bring files back, as far as this machine has seen it. */
 import { join } from 'node:path';
-import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.ts';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn, readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.ts';
 
 function pathOf(stateDirectory: string, repositoryId: string): string {
   return join(stateDirectory, 'repositories', `${repositoryId}.drills.json`);

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
 import { openNewPrivate } from '../../base/private-files.ts';
 import { holdfast, holdfastElsewhere, holdfastThere } from '../../base/holdfast-command.ts';
-import { passphraseCost } from '../../codec/passphrase-cost.ts';
+import { passphraseCost } from '../../codec/kdf.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import {

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { BugError, errnoOf } from '../../base/errors.ts';
 import { callRepository } from '../../base/holdfast-command.ts';
-import { secretInUrl } from '../../base/url-secrets.ts';
+import { secretInUrl } from '../../base/redact.ts';
 import { requireNeverThere } from '../../config/load.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import { directoryOf } from '../../destination/location.ts';
@@ -12,7 +12,7 @@ import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { reachOf, reachOfSettings } from './reach.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
-import { mayBeThere } from '../../system/is-there.ts';
+import { mayBeThere } from '../../system/where-it-lies.ts';
 
 export interface ChosenPlace {
   /** A path or a URL. */

@@ -1,7 +1,7 @@
 /** Tells users of snapshots in other repositories of the settings than the one that a command reads. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DestinationError, HoldfastError, RepositoryError, type ErrorFacts } from '../../base/errors.ts';
+import { DestinationError, type ErrorFacts, HoldfastError, RepositoryError } from '../../base/errors.ts';
 import { groupForLatest } from '../../base/stored-by.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { directoryOf } from '../../destination/location.ts';
@@ -14,9 +14,8 @@ import { openAt, shownLocation } from './open.ts';
 import type { OutputOptions, RepositoryOptions } from '../command/options.ts';
 import { secretOfSettings } from './reach.ts';
 import { configFile } from '../command/state-directory.ts';
-import { timeOf } from '../terminal/snapshot-words.ts';
+import { count, localTime, timeOf } from '../terminal/wording.ts';
 import { printable } from '../terminal/terminal.ts';
-import { count, localTime } from '../terminal/wording.ts';
 
 export interface Elsewhere {
   readonly name: string;

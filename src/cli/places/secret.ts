@@ -11,8 +11,8 @@ import {
 import { StateError, errnoOf } from '../../base/errors.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
-import { shellCommand } from '../../base/shell-word.ts';
-import { readAtMost } from '../terminal/read-pipe.ts';
+import { shellCommand } from '../../base/shell-words.ts';
+import { readAtMost } from '../terminal/standard-streams.ts';
 import { filePath } from '../../base/typed-path.ts';
 import { endWithChildren } from '../../system/end-process.ts';
 import type { Context } from '../command/context.ts';

@@ -6,7 +6,7 @@ import { loadConfig, type LoadedConfig, NO_FILE, readConfig, requireNeverThere }
 import type { Settings } from '../../config/settings.ts';
 import { SETTINGS_CHECKS } from '../../daemon/settings-checks.ts';
 import type { Context } from '../command/context.ts';
-import { requireOwnAgent } from '../install/own-agent.ts';
+import { requireOwnAgent } from '../install/installed.ts';
 import { configFile, ensureStateDirectory, statePaths } from '../command/state-directory.ts';
 import type { Environment } from '../terminal/terminal.ts';
 import type { SettingsContext } from '../../config/settings-context.ts';

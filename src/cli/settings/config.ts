@@ -44,7 +44,7 @@ export function define(command: Command, context: Context): void {
       const setting = findSetting(key);
       const change = setValue(setting.path, readTypedValue(setting, value));
       if (options.untested !== true && options.config === undefined && isAboutDestinations(change)) {
-        const { tryChange } = await import('./setting-trial.ts');
+        const { tryChange } = await import('./usable-destination.ts');
         await tryChange(change, holdfast`config set ${key} ${value} --untested`, context);
       }
       const marked = options.untested === true ? untestedBy(change) : [];

@@ -4,11 +4,11 @@ import { resolveTyped } from '../../base/typed-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import {
+  type ConfigChange,
   removeDestination,
   removeValue,
   setDestination,
   setValue,
-  type ConfigChange,
 } from '../../config/config-edit.ts';
 import {
   DEFAULT_DESTINATION,
@@ -23,14 +23,13 @@ import type { Finding } from '../../daemon/doctor/finding.ts';
 import { directoryOf } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
 import { showFindings } from '../doctor/doctor.ts';
-import { holdings, lookAtEach, othersOf, type Elsewhere } from '../places/elsewhere.ts';
-import { usage, type OutputOptions } from '../command/options.ts';
+import { type Elsewhere, holdings, lookAtEach, othersOf } from '../places/elsewhere.ts';
+import { type OutputOptions, usage } from '../command/options.ts';
 import { changeSettings, checkChange, readSettings, settingsOrDefaults } from '../places/settings-file.ts';
 import { printable } from '../terminal/terminal.ts';
-import { requireUsable } from './usable-destination.ts';
+import { requireUsable, whatWillOpen } from './usable-destination.ts';
 import { statePaths } from '../command/state-directory.ts';
 import { count } from '../terminal/wording.ts';
-import { whatWillOpen } from './what-opens.ts';
 
 export interface ChangeOptions extends OutputOptions {
   readonly config?: string;

@@ -8,8 +8,7 @@ import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
 import { holdsBackups, shownDestination } from '../../config/embedded-repository.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { DestinationView } from '../../control/calls.ts';
-import { agentObject } from '../agent/agent-object.ts';
-import { knownDestinations } from '../agent/ask-agent.ts';
+import { agentObject, knownDestinations } from '../agent/ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import {
   addDestination,

@@ -1,10 +1,18 @@
 /** Tries a place out before backups are sent to it: otherwise a missing place would be noticed only when files are needed. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { DestinationError } from '../../base/errors.ts';
-import type { DestinationSettings } from '../../config/settings.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { applyChanges, type ConfigChange } from '../../config/config-edit.ts';
+import { loadConfig } from '../../config/load.ts';
+import type { DestinationSettings, SecretReference, Settings } from '../../config/settings.ts';
 import type { Finding } from '../../daemon/doctor/finding.ts';
-import { shownPlace, parseLocation } from '../../destination/location.ts';
+import { kitPassphrase, kitRecoveryCode } from '../../daemon/places/kit-secrets.ts';
+import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
+import { configFile, type StatePaths } from '../command/state-directory.ts';
 import { tryOut } from '../places/destination-look.ts';
+import { checkChange, readSettings, settingsContext, settingsOrDefaults } from '../places/settings-file.ts';
 
 export interface Insisting {
   /** The beginning of the error: `nas was not added`. */
@@ -49,4 +57,61 @@ function mayBeElsewhere({ check }: Finding): boolean {
 function joined(hint: string): string {
   if (hint === '') return 'T';
   return /[.!?]$/.test(hint) ? `${hint} T` : `${hint}; or, t`;
+}
+
+/**
+ * Tries out a setting that would send backups to another directory of this machine before it is written. Tries out a
+ * change that sends backups to another local directory. Remote places are not tried here: their address and access are
+ * set one after the other, and `holdfast destinations test` tries them then.
+ * @param insisting the command that makes the change nevertheless
+ * @throws {DestinationError} when backups could not be kept there
+ */
+export async function tryChange(change: ConfigChange, insisting: string, context: Context): Promise<void> {
+  const loaded = await readSettings(undefined, context);
+  await checkChange([change], loaded, undefined, context);
+  const before = loaded?.settings ?? (await settingsOrDefaults(undefined, context));
+  const file = configFile(undefined, context.env);
+  const text = Buffer.from(applyChanges(loaded?.text ?? '{}', [change]));
+  const after = loadConfig(file, text, settingsContext(context.env)).settings;
+  for (const place of toBeTried(before, after))
+    await requireUsable(place, { refused: 'Nothing was changed', command: insisting }, context);
+}
+
+function toBeTried(before: Settings, after: Settings): readonly DestinationSettings[] {
+  const known = new Map(before.destinations.map(({ name, url }) => [name, url]));
+  return after.destinations.filter(({ name, url, untested }) => {
+    const isElsewhere = known.get(name) !== url;
+    const isChosen = name === after.defaultDestination && name !== before.defaultDestination;
+    const isOnMachine = directoryOf(url) !== undefined && url !== after.embedded.url;
+    return isOnMachine && untested !== true && (isElsewhere || isChosen);
+  });
+}
+
+interface NewPlace {
+  readonly url: string;
+  readonly passphrase?: SecretReference;
+}
+
+/**
+ * Says what will open the repository that the first backup makes at a new destination. Undefined if there is a
+ * repository already, which keeps its keys.
+ * @throws {StateError}
+ */
+export async function whatWillOpen(
+  { url, passphrase }: NewPlace,
+  { directory: state }: StatePaths,
+  name: string,
+): Promise<string | undefined> {
+  const directory = directoryOf(url);
+  if (directory !== undefined && existsSync(join(directory, 'keys'))) return undefined;
+  const made = directory === undefined ? 'A repository that is made there' : 'The repository there';
+  const another = `To make a recovery code for it, after the first backup: ${holdfast`keys add -r ${name} --recovery-code`}`;
+  if (passphrase !== undefined)
+    return `${made} will open with the passphrase that you named, and not with the recovery kit. ${another}`;
+  // If there is neither, the first start makes a kit with both.
+  const isComplete =
+    (await kitRecoveryCode(state)) !== undefined || (await kitPassphrase(state)) === undefined;
+  return isComplete
+    ? `${made} will open with the recovery kit of this computer: its passphrase, or its recovery code.`
+    : `${made} will open with the passphrase of the recovery kit, and not with its recovery code. ${another}`;
 }

@@ -7,15 +7,14 @@ import { RepositoryError } from '../../base/errors.ts';
 import { holdfastThere } from '../../base/holdfast-command.ts';
 import { isSourceOf } from '../../base/source-names.ts';
 import { isFull, isStoredByAny, storeChoice, storedByText } from '../../base/stored-by.ts';
-import { resolveNamed, type ResolvedSnapshot } from '../../repository/resolve-snapshot.ts';
+import { type ResolvedSnapshot, resolveNamed } from '../../repository/resolve-snapshot.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import { wherePathLeads } from '../../system/where-it-lies.ts';
 import type { Context } from '../command/context.ts';
 import { commaList, type FilterOptions } from '../command/options.ts';
 import { sourcePath } from './reading.ts';
-import { timeText } from '../terminal/snapshot-words.ts';
+import { count, shortId, timeText } from '../terminal/wording.ts';
 import { printable } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
 
 /** The snapshots that the filter options leave, oldest first. */
 export function filterSnapshots(snapshots: readonly Snapshot[], filters: FilterOptions): readonly Snapshot[] {

@@ -1,11 +1,10 @@
 /** Differences between snapshots as they are listed: a line each and totals, and objects for `--json`. */
 import { formatBytes } from '../../base/units.ts';
 import type { Change, DiffCount, DiffSide, DiffTotals } from '../../browse/diff.ts';
-import type { EntrySummary } from '../../browse/entry-summary.ts';
+import type { EntrySummary } from '../../browse/entries.ts';
 import { entryObject, modeText, pathFields, sizeText } from './listing.ts';
 import { printableBytes, printablePath, type Style, type Styles } from '../terminal/terminal.ts';
-import { count } from '../terminal/wording.ts';
-import { storedByObject } from '../terminal/snapshot-words.ts';
+import { count, storedByObject } from '../terminal/wording.ts';
 
 /** `M  /path  (1.0 KiB -> 2.0 KiB)`. */
 export function changeLine(change: Change, styles: Styles): string {

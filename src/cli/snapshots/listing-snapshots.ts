@@ -1,14 +1,13 @@
 /** Snapshots as they are listed: a table, and objects for `--json`. */
-import { isUtf8, textOfBytes, type ByteString } from '../../base/byte-path.ts';
-import { FULL_KEYS, isFull, storedByText, type StoredBy } from '../../base/stored-by.ts';
+import { type ByteString, isUtf8, textOfBytes } from '../../base/byte-path.ts';
+import { FULL_KEYS, isFull, type StoredBy, storedByText } from '../../base/stored-by.ts';
 import { formatBytes } from '../../base/units.ts';
 import { omissionText } from '../../format/omission.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import { pathFields, type Look } from './listing.ts';
-import { renderTable, type Cell, type Column } from '../terminal/table.ts';
-import { storedByObject, timeText } from '../terminal/snapshot-words.ts';
+import { type Look, pathFields } from './listing.ts';
+import { type Cell, type Column, renderTable } from '../terminal/table.ts';
+import { count, shortId, storedByObject, timeText } from '../terminal/wording.ts';
 import { printable, printablePath } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'ID', cut: 'never' },

@@ -1,15 +1,14 @@
 /** Versions of paths as they are listed, found by name or for one path: tables, and objects for `--json`. */
 import type { ByteString } from '../../base/byte-path.ts';
-import { isFull, storeKey, storedByText } from '../../base/stored-by.ts';
+import { isFull, storedByText, storeKey } from '../../base/stored-by.ts';
 import type { FoundVersion } from '../../browse/found-versions.ts';
 import type { Found } from '../../browse/find.ts';
 import type { PathVersion } from '../../browse/versions.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import { entryObject, entryTime, modeText, pathFields, sizeText, type Look } from './listing.ts';
-import { renderTable, type Cell, type Column } from '../terminal/table.ts';
-import { storedByObject, timeOf, timeText } from '../terminal/snapshot-words.ts';
+import { entryObject, entryTime, type Look, modeText, pathFields, sizeText } from './listing.ts';
+import { type Cell, type Column, renderTable } from '../terminal/table.ts';
+import { shortId, storedByObject, timeOf, timeText } from '../terminal/wording.ts';
 import { printable, printableBytes, printablePath } from '../terminal/terminal.ts';
-import { shortId } from '../terminal/wording.ts';
 
 const STORED_BY: Column = { title: 'Stored by' };
 

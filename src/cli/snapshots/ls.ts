@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
 import { listEntries } from '../../browse/list.ts';
-import { summarize } from '../../browse/entry-summary.ts';
+import { summarize } from '../../browse/entries.ts';
 import type { ByteString } from '../../base/byte-path.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import { chooseSnapshot } from './chosen-snapshot.ts';

@@ -7,8 +7,7 @@ import type { SnapshotTrees } from '../../browse/snapshot-trees.ts';
 import { newestWith } from '../../browse/versions.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import { splitName } from './reading.ts';
-import { timeText } from '../terminal/snapshot-words.ts';
-import { shortId } from '../terminal/wording.ts';
+import { shortId, timeText } from '../terminal/wording.ts';
 
 /** How many snapshots are searched. `versions` and `find` look further back. */
 const SEARCHED = 300;

@@ -10,7 +10,7 @@ import { loadForReading } from '../../repository/contents/index-for.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { listSnapshots, type Snapshot, type SnapshotList } from '../../repository/snapshots.ts';
 import { lastPacks } from '../../repository/tombstones.ts';
-import { haveAllVanished } from '../../repository/contents/vanished.ts';
+import { haveAllVanished } from '../../repository/chains/lost-records.ts';
 import type { Context } from '../command/context.ts';
 import { sayingElsewhere } from '../places/elsewhere.ts';
 import { EXIT } from '../command/exit-codes.ts';

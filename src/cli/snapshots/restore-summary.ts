@@ -7,9 +7,8 @@ import type { Snapshot } from '../../repository/snapshots.ts';
 import type { Omission, RestoreRequest, RestoreSummary } from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
 import { PROBLEMS_SHOWN } from './restore-progress.ts';
-import { ofWhom, storedByObject } from '../terminal/snapshot-words.ts';
+import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
 import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
-import { count, seconds, shortId } from '../terminal/wording.ts';
 
 /** How many of the files that a snapshot lacks are named one by one. */
 const LACKING_SHOWN = 3;

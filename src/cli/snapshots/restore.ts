@@ -1,38 +1,39 @@
 import type { Command } from 'commander';
-import { resolveTyped } from '../../base/typed-path.ts';
+import { isWithin } from '../../base/byte-path.ts';
 import { holdfast, holdfastThere } from '../../base/holdfast-command.ts';
-import type { NeverPath } from '../../exclude/excluder.ts';
-import { typedPattern, type PatternSetting } from '../../exclude/patterns.ts';
+import { isFull } from '../../base/stored-by.ts';
+import { resolveTyped } from '../../base/typed-path.ts';
 import { SnapshotTrees } from '../../browse/snapshot-trees.ts';
+import type { NeverPath } from '../../exclude/excluder.ts';
+import { type PatternSetting, typedPattern } from '../../exclude/patterns.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
-import { lastPacks } from '../../repository/tombstones.ts';
-import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
 import type { Repository } from '../../repository/repository.ts';
+import { listSnapshots, type Snapshot } from '../../repository/snapshots.ts';
+import { lastPacks } from '../../repository/tombstones.ts';
 import type { OverwriteMode, RestoreRequest, RestoreTarget } from '../../restorer/request/request.ts';
 import { restore } from '../../restorer/restore.ts';
-import { actsForService } from '../command/acting.ts';
-import { chooseSnapshot } from './chosen-snapshot.ts';
-import type { Context } from '../command/context.ts';
-import { sayingElsewhere } from '../places/elsewhere.ts';
+import { actsForService, type Context } from '../command/context.ts';
 import { EXIT } from '../command/exit-codes.ts';
-import { sayingOther } from './other-snapshot.ts';
 import { openProgress } from '../command/open-progress.ts';
-import { configuredDirectories, neverBackedUp, withCachedRepository } from '../places/open.ts';
 import {
-  ONE_SNAPSHOT,
   addExamples,
   addFilterOptions,
   addOutputOptions,
   addRepositoryOptions,
   collect,
-  usage,
   type FilterOptions,
+  ONE_SNAPSHOT,
   type OutputOptions,
   type RepositoryOptions,
+  usage,
 } from '../command/options.ts';
-import type { Environment } from '../terminal/terminal.ts';
+import { sayingElsewhere } from '../places/elsewhere.ts';
+import { configuredDirectories, neverBackedUp, withCachedRepository } from '../places/open.ts';
+import { type Environment, printablePath } from '../terminal/terminal.ts';
+import { count, shortId, timeText } from '../terminal/wording.ts';
+import { chooseSnapshot } from './chosen-snapshot.ts';
+import { sayingOther } from './other-snapshot.ts';
 import { placeIn, splitName, warnOfLoss } from './reading.ts';
-import { otherSources, otherSourcesLines } from './other-sources.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
 
@@ -221,4 +222,44 @@ async function run(
   } finally {
     progress.finish();
   }
+}
+
+/** How many of them are named one by one. */
+const SHOWN = 5;
+
+/**
+ * The sources that a restored snapshot does not have. Each source has snapshots of its own, so whoever restores all of
+ * `latest` after a loss could take one source for everything that was backed up. The newest snapshot of each other set
+ * of sources of the same host.
+ * @param live oldest first
+ */
+export function otherSources(chosen: Snapshot, live: readonly Snapshot[]): readonly Snapshot[] {
+  const { host, paths: had, kind } = chosen.record;
+  const newest = new Map<string, Snapshot>();
+  for (const snapshot of live) {
+    const { record } = snapshot;
+    const isCovered = record.paths.every((path) => had.some((one) => isWithin(path, one)));
+    if (record.host !== host || record.kind !== kind || isCovered || !isFull(snapshot.storedBy)) continue;
+    const key = record.paths.toSorted().join('\0');
+    // Deleted first, so that the map is in the order of these snapshots.
+    newest.delete(key);
+    newest.set(key, snapshot);
+  }
+  return [...newest.values()].toReversed();
+}
+
+/** No line when there are no others. */
+export function otherSourcesLines(others: readonly Snapshot[]): readonly string[] {
+  const [first] = others;
+  if (first === undefined) return [];
+  const shown = others.slice(0, SHOWN);
+  return [
+    'This was one snapshot. Other sources have snapshots of their own, and are not in it:',
+    ...shown.map((one) => {
+      const paths = one.record.paths.slice(0, SHOWN).map(printablePath).join(', ');
+      return `  ${shortId(one.id)}  ${timeText(one)}  ${paths}`;
+    }),
+    ...(others.length > SHOWN ? [`  … and ${count(others.length - SHOWN, 'more set')} of sources`] : []),
+    `Bring each back by its id, as in: ${holdfastThere`restore ${shortId(first.id)} --target DIR`}`,
+  ];
 }

@@ -2,44 +2,43 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DestinationError, RepositoryError } from '../../base/errors.ts';
 import { callProgram, holdfast, programName } from '../../base/holdfast-command.ts';
 import { createLog } from '../../base/log.ts';
 import { NAMED_BY, withProgram } from '../../base/program-call.ts';
-import { quoted } from '../../base/shell-words.ts';
-import { startDaemon } from '../../daemon/daemon.ts';
-import type { Daemon } from '../../daemon/daemon-options.ts';
-import { requirePrivateState } from '../../daemon/state/private-state.ts';
-import { cannotRun } from '../../daemon/state/disk.ts';
-import { createSystemNotifier } from '../../daemon/system-notify.ts';
-import { DestinationError, RepositoryError } from '../../base/errors.ts';
-import { createRedactor } from '../../base/redact.ts';
 import { programVersion } from '../../base/program-version.ts';
+import { createRedactor } from '../../base/redact.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { editConfig } from '../../config/config-edit.ts';
 import { defaultSettings } from '../../config/effective-settings.ts';
-import { NO_FILE, readConfig } from '../../config/load.ts';
 import { holdsBackups, shownDestination } from '../../config/embedded-repository.ts';
+import { NO_FILE, readConfig } from '../../config/load.ts';
 import type { DestinationSettings, Settings } from '../../config/settings.ts';
+import type { Daemon } from '../../daemon/daemon-options.ts';
+import { startDaemon } from '../../daemon/daemon.ts';
+import { cannotRun } from '../../daemon/state/disk.ts';
+import { requirePrivateState } from '../../daemon/state/private-state.ts';
+import { createSystemNotifier } from '../../daemon/system-notify.ts';
 import { directoryOf, parseLocation, shownPlace } from '../../destination/location.ts';
 import type { Job } from '../../jobs/job.ts';
-import { jobObject } from '../agent/agent-object.ts';
-import { openAgentLog } from './agent-log.ts';
-import { settingsContext } from '../places/settings-file.ts';
-import type { Context } from '../command/context.ts';
-import { prepareEmbedded } from '../places/embedded-thread.ts';
-import { programAtTerminal } from '../command/program-at-terminal.ts';
-import { programOfAgent } from './program-of-agent.ts';
-import { stateWords } from '../agent/listing-jobs.ts';
-import { startLoggingWaits } from '../terminal/told-waits.ts';
-import { usage } from '../command/options.ts';
-import { EXIT, exitCodeOf } from '../command/exit-codes.ts';
-import { type ServiceHost, windowsService } from './windows-start.ts';
-import { changesToBegin, startPlace, type StartPlace } from '../settings/start-place.ts';
-import { configFile, ensureStateDirectory, readMachineKey, statePaths } from '../command/state-directory.ts';
-import { createStyles, jsonLine, printable, wantsColor } from '../terminal/terminal.ts';
-import { unmountedAt } from '../../system/unmounted.ts';
 import { forbidCoreFiles, forgetVariables } from '../../system/memory-secrets.ts';
+import { unmountedAt } from '../../system/unmounted.ts';
+import type { ServiceHost } from '../../system/windows-control.ts';
+import { jobObject } from '../agent/ask-agent.ts';
+import { stateWords } from '../agent/listing-jobs.ts';
+import { type Context, programAtTerminal } from '../command/context.ts';
+import { EXIT, exitCodeOf } from '../command/exit-codes.ts';
+import { usage } from '../command/options.ts';
+import { configFile, ensureStateDirectory, readMachineKey, statePaths } from '../command/state-directory.ts';
+import { prepareEmbedded } from '../places/embedded-thread.ts';
+import { settingsContext } from '../places/settings-file.ts';
+import { changesToBegin, startPlace, type StartPlace } from '../settings/start-place.ts';
+import { createStyles, jsonLine, printable, wantsColor } from '../terminal/terminal.ts';
+import { startLoggingWaits } from '../terminal/told-waits.ts';
 import { count } from '../terminal/wording.ts';
+import { openAgentLog } from './agent-log.ts';
+import { programOfAgent } from './program-of-agent.ts';
 
 export interface RunAgentOptions {
   readonly json: boolean;
@@ -303,4 +302,28 @@ function endOf(job: Job): string {
 
 function subjectOf({ spec }: Job): string {
   return spec.type === 'backup' ? spec.source : spec.destination;
+}
+
+export type { ServiceHost } from '../../system/windows-control.ts';
+
+/** Set by service/windows/service.js to the name of the service. */
+const STARTED_AS = 'HOLDFAST_WINDOWS_SERVICE';
+
+/**
+ * Connects an agent that the service manager of Windows has started to that manager. Undefined for an agent that
+ * somebody started in another way.
+ */
+async function windowsService({ env, stderr }: Context): Promise<ServiceHost | undefined> {
+  const name = env[STARTED_AS] ?? '';
+  if (process.platform !== 'win32' || name === '') return undefined;
+  const { connectToServiceManager, enableBackupPrivilege } = await import('../../system/windows-control.ts');
+  const host = connectToServiceManager(
+    name,
+    // Ends the agent as Ctrl-C does.
+    () => void process.emit('SIGTERM'),
+    (error) => void stderr.write(`${error.message}\n${error.hint}\n`),
+  );
+  // Engines are children, and take it over. Without it the service reads what its account may read.
+  enableBackupPrivilege();
+  return host;
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
 import { textOfBytes } from '../../base/byte-path.ts';
-import { lacksFiles } from '../../repository/lacks-files.ts';
+import { lacksFiles } from '../../repository/retention/forgetting.ts';
 import type { Repository } from '../../repository/repository.ts';
 import {
+  type KeepCount,
   parseGroupBy,
   planRetention,
-  type KeepCount,
   type RetentionPlan,
   type RetentionPolicy,
 } from '../../repository/retention/retention.ts';
@@ -23,23 +23,22 @@ import { chooseSnapshot, filterSnapshots } from '../snapshots/chosen-snapshot.ts
 import type { Context } from '../command/context.ts';
 import { withRepository } from '../places/open.ts';
 import {
-  ALL_SNAPSHOTS,
   addExamples,
   addFilterOptions,
   addOutputOptions,
   addRepositoryOptions,
+  ALL_SNAPSHOTS,
   collectTags,
   commaList,
-  usage,
   type FilterOptions,
   type OutputOptions,
   type RepositoryOptions,
+  usage,
 } from '../command/options.ts';
 import { warnOfDamaged } from '../snapshots/reading.ts';
-import { storedByObject, timeText } from '../terminal/snapshot-words.ts';
+import { count, shortId, storedByObject, timeText } from '../terminal/wording.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
-import { count, shortId } from '../terminal/wording.ts';
 import type { GroupField, RetentionGroup } from '../../repository/retention/retention-groups.ts';
 
 interface KeepOptions {

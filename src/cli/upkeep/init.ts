@@ -3,14 +3,15 @@ import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { RepositoryError, isAbsentPlace } from '../../base/errors.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
-import { passphraseCost } from '../../codec/passphrase-cost.ts';
+import { passphraseCost } from '../../codec/kdf.ts';
 import { formatRecoveryCode } from '../../codec/recovery-code.ts';
 import type { Destination } from '../../destination/destination.ts';
 import { directoryOf } from '../../destination/location.ts';
 import { openDestination } from '../../destination/open/open.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { readKeyFiles } from '../../repository/slots/key-files.ts';
-import { createRepository, type Repository } from '../../repository/repository.ts';
+import { createRepository } from '../../repository/opening.ts';
+import type { Repository } from '../../repository/repository.ts';
 import { keepReserve } from '../../repository/reserve.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { memoryBytes } from '../../system/machine-memory.ts';
@@ -33,7 +34,7 @@ import { canPrompt } from '../terminal/prompt.ts';
 import { givenByOptions, promptSecret, readGiven, takeFromEnvironment } from '../places/secret.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
 import { shortId } from '../terminal/wording.ts';
-import { mayBeThere } from '../../system/is-there.ts';
+import { mayBeThere } from '../../system/where-it-lies.ts';
 
 interface InitOptions extends RepositoryOptions, OutputOptions {
   readonly like?: string;

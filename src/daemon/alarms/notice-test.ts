@@ -1,7 +1,7 @@
 /** Sends a test notice by one channel with the settings in force, bypassing the notices that wait. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
-import { isTimeout, withDeadline } from '../../base/deadline.ts';
+import { isTimeout, withDeadline } from '../../base/paced-work.ts';
 import { HoldfastError, RequestError } from '../../base/errors.ts';
 import type { SecretContext } from '../../config/secret.ts';
 import type { NoticeSettings } from '../../config/settings.ts';

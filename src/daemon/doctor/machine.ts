@@ -7,7 +7,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { systemZone } from '../../base/time-zone.ts';
 import { formatBytes } from '../../base/units.ts';
 import { answersFrom } from '../../system/far-answer.ts';
-import { isThere } from '../../system/is-there.ts';
+import { isThere } from '../../system/where-it-lies.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
 /** The first Node.js version whose node:crypto has Argon2. */

@@ -19,7 +19,7 @@ import { answersFrom } from '../../system/far-answer.ts';
 import { unmountedAt } from '../../system/unmounted.ts';
 import { checkSpace } from './machine.ts';
 import { guarded, ok, problem, warning, type Finding } from './finding.ts';
-import { mayBeThere } from '../../system/is-there.ts';
+import { mayBeThere } from '../../system/where-it-lies.ts';
 
 export interface Trial {
   /** An absolute path, or a URL. */

@@ -1,7 +1,7 @@
 /** Sends a notice when a source has had no good backup for days, which nobody would notice when nothing fails. */
 import { hostname } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
-import { inSlices } from '../../base/slices.ts';
+import { inSlices } from '../../base/paced-work.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import type { StateDatabase } from '../../db/state-database.ts';

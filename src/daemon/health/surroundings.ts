@@ -2,18 +2,19 @@
 import { homedir } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import type { ConfigSource } from '../../config/config-source.ts';
+import type { Settings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { SettingStore } from '../../db/settings.ts';
-import type { Job } from '../../jobs/job.ts';
 import type { EngineOutcome } from '../../engine/protocol.ts';
+import type { Job } from '../../jobs/job.ts';
 import type { Alarms } from '../alarms/alarm-book.ts';
-import { sourceOf } from '../sources/configured-source.ts';
-import { onePlaces } from '../places/one-place.ts';
 import type { Destinations } from '../places/destinations.ts';
 import { DiskSharing, type SameDisk } from '../places/disk-sharing.ts';
-
-import { forgetRemoved, untestedSince } from './standing-notes.ts';
+import { onePlaces } from '../places/one-place.ts';
+import { sourceOf } from '../sources/configured-source.ts';
 import { StateRoom } from '../state/disk.ts';
+import { protectedSince, sinceKey } from './absence-watch.ts';
+import { goodKey } from './good-backups.ts';
 import type { StatusParts } from './status.ts';
 import { withAccepted } from './unread-files.ts';
 
@@ -87,4 +88,46 @@ export function surroundingsOf(parts: SurroundingsParts): Surroundings {
       return source === undefined ? outcome : withAccepted(outcome, job?.problems ?? [], source);
     },
   };
+}
+
+/** Removes the notes of other pairs, so that a source or destination that is added again begins anew. */
+function forgetRemoved(
+  store: Pick<SettingStore, 'all' | 'set'>,
+  { sources }: Pick<Settings, 'sources'>,
+): void {
+  const pairs = sources.flatMap(({ path, destinations }) =>
+    destinations.map((name) => [name, path] as const),
+  );
+  for (const keyOf of [sinceKey, goodKey]) {
+    const kept = new Set(pairs.map(([destination, path]) => keyOf(destination, path)));
+    const prefix = keyOf('', '').trimEnd();
+    for (const key of store.all().keys())
+      if (key.startsWith(`${prefix} `) && !kept.has(key)) store.set(key, undefined);
+  }
+}
+
+/**
+ * When a restore from the destination was last tried or, if never, since when sources are backed up to it; milliseconds
+ * since 1970. Null when neither is known.
+ */
+function untestedSince(
+  destination: string,
+  {
+    jobs,
+    settings,
+    notes,
+  }: {
+    readonly jobs: Pick<JobStore, 'newest'>;
+    readonly settings: () => Pick<Settings, 'sources'>;
+    readonly notes: Pick<SettingStore, 'get'>;
+  },
+): number | null {
+  const newest = (type: 'drill' | 'restore'): number | null =>
+    jobs.newest({ types: [type], destination, status: 'completed' })?.finished_at ?? null;
+  const tried = [newest('drill'), newest('restore')].filter((at) => at !== null);
+  if (tried.length > 0) return Math.max(...tried);
+  const since = settings()
+    .sources.filter(({ destinations }) => destinations.includes(destination))
+    .flatMap(({ path }) => protectedSince(notes, destination, path) ?? []);
+  return since.length === 0 ? null : Math.min(...since);
 }

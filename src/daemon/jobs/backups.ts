@@ -1,7 +1,7 @@
 /** Begins backups of the sources in the settings: to one destination as a job, to several as a pass. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.ts';
-import { inSlices } from '../../base/slices.ts';
+import { inSlices } from '../../base/paced-work.ts';
 import type { Settings, SourceSettings } from '../../config/settings.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import type { Agent, Noted } from '../../jobs/agent.ts';

@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { namesIn } from '../../base/names-in.ts';
+import { namesIn } from '../../base/atomic-file.ts';
 import type { JobStore } from '../../db/jobs.ts';
 import { isTerminal } from '../../jobs/job-states.ts';
 

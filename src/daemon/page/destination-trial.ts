@@ -11,7 +11,7 @@ import type { SettingsContext } from '../../config/settings-context.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import { checkAgainstSchema } from '../../config/validate.ts';
 import { openDestination, type OpenOptions, personOf } from '../../destination/open/open.ts';
-import { openRepository } from '../../repository/repository.ts';
+import { openRepository } from '../../repository/opening.ts';
 import { secretHanded } from '../../repository/slots/typed-secret.ts';
 import { type Finding, ok, problem } from '../doctor/finding.ts';
 import { type Trial, type TrialReport, tryDestination } from '../doctor/try-destination.ts';

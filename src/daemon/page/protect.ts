@@ -24,7 +24,7 @@ import type { Environment, SecretContext } from '../../config/secret.ts';
 import type { DestinationSettings } from '../../config/settings.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { parseLocation } from '../../destination/location.ts';
-import { untilAborted } from '../../destination/until-aborted.ts';
+import { untilAborted } from '../../destination/stall.ts';
 import type { EstimateOrder, SourceEstimate } from '../../engine/protocol.ts';
 import type { Agent } from '../../jobs/agent.ts';
 import { destinationViews } from '../places/reachability.ts';

@@ -7,22 +7,19 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
-import { DestinationError, RequestError } from '../../base/errors.ts';
-import type { DestinationKind } from '../../base/errors.ts';
+import { DestinationError, type DestinationKind, RequestError } from '../../base/errors.ts';
 import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
-import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
-import { TAKEN, failure, meaning } from '../http-failure.ts';
-import { checkKey, checkPrefix } from '../key.ts';
+import type { ByteRange, Destination, ObjectStat } from '../destination.ts';
+import { flatDestination } from '../flat-destination.ts';
+import { failure, meaning, TAKEN } from '../http-failure.ts';
 import type { UploadPace } from '../limited.ts';
-import { onLiveConnection } from '../kept-connections.ts';
-import { plainUrl, type AzurePlace } from '../location.ts';
-import { orderedPages } from '../ordered-pages.ts';
-import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
-import { storeAgents } from '../store-agents.ts';
+import { onLiveConnection, storeAgents } from '../kept-connections.ts';
+import { type AzurePlace, plainUrl } from '../location.ts';
+import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
 import { arriving, strictPipeline } from './azure-answers.ts';
 import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
 
@@ -115,47 +112,18 @@ function unusable(what: string, hint: string): RequestError {
 }
 
 function azureDestination(store: AzureStore, canDelete: boolean): Destination {
-  return {
-    properties: {
-      url: store.url,
-      conditionalCreate: true,
-      canDelete,
-      maxParallel: PARALLEL,
-      remote: true,
-      flatLists: true,
+  return flatDestination(
+    store,
+    { canDelete, maxParallel: PARALLEL },
+    {
+      put: async (key, body, signal) => await putBlob(store, key, body, canDelete, signal),
+      get: async (key, range, signal) => await getBlob(store, key, range, signal),
+      stat: async (key, signal) => await statBlob(store, key, signal),
+      listPage: async (prefix, next, signal) => await listPage(store, prefix, next, PAGE_LENGTH, signal),
+      delete: async (key, signal) => await deleteBlob(store, key, signal),
+      close: async () => store.agents.close(),
     },
-    async put(key, body, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await putBlob(store, key, body, canDelete, signal);
-    },
-    async get(key, range, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await getBlob(store, key, range, signal);
-    },
-    async stat(key, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await statBlob(store, key, signal);
-    },
-    async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
-      signal.throwIfAborted();
-      checkPrefix(prefix);
-      const ask = async (next: string | undefined) =>
-        await listPage(store, prefix, next, PAGE_LENGTH, signal);
-      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
-        yield page;
-        signal.throwIfAborted();
-      }
-    },
-    async delete(key, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      await deleteBlob(store, key, signal);
-    },
-    close: async () => store.agents.close(),
-  };
+  );
 }
 
 interface Question {

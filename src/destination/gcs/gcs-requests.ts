@@ -7,6 +7,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Storage } from '@google-cloud/storage';
+import { ForeignAnswer } from './gcs-failure.ts';
 
 interface Call {
   readonly open: Set<ClientRequest>;
@@ -87,4 +89,29 @@ export function spareOthers(read: Readable): Readable {
 function end(call: Call): void {
   call.isOver = true;
   for (const request of call.open) request.destroy();
+}
+
+type Ask = Storage['request'];
+type Answer = Parameters<Ask>[1];
+
+/**
+ * Makes the Google library reject answers that are not the store's own. It accepts any successful answer: a proxy's
+ * page would be taken for a list without objects, and an empty one would even end the process inside the library.
+ * Checks all calls except reads of content; for those the length is asked for beforehand and compared.
+ */
+export function believeOnlyStore(storage: Storage): Storage {
+  const ask = storage.request.bind(storage);
+  storage.request = (options: Parameters<Ask>[0], callback: Answer): void => {
+    ask(options, (error, body: unknown, response) => {
+      const isGood =
+        options.method === 'DELETE' ? response?.statusCode === 204 : /^storage#objects?$/.test(kindOf(body));
+      callback(error ?? (isGood ? null : new ForeignAnswer()), body, response);
+    });
+  };
+  return storage;
+}
+
+/** The store names the kind of each resource in its answers. */
+function kindOf(body: unknown): string {
+  return typeof body === 'object' && body !== null && 'kind' in body ? String(body.kind) : '';
 }

@@ -12,19 +12,17 @@ import type { GoogleAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
-import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
+import type { ByteRange, Destination, ObjectStat } from '../destination.ts';
+import { flatDestination } from '../flat-destination.ts';
 import { failure, meaning } from '../http-failure.ts';
-import { checkKey, checkPrefix } from '../key.ts';
-import { onLiveConnection } from '../kept-connections.ts';
+import { onLiveConnection, storeAgents } from '../kept-connections.ts';
 import type { UploadPace } from '../limited.ts';
-import { plainUrl, type GooglePlace } from '../location.ts';
-import { orderedPages, type StoreObject } from '../ordered-pages.ts';
-import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
-import { believeOnlyStore } from './gcs-answers.ts';
-import { NO_BUCKET, googleFailure, googleStatus } from './gcs-failure.ts';
+import { type GooglePlace, plainUrl } from '../location.ts';
+import type { StoreObject } from '../ordered-pages.ts';
+import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
+import { believeOnlyStore, OpenRequests, spareOthers } from './gcs-requests.ts';
+import { googleFailure, googleStatus, NO_BUCKET } from './gcs-failure.ts';
 import { goThroughProxy, refuseEmulator } from './gcs-environment.ts';
-import { OpenRequests, spareOthers } from './gcs-requests.ts';
-import { storeAgents } from '../store-agents.ts';
 
 export interface GoogleOptions {
   readonly pace?: UploadPace | undefined;
@@ -132,47 +130,18 @@ function serviceAccount(text: string | undefined): StorageOptions {
 }
 
 function googleDestination(store: GoogleStore, canDelete: boolean): Destination {
-  return {
-    properties: {
-      url: store.url,
-      conditionalCreate: true,
-      canDelete,
-      maxParallel: PARALLEL,
-      remote: true,
-      flatLists: true,
+  return flatDestination(
+    store,
+    { canDelete, maxParallel: PARALLEL },
+    {
+      put: async (key, body, signal) => await putFile(store, key, body, canDelete, signal),
+      get: async (key, range, signal) => await getFile(store, key, range, signal),
+      stat: async (key, signal) => await statFile(store, key, signal),
+      listPage: async (prefix, next, signal) => await listPage(store, prefix, next, PAGE_LENGTH, signal),
+      delete: async (key, signal) => await deleteFile(store, key, signal),
+      close: async () => store.requests.close(),
     },
-    async put(key, body, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await putFile(store, key, body, canDelete, signal);
-    },
-    async get(key, range, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await getFile(store, key, range, signal);
-    },
-    async stat(key, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      return await statFile(store, key, signal);
-    },
-    async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
-      signal.throwIfAborted();
-      checkPrefix(prefix);
-      const ask = async (next: string | undefined) =>
-        await listPage(store, prefix, next, PAGE_LENGTH, signal);
-      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
-        yield page;
-        signal.throwIfAborted();
-      }
-    },
-    async delete(key, signal) {
-      signal.throwIfAborted();
-      checkKey(key);
-      await deleteFile(store, key, signal);
-    },
-    close: async () => store.requests.close(),
-  };
+  );
 }
 
 interface Question {

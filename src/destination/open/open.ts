@@ -2,7 +2,7 @@
 import { DestinationError } from '../../base/errors.ts';
 import { toldAsWait } from '../../base/waits.ts';
 import { answersFrom } from '../../system/far-answer.ts';
-import type { DestinationAccess } from '../access.ts';
+import { azureAccess, type DestinationAccess } from '../access.ts';
 import { withAdaptiveParallelism } from './adaptive.ts';
 import type { Destination } from '../destination.ts';
 import type { UploadPace } from '../limited.ts';
@@ -103,10 +103,7 @@ async function openRemote(
       return await openS3Destination(place, access.s3, options, signal);
     }
     case 'azblob': {
-      const [{ openAzureDestination }, { azureAccess }] = await Promise.all([
-        import('../azure/azure.ts'),
-        import('../azure/azure-access.ts'),
-      ]);
+      const { openAzureDestination } = await import('../azure/azure.ts');
       const known = azureAccess(person.env, place, access.azblob);
       return await openAzureDestination(known.place, known.access, options, signal);
     }

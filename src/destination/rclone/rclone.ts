@@ -8,14 +8,12 @@ import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, Leftovers, ListedObject, ObjectStat } from '../destination.ts';
 import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
-import { plainUrl } from '../location.ts';
-import type { RclonePlace } from '../location.ts';
+import { plainUrl, type RclonePlace } from '../location.ts';
 import { removeStale } from '../leftovers.ts';
 import { isTemporaryName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
-import { untilAborted } from '../until-aborted.ts';
-import { commandsOf, statOf } from './commands.ts';
-import type { Commands, RcloneItem } from './commands.ts';
+import { untilAborted } from '../stall.ts';
+import { type Commands, commandsOf, type RcloneItem, statOf } from './commands.ts';
 import { RcloneProgram } from './program.ts';
 
 export interface RcloneOptions {

@@ -1,15 +1,14 @@
 /** The client of an S3 store, and the single way to send it requests. */
 import { createHash } from 'node:crypto';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { systemClock, type Clock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import type { S3Access } from '../access.ts';
-import { NOT_THE_STORE, failure, meaning } from '../http-failure.ts';
-import { onLiveConnection } from '../kept-connections.ts';
+import { failure, meaning, NOT_THE_STORE } from '../http-failure.ts';
+import { onLiveConnection, storeAgents } from '../kept-connections.ts';
 import { plainUrl, type S3Place } from '../location.ts';
 import type { UploadPace } from '../limited.ts';
-import { briefPolicy, persist, sleepFor, type Patience } from '../retry.ts';
-import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
-import { storeAgents } from '../store-agents.ts';
+import { briefPolicy, type Patience, persist, sleepFor } from '../retry.ts';
+import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
 import { amazonOf, awsSettings } from './aws-settings.ts';
 import { s3Failure } from './s3-failure.ts';
 

@@ -14,7 +14,7 @@ import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destin
 import { TAKEN, failure } from '../http-failure.ts';
 import { checkKey, checkPrefix, isNamedByBytes } from '../key.ts';
 import type { S3Place } from '../location.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../stall.ts';
 import { S3_PARALLEL, s3Store, type S3Options, type S3Store } from './s3-client.ts';
 import { senseless } from './s3-failure.ts';
 import { listObjects } from './s3-list.ts';

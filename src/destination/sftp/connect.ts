@@ -3,7 +3,7 @@ import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../stall.ts';
 import { disconnected } from './answers.ts';
 import { fingerprintOf, judgeHostKey, knownTypes, typeOfKey } from './known-hosts.ts';
 import type { Target } from './target.ts';

@@ -11,7 +11,7 @@ import { openHttpSite } from '../http-site.ts';
 import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type WebdavPlace } from '../location.ts';
-import { untilAborted } from '../until-aborted.ts';
+import { untilAborted } from '../stall.ts';
 import { untold } from './dav-failure.ts';
 import { folderAt, type Folder, type ReadRange, type ReadResult } from './folder.ts';
 import { findAbilities, statOf, storeObject, type Abilities } from './store.ts';

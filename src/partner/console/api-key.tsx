@@ -1,19 +1,29 @@
 /** The page of the API key, which is missing, active or revoked. Its secret is in one response, and never shown again. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/wire/api-error.ts';
+import type { JSX } from 'preact';
 import type { ApiApp } from '../../api/framework/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
 import { PARTNER_PREFIX } from '../resources/values.ts';
 import type { LatestApiKey, NewApiKey } from '../store/api-keys.ts';
-import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/own-text.tsx';
-import { Card, PageHead } from '../../ui/components/card.tsx';
-import type { ConsoleParts } from './pages.ts';
-import { askFirst, button, field, form, FormBody, once, onceField, type Problems } from './forms.tsx';
-import { ownAddress, pageActor, type Visitor, visitorOf } from './visitor.ts';
-import type { JSX } from 'preact';
+import {
+  askFirst,
+  button,
+  field,
+  form,
+  FormBody,
+  once,
+  onceField,
+  ownAddress,
+  type Problems,
+} from './forms.tsx';
 import { DoneQuery, type Notice, noticeFor, ONCE, sendPage } from './page.tsx';
+import type { ConsoleParts } from './pages.ts';
 import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { maybeTime, own, shownTime, tag } from './shown.tsx';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/api`;
 const LONGEST_NAME = 100;

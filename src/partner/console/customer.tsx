@@ -1,10 +1,15 @@
 /** The page of one customer: plan and status, devices, and tokens to enroll more devices. */
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../../api/wire/api-error.ts';
+import type { JSX } from 'preact';
 import type { ApiApp } from '../../api/framework/route.ts';
-import { Type } from '../../base/schema-type.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import { holdfastElsewhere } from '../../base/holdfast-command.ts';
+import { Type } from '../../base/schema-type.ts';
 import { formatBytes } from '../../base/units.ts';
+import { Actions } from '../../ui/components/button.tsx';
+import { Card, PageHead } from '../../ui/components/card.tsx';
+import { Secret } from '../../ui/components/own-text.tsx';
+import { Table } from '../../ui/components/table.tsx';
 import { noCustomer } from '../resources/customers.ts';
 import { IdParams } from '../resources/values.ts';
 import type { Customer } from '../store/customer-view.ts';
@@ -12,18 +17,13 @@ import type { Device } from '../store/devices.ts';
 import type { NewEnrollmentToken } from '../store/enrollment.ts';
 import type { Page } from '../store/page.ts';
 import type { Plan } from '../store/plans.ts';
-import { Actions } from '../../ui/components/button.tsx';
-import { Secret } from '../../ui/components/own-text.tsx';
-import { Table } from '../../ui/components/table.tsx';
-import { Card, PageHead } from '../../ui/components/card.tsx';
-import type { ConsoleParts } from './pages.ts';
 import { planChoices } from './customer-fields.ts';
-import { askFirst, button, form, FormBody, once, onceField, select } from './forms.tsx';
-import { ownAddress, pageActor, type Visitor, visitorOf } from './visitor.ts';
-import type { JSX } from 'preact';
+import { askFirst, button, form, FormBody, once, onceField, ownAddress, select } from './forms.tsx';
 import { done, noticeFor, olderLink, ONCE, sendPage } from './page.tsx';
+import type { ConsoleParts } from './pages.ts';
 import { CONSOLE_PREFIX, PAGE } from './routes.ts';
 import { maybeOwn, maybeTime, own, shownBackup, shownStorage, shownTime, statusTag, tag } from './shown.tsx';
+import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const AT_ONCE = 50;
 

@@ -1,5 +1,6 @@
-/** Forms of the settings page: their fields, with the token that proves that this session made them, what is sent, and that each takes effect only once. */
+/** Forms of the settings page: their fields, with the token that proves that this session made them, what is sent, that each takes effect only once, and that it is the visitor's own. */
 import { randomUUID } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
 import type { ComponentChildren, JSX } from 'preact';
 import { ApiError } from '../../api/wire/api-error.ts';
 import { isEncoded } from '../../api/wire/query-text.ts';
@@ -8,7 +9,8 @@ import { AskFirst, Button, type ButtonLook } from '../../ui/components/button.ts
 import { type Choice, Select, TextField, type TextFieldFacts } from '../../ui/components/field.tsx';
 import { refuseNul } from '../request/nul.ts';
 import type { PartnerStores } from '../store/store.ts';
-import type { Visitor } from './visitor.ts';
+import type { Seals } from './seals.ts';
+import { type Visitor, visitorOf } from './visitor.ts';
 
 export interface Form {
   /** The value of a field, trimmed; empty unless the field occurs exactly once. */
@@ -165,4 +167,39 @@ export async function once<T>(
     await idempotency.abandon(verdict.running);
     throw error;
   }
+}
+
+/**
+ * The origin at which partners reach the page. `publicUrl` is null when the service is reached at the address that it
+ * listens on.
+ */
+export function ownOrigin(request: FastifyRequest, publicUrl: string | null): string {
+  return publicUrl === null ? `${request.protocol}://${request.host}` : new URL(publicUrl).origin;
+}
+
+/** The base URL at which agents and programs reach the service, for the commands shown on the page. */
+export function ownAddress(request: FastifyRequest, publicUrl: string | null): string {
+  return publicUrl ?? ownOrigin(request, null);
+}
+
+/**
+ * Requires a form to come from the settings page. Browsers name the origin of each form, and those that support
+ * `Sec-Fetch-Site` also send that header where they may.
+ * @throws {ApiError} ORIGIN_NOT_ALLOWED
+ */
+export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | null): void {
+  const { origin, 'sec-fetch-site': site } = request.headers;
+  const own = ownOrigin(request, publicUrl);
+  if (origin === own && (site === undefined || site === 'same-origin')) return;
+  throw new ApiError('ORIGIN_NOT_ALLOWED', 'This form was not sent by the settings page', {
+    hint: `Open the page at ${own}, and send the form from there.`,
+  });
+}
+
+/** @throws {ApiError} FORBIDDEN */
+export function requireFormToken(request: FastifyRequest, form: Form, seals: Seals): void {
+  if (seals.isFormToken(visitorOf(request).token, form.secret(FORM_TOKEN))) return;
+  throw new ApiError('FORBIDDEN', 'This form is of another session', {
+    hint: 'Open the page again, and fill it in there.',
+  });
 }

@@ -1,6 +1,6 @@
 /** Registers the routes and hooks of the settings page. */
-import { ApiError } from '../../api/wire/api-error.ts';
 import type { ApiApp } from '../../api/framework/route.ts';
+import { ApiError } from '../../api/wire/api-error.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { PartnerLimits } from '../request/limits.ts';
 import type { PartnerKeys } from '../secrets/keys.ts';
@@ -9,10 +9,16 @@ import type { TestTarget } from '../webhooks/test-targets.ts';
 import { accountPage } from './account.tsx';
 import { activityPage } from './activity.tsx';
 import { apiKeyPage } from './api-key.tsx';
-import { type Cookies, createCookies, findVisitor, requireFormToken, requireOwnOrigin } from './visitor.ts';
 import { customerPage } from './customer.tsx';
 import { customersPage } from './customers.tsx';
-import { type Form, FORM_TYPE, MOST_FORM_BYTES, parseForm } from './forms.tsx';
+import {
+  type Form,
+  FORM_TYPE,
+  MOST_FORM_BYTES,
+  parseForm,
+  requireFormToken,
+  requireOwnOrigin,
+} from './forms.tsx';
 import { consoleFiles } from './page.tsx';
 import { plansPage } from './plans.tsx';
 import { createSeals, type Seals } from './seals.ts';
@@ -20,6 +26,7 @@ import { secondFactorPage } from './second-factor.tsx';
 import { createSignInLimit, type SignInLimit } from './sign-in-limit.ts';
 import { sendToSignIn, signInRoutes } from './sign-in.tsx';
 import { usagePage } from './usage.tsx';
+import { type Cookies, createCookies, findVisitor } from './visitor.ts';
 import { webhookPage } from './webhook.tsx';
 import { webhooksPage } from './webhooks.tsx';
 

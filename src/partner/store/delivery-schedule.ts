@@ -1,5 +1,5 @@
 /** Decides when a delivery is tried again. Pure: clock and chance are parameters. */
-import { LONGEST_ASKED_MS } from '../../base/web/retry-after.ts';
+import { LONGEST_ASKED_MS } from '../../base/web/http-reply.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;

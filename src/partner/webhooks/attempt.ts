@@ -1,7 +1,7 @@
 /** Makes one attempt to deliver an event to an endpoint, and interprets the response. */
 import type { Clock } from '../../base/clock.ts';
-import { withDeadline } from '../../base/deadline.ts';
-import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/web/retry-after.ts';
+import { withDeadline } from '../../base/paced-work.ts';
+import { LONGEST_ASKED_MS, retryAfterMs, silenceAskedMs } from '../../base/web/http-reply.ts';
 import { webhookHeaders } from '../../base/web/standard-webhooks.ts';
 import type { Secret } from '../../config/secret.ts';
 import { type Failure, failureOf, refusalOf, TargetRefused } from './failure.ts';

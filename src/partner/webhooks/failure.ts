@@ -1,6 +1,6 @@
 /** Describes why an attempt failed: a code for programs and a sentence for the partner. */
 import { ApiError } from '../../api/wire/api-error.ts';
-import { isTimeout } from '../../base/deadline.ts';
+import { isTimeout } from '../../base/paced-work.ts';
 import { errnoOf } from '../../base/errors.ts';
 
 export type FailureReason =

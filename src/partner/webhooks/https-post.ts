@@ -6,8 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
-import { readStart } from '../../base/web/http-reply.ts';
-import type { RefusalHeaders } from '../../base/web/retry-after.ts';
+import { readStart, type RefusalHeaders } from '../../base/web/http-reply.ts';
 import { trustSystem } from '../../base/web/trusted-authorities.ts';
 
 export interface HttpsPost {

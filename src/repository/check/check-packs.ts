@@ -1,17 +1,16 @@
 import { randomInt } from 'node:crypto';
 import { corrupt } from '../../base/errors.ts';
 import { ID_BYTES } from '../../codec/hash.ts';
-import { decodePackDirectory } from '../../format/pack.ts';
 import type { IndexedPack } from '../../format/index-object.ts';
-import { ByteBudget } from '../objects/byte-budget.ts';
-import { compareClaims, isGone, type CheckedIndex } from './check-index.ts';
-import { PackExaminer, type PackExamination } from './check-pack.ts';
-import { CheckPool, defaultCheckWorkers } from './check-pool.ts';
-import type { CheckObserver, Findings } from './check-report.ts';
+import { decodePackDirectory } from '../../format/pack.ts';
 import { isDamage } from '../chunk-index.ts';
-import { packKey, type Listed } from '../objects/listing.ts';
+import { type Listed, packKey } from '../objects/listing.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
+import { type CheckedIndex, compareClaims, isGone } from './check-index.ts';
+import { type PackExamination, PackExaminer } from './check-pack.ts';
+import { CheckPool, defaultCheckWorkers } from './check-pool.ts';
+import type { CheckObserver, Findings } from './check-report.ts';
 
 /** Which packs are read whole: none, all, or a random selection of so many percent or bytes. */
 export type ReadData = false | 'all' | { readonly percent: number } | { readonly bytes: number };
@@ -161,5 +160,39 @@ class Results implements PackResults {
     const bad: Uint8Array[] = [];
     for (let at = 0; at < ids.length; at += idBytes) bad.push(ids.subarray(at, at + idBytes));
     this.bad.set(name, bad);
+  }
+}
+
+/** Limits how many bytes concurrent work holds in memory. */
+export class ByteBudget {
+  readonly #limit: number;
+  readonly #waiting: { readonly bytes: number; readonly start: () => void }[] = [];
+  #used = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Waits for its turn, then runs `work`, which holds `bytes` in memory. Work larger than the limit runs alone. */
+  async run<T>(bytes: number, work: () => Promise<T>): Promise<T> {
+    await new Promise<void>((start) => {
+      this.#waiting.push({ bytes, start });
+      this.#admit();
+    });
+    try {
+      return await work();
+    } finally {
+      this.#used -= bytes;
+      this.#admit();
+    }
+  }
+
+  #admit(): void {
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (this.#used > 0 && this.#used + next.bytes > this.#limit) return;
+      this.#waiting.shift();
+      this.#used += next.bytes;
+      next.start();
+    }
   }
 }

@@ -1,18 +1,20 @@
-import { DestinationError, corrupt } from '../../base/errors.ts';
+import { corrupt, DestinationError } from '../../base/errors.ts';
 import type { ListedObject } from '../../destination/destination.ts';
-import { hasRetired } from '../../format/keyring.ts';
 import { OBJECT_TYPES } from '../../format/header.ts';
+import { hasRetired, isRetired } from '../../format/keyring.ts';
 import { decodeChainContext, decodeHead } from '../../format/records.ts';
-import { headPlace, type Head } from '../chain.ts';
-import type { Findings } from './check-report.ts';
+import { type ChainRecord, chainView } from '../chain-view.ts';
+import { type Head, headPlace } from '../chain.ts';
+import { highestNumbers } from '../chains/verify-chains.ts';
 import { isDamage } from '../chunk-index.ts';
 import { openConfig, usableConfig } from '../configuration.ts';
 import { openLease, parseLeaseKey } from '../lease-objects.ts';
 import { openRecord } from '../objects/objects.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
-import { readSnapshot } from '../snapshots.ts';
-import type { ChainRecord } from '../chain-view.ts';
+import { readSnapshot, type SnapshotList } from '../snapshots.ts';
+import type { CheckedIndex } from './check-index.ts';
+import { type Findings, readObjectName } from './check-report.ts';
 
 /** Reads every head and reports damaged and misplaced ones. Of these only the place that their key states is used. */
 export async function checkHeads(
@@ -145,4 +147,29 @@ async function eachObject(
       findings.addError(key, error);
     }
   });
+}
+
+/**
+ * Distinguishes objects under retired generations that the storage has brought back (returned-objects.ts) from damaged
+ * ones: everything that a returned object could say is known otherwise.
+ */
+export function needlessUnderRetired(
+  repository: Repository,
+  snapshots: SnapshotList,
+  { claims }: Pick<CheckedIndex, 'claims'>,
+): (object: string, generation: number) => boolean {
+  const { tombstones } = snapshots;
+  const highest = highestNumbers(chainView(repository, snapshots, [], []));
+  const isNeedless = (object: string): boolean => {
+    const head = headPlace(object);
+    if (head !== undefined) return head.seq <= (highest.get(head.writer) ?? 0);
+    const config = /^config\/(\d+)$/.exec(object)?.[1];
+    // The configuration in force is never under a retired generation.
+    if (config !== undefined) return true;
+    if (object.startsWith('leases/')) return true;
+    const { kind, name = '' } = readObjectName(object) ?? {};
+    if (kind === 'tombstone' || kind === 'snapshot') return tombstones.snapshots.has(name);
+    return kind === 'index object' || (kind === 'pack' && !claims.has(name));
+  };
+  return (object, generation) => isRetired(repository.keyring, generation) && isNeedless(object);
 }

@@ -1,7 +1,6 @@
-import { RepositoryError, damageOf } from '../../base/errors.ts';
-import { holdfastThere } from '../../base/holdfast-command.ts';
 import type { ByteString } from '../../base/byte-path.ts';
-import { readObjectName } from '../objects/object-name.ts';
+import { damageOf, RepositoryError } from '../../base/errors.ts';
+import { holdfastThere } from '../../base/holdfast-command.ts';
 
 /** `error`: something is lost or cannot be trusted. `warning`: something is not as it should be, but nothing is lost. */
 export type Severity = 'error' | 'warning' | 'note';
@@ -202,4 +201,19 @@ export class Findings {
 function packWithError({ severity, object }: FindingDraft): string | undefined {
   const named = readObjectName(object);
   return severity === 'error' && named?.kind === 'pack' ? named.name : undefined;
+}
+
+export type NamedKind = 'pack' | 'tree' | 'snapshot' | 'tombstone' | 'index object' | 'chunk';
+
+const NAME = /^(pack|tree|snapshot|tombstone|index object|chunk) ([0-9a-f]+)$/;
+
+/**
+ * Parses the names of objects and chunks in errors, findings and `--json`: `pack 3f…`, or a key such as `keys/ring-1`.
+ * Nothing else parses such names. The kind and name; undefined for a key.
+ */
+export function readObjectName(
+  object: string,
+): { readonly kind: NamedKind; readonly name: string } | undefined {
+  const [, kind, name] = NAME.exec(object) ?? [];
+  return kind === undefined || name === undefined ? undefined : { kind: kind as NamedKind, name };
 }

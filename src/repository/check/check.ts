@@ -5,27 +5,32 @@ import type { IndexedPack } from '../../format/index-object.ts';
 import { Damage, mapAffected } from './check-affected.ts';
 import { chainView } from '../chain-view.ts';
 import { checkExtents } from './check-extents.ts';
-import { checkDirectories, chunkKey, readIndexForCheck, type CheckedIndex } from './check-index.ts';
+import { checkDirectories, type CheckedIndex, chunkKey, readIndexForCheck } from './check-index.ts';
 import { checkCopies, checkKeys } from './check-keys.ts';
-import { choosePacks, readPacks, type PackResults, type ReadData } from './check-packs.ts';
-import { checkConfigs, checkForgotten, checkHeads, checkLeases } from './check-records.ts';
+import { choosePacks, type PackResults, type ReadData, readPacks } from './check-packs.ts';
 import {
-  Findings,
+  checkConfigs,
+  checkForgotten,
+  checkHeads,
+  checkLeases,
+  needlessUnderRetired,
+} from './check-records.ts';
+import {
   type CheckCounts,
   type CheckObserver,
   type CheckReport,
   type FindingDraft,
+  Findings,
 } from './check-report.ts';
-import { needlessUnderRetired } from './check-returned.ts';
-import { traverseTrees, type Traversal } from './check-trees.ts';
-import { fillTable, inOrderOfTrust, type ChunkIndex } from '../chunk-index.ts';
+import { type Traversal, traverseTrees } from './check-trees.ts';
+import { type ChunkIndex, fillTable, inOrderOfTrust } from '../chunk-index.ts';
 import { writeOnlyInUse } from '../keys/keys.ts';
-import { packKey, type Listed } from '../objects/listing.ts';
+import { type Listed, packKey } from '../objects/listing.ts';
 import { rememberHeads } from '../remember-seen.ts';
 import type { Repository } from '../repository.ts';
 import { listSnapshots, saltsOf, type SnapshotList } from '../snapshots.ts';
-import { lastPacks, unsoundPacks, type LastPacks } from '../tombstones.ts';
-import { heldByUnsoundAlone } from './unsound-holders.ts';
+import { lastPacks, type LastPacks, unsoundPacks } from '../tombstones.ts';
+import { heldByUnsoundAlone } from './damaged-packs.ts';
 import { newestRecords, verifyChains } from '../chains/verify-chains.ts';
 
 export interface CheckOptions {

@@ -1,14 +1,16 @@
 /** Marks damaged packs, so that nothing relies on them and their needed content is stored again. */
-import { DestinationError, RepositoryError, isAbort } from '../../base/errors.ts';
-import { isDamage, type ChunkIndex } from '../chunk-index.ts';
-import { openSession } from '../take-lease.ts';
-import { listNamed, packKey } from '../objects/listing.ts';
+import { DestinationError, isAbort, RepositoryError } from '../../base/errors.ts';
+import type { IndexedPack } from '../../format/index-object.ts';
+import { type ChunkIndex, isDamage } from '../chunk-index.ts';
 import { markPacks } from '../mark-packs.ts';
-import { readObjectName } from '../objects/object-name.ts';
+import { listNamed, packKey } from '../objects/listing.ts';
 import { sha256 } from '../objects/objects.ts';
+import type { SlotSet } from '../packs/slot-set.ts';
 import type { Repository } from '../repository.ts';
 import { listSnapshots } from '../snapshots.ts';
+import { openSession } from '../take-lease.ts';
 import { DAMAGED, unsoundPacks } from '../tombstones.ts';
+import { readObjectName } from './check-report.ts';
 
 export interface DamageMarks {
   /** Names of the packs that are marked, by this call or earlier. */
@@ -85,4 +87,35 @@ export async function isDamagedPack(
     if (!isDamage(error)) throw error;
     return true;
   }
+}
+
+/**
+ * For each damaged pack: how many raw bytes it holds that snapshots need and only damaged packs hold. Chunks that
+ * several of these hold are counted for each, since it is unknown which of them can still be read, and none may be
+ * deleted before a sound pack has them.
+ *
+ * @param packs packs whose directories are known
+ * @param unsound names of packs in which damage was found
+ * @param index locates chunks in damaged packs only where no others hold them
+ * @param needed the chunks that snapshots need
+ */
+export function heldByUnsoundAlone(
+  packs: Iterable<IndexedPack>,
+  unsound: ReadonlySet<string>,
+  { table, packs: known }: Pick<ChunkIndex, 'table' | 'packs'>,
+  needed: SlotSet,
+): ReadonlyMap<string, number> {
+  const held = new Map<string, number>();
+  if (unsound.size === 0) return held;
+  for (const { name, directory } of packs) {
+    if (!unsound.has(name)) continue;
+    const { ids, idBytes } = directory;
+    for (let at = 0; at < ids.length; at += idBytes) {
+      const slot = table.slotOf(ids, at);
+      if (slot < 0 || !needed.has(slot)) continue;
+      const { pack, length } = table.locationAt(slot);
+      if (unsound.has(known[pack]?.name ?? '')) held.set(name, (held.get(name) ?? 0) + length);
+    }
+  }
+  return held;
 }

@@ -1,15 +1,14 @@
 /** Removes damaged heads and tombstones: they cannot be read again, and most of what they said is known otherwise. */
 import { canReadHead, leaveCopiedIdentity } from '../chain.ts';
-import { deleteIfAllowed } from '../delete-if-allowed.ts';
+import { deleteIfAllowed } from '../objects/objects.ts';
 import type { Lease } from '../lease.ts';
 import { acquirePruneLease } from '../take-lease.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import { putTombstone } from '../put-tombstone.ts';
 import { plantedKeys } from './planted.ts';
-import { knownPlaces } from '../record-places.ts';
+import { knownPlaces, listSnapshots, type SnapshotList } from '../snapshots.ts';
 import type { Repository } from '../repository.ts';
 import { needlessHeads } from '../contents/returned-objects.ts';
-import { listSnapshots, type SnapshotList } from '../snapshots.ts';
 import { highestFence } from '../tombstones.ts';
 
 /**

@@ -1,10 +1,9 @@
 import { DestinationError, RepositoryError } from '../../base/errors.ts';
 import { openConfig, usableConfig } from '../configuration.ts';
-import { deleteIfAllowed } from '../delete-if-allowed.ts';
+import { deleteIfAllowed, sha256 } from '../objects/objects.ts';
 import { isUnreadableHere } from '../slots/key-files.ts';
 import { openRing } from '../slots/key-slots.ts';
 import { knownSlots } from './keys.ts';
-import { sha256 } from '../objects/objects.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { Repository } from '../repository.ts';
 import { copyKey, listCopied } from '../objects/second-copies.ts';

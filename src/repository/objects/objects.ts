@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { RepositoryError, corrupt } from '../../base/errors.ts';
+import { corrupt, DestinationError, RepositoryError } from '../../base/errors.ts';
 import type { ObjectKeys } from '../../codec/keys.ts';
 import { ObjectSeal } from '../../codec/seal.ts';
 import { writeOnlyMark } from '../../codec/write-only.ts';
 import { isPlainFrame } from '../../codec/zstd-frame.ts';
+import type { Destination } from '../../destination/destination.ts';
 import { CIPHER_GCM, type ObjectType } from '../../format/header.ts';
 
 /** Records larger than this are refused (docs/repository-format.md): 64 MiB for an index object, the largest kind. */
@@ -111,4 +112,22 @@ export function decompressRecord(bytes: Buffer, object: string): Buffer {
 
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
+}
+
+/**
+ * Deletes an object that is of no use but harmless, and leaves it where the storage refuses: then false. A storage may
+ * have to keep objects for a time.
+ */
+export async function deleteIfAllowed(
+  { destination }: { readonly destination: Pick<Destination, 'delete'> },
+  key: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await destination.delete(key, signal);
+    return true;
+  } catch (error) {
+    if (!(error instanceof DestinationError) || error.kind !== 'denied') throw error;
+    return false;
+  }
 }

@@ -5,7 +5,7 @@
  */
 import { DestinationError, RepositoryError, type DestinationKind } from '../../base/errors.ts';
 import { traverseTrees } from '../check/check-trees.ts';
-import { commitWindowMs } from '../commit-window.ts';
+import { commitWindowMs } from '../lease-objects.ts';
 import { mapParallel } from '../objects/parallel.ts';
 import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from '../repository.ts';

@@ -1,12 +1,11 @@
 import { corrupt } from '../../base/errors.ts';
 import { encodeIndexedPack } from '../../format/index-object.ts';
 import { readIndexObjects } from '../chunk-index.ts';
-import { IndexWriter } from '../contents/index-writer.ts';
+import { durableUncovered, IndexWriter } from '../contents/index-writer.ts';
 import { listNamed } from '../objects/listing.ts';
 import { PRUNE_LIMITS } from './prune-plan.ts';
 import type { PruneStock } from './prune-stock.ts';
 import type { Repository } from '../repository.ts';
-import { durableUncovered } from './uncovered-packs.ts';
 
 export interface IndexRewrite {
   readonly written: readonly string[];

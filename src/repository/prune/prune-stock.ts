@@ -10,7 +10,7 @@ import type { DamagedSnapshot, Snapshot, SnapshotList } from '../snapshots.ts';
 import { writersOfKeys } from '../chain-view.ts';
 import { writeOnlyInUse } from '../keys/keys.ts';
 import { lastPacks, unsoundPacks } from '../tombstones.ts';
-import { heldByUnsoundAlone } from '../check/unsound-holders.ts';
+import { heldByUnsoundAlone } from '../check/damaged-packs.ts';
 import { listEverySnapshot } from '../chains/whole-list.ts';
 
 export interface StockedPack {

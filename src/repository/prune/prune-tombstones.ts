@@ -1,7 +1,7 @@
 import type { ChainPlace, TombstoneRecord } from '../../format/records.ts';
 import { believedChains, chainView } from '../chain-view.ts';
 import { readNewestHeads } from '../chain.ts';
-import { deleteIfAllowed } from '../delete-if-allowed.ts';
+import { deleteIfAllowed } from '../objects/objects.ts';
 import { COMPACTED } from '../forgotten-meanwhile.ts';
 import type { Lease } from '../lease.ts';
 import { markPacks } from '../mark-packs.ts';

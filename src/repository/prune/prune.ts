@@ -1,7 +1,7 @@
 import { DestinationError, RepositoryError } from '../../base/errors.ts';
 import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from '../lease-objects.ts';
 import { renewConfig } from '../configuration.ts';
-import { deleteIfAllowed } from '../delete-if-allowed.ts';
+import { deleteIfAllowed } from '../objects/objects.ts';
 import { keepCopies } from '../keys/keep-copies.ts';
 import type { Lease } from '../lease.ts';
 import { acquirePruneLease } from '../take-lease.ts';

@@ -8,7 +8,7 @@ import { encodeIndexedPack } from '../../format/index-object.ts';
 import { encodeSnapshot, type SnapshotRecord } from '../../format/records.ts';
 import { renewConfig } from '../configuration.ts';
 import { ForgottenMeanwhile } from '../forgotten-meanwhile.ts';
-import { IndexWriter } from '../contents/index-writer.ts';
+import { durableUncovered, IndexWriter } from '../contents/index-writer.ts';
 import { oldGenerations } from '../keys/keys.ts';
 import { probeStorageClock } from '../lease-objects.ts';
 import { keepCopies } from '../keys/keep-copies.ts';
@@ -16,7 +16,7 @@ import type { Lease } from '../lease.ts';
 import { rewriteIndex } from '../prune/prune-index.ts';
 import type { PackFate } from '../prune/prune-plan.ts';
 import { repack } from '../prune/prune-repack.ts';
-import { takeStock, type PruneStock } from '../prune/prune-stock.ts';
+import { type PruneStock, takeStock } from '../prune/prune-stock.ts';
 import { TombstoneWriter } from '../prune/prune-tombstones.ts';
 import { withPruneLease } from '../prune/prune.ts';
 import { decideRekey, type RekeyPlan } from './rekey-plan.ts';
@@ -25,7 +25,6 @@ import { retireGenerations, type Retirement } from './retire-generations.ts';
 import { removeReturned, returnedPacks } from '../contents/returned-objects.ts';
 import { replaceSnapshot } from './replace-snapshot.ts';
 import { recordAgain, type Snapshot } from '../snapshots.ts';
-import { durableUncovered } from '../prune/uncovered-packs.ts';
 
 /** Limits of a rekey; each comment gives the reason for its value. */
 export const REKEY_LIMITS = Object.freeze({

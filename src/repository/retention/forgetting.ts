@@ -2,13 +2,15 @@
  * Decides which snapshots the retention rules of the settings forget, for prune and for its preview. While an alarm
  * about a source waits for an answer, none of its snapshots from before the alarm is forgotten.
  */
-import { isWithin, textOfBytes, type ByteString } from '../../base/byte-path.ts';
-import { treePath } from '../../base/tree-path.ts';
-import type { StoredBy } from '../../base/stored-by.ts';
+import { type ByteString, isWithin, textOfBytes } from '../../base/byte-path.ts';
+import { isNarrowed } from '../../base/job-tag.ts';
 import type { SourceName } from '../../base/source-names.ts';
+import type { StoredBy } from '../../base/stored-by.ts';
+import { treePath } from '../../base/tree-path.ts';
+import type { SnapshotRecord } from '../../format/records.ts';
 import { whereItLies } from '../../system/where-it-lies.ts';
-import { planRetention, type KeepCount, type RetentionPolicy } from './retention.ts';
 import type { RuleName } from './retention-groups.ts';
+import { type KeepCount, planRetention, type RetentionPolicy } from './retention.ts';
 
 export interface RetentionRules {
   readonly keep_last: number | null;
@@ -133,4 +135,12 @@ function policyOf(rules: RetentionRules): RetentionPolicy | undefined {
     ...(rules.keep_within === null ? {} : { keepWithin: rules.keep_within }),
     ...(rules.time_zone === null ? {} : { timeZone: rules.time_zone }),
   };
+}
+
+/**
+ * Tells whether a snapshot lacks files of its source. Whether files could not be read, or were left out by the exclude
+ * rules of a single request. Retention rules do not count such a snapshot as a whole one.
+ */
+export function lacksFiles({ status, tags }: Pick<SnapshotRecord, 'status' | 'tags'>): boolean {
+  return status === 'partial' || isNarrowed(tags);
 }

@@ -1,8 +1,8 @@
 import { corrupt } from '../../base/errors.ts';
 import type { Destination } from '../../destination/destination.ts';
-import { segmentOf, type ChunkIndex, type KnownPack } from '../../repository/chunk-index.ts';
+import { type ChunkIndex, type KnownPack, segmentOf } from '../../repository/chunk-index.ts';
 import { packKey } from '../../repository/objects/listing.ts';
-import type { RecordHandle } from '../target/entry-records.ts';
+import { type EntryRecord, type EntryRecords, RECORD, type RecordHandle } from '../target/entry-records.ts';
 import type { SegmentTask } from './messages.ts';
 
 /** The most bytes to fetch in one request, and the largest gap to read over instead of making another request. */
@@ -135,4 +135,43 @@ export async function fetchRun(
   signal: AbortSignal,
 ): Promise<Buffer> {
   return await destination.get(packKey(run.pack.name), { offset: run.offset, length: run.length }, signal);
+}
+
+/** Plans the pieces that the comparison found missing from existing files. */
+export function assignCompared(
+  files: readonly RecordHandle[],
+  {
+    records,
+    content,
+    failed,
+  }: { records: EntryRecords; content: ContentPlan; failed: ReadonlyMap<RecordHandle, string> },
+): void {
+  for (const handle of files) {
+    if (failed.has(handle)) continue;
+    assignMissing(records.at(handle), content);
+  }
+}
+
+function assignMissing(record: EntryRecord, content: ContentPlan): void {
+  const missing: number[] = [];
+  const segments = new Set<number>();
+  const count = record.pieceCount;
+  for (let i = 0; i < count; i += 1) {
+    if (record.isPresent(i)) continue;
+    missing.push(i);
+    segments.add(record.piece(i).segment);
+  }
+  const [only] = segments;
+  if (only === undefined) {
+    content.addPlain(record.handle);
+    return;
+  }
+  if (segments.size === 1) {
+    content.addWhole(record.handle, only);
+    return;
+  }
+  record.flags |= RECORD.spread;
+  const { words, index } = record.remaining;
+  words[index] = missing.length;
+  for (const i of missing) content.addPart(record.handle, i, record.piece(i).segment);
 }

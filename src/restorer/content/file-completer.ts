@@ -7,7 +7,7 @@ import { RECORD, type EntryRecord, type EntryRecords, type RecordHandle } from '
 import type { MetadataWriter } from '../metadata/metadata.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import { isRegular } from '../request/standing.ts';
-import { syncToDisk } from '../target/sync-to-disk.ts';
+import { syncToDisk } from '../target/file-io.ts';
 import { renameToOwn } from '../target/taken-names.ts';
 import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
 import { STATE, removeQuietly, unmark, workingName } from '../target/unfinished-files.ts';

@@ -5,10 +5,9 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import { dataExtents } from '../../system/holes.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
 import type { EntryRecord } from '../target/entry-records.ts';
-import { readFully, writeFully } from '../target/file-io.ts';
+import { readFully, syncToDisk, writeFully } from '../target/file-io.ts';
 import { isRegular } from '../request/standing.ts';
-import { syncToDisk } from '../target/sync-to-disk.ts';
-import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
+import { type TargetDirectory, UNFINISHED_FILE } from '../target/target-directory.ts';
 import { markUnfinished } from '../target/unfinished-files.ts';
 
 const ZEROS = Buffer.alloc(65_536);

@@ -2,21 +2,20 @@ import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../base/byte-path.ts';
 import { removeAbandonedSince } from '../target/abandoned-files.ts';
 import { entryFailure } from '../target/entry-failure.ts';
-import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
-import { reasonToStay, type ExtraEntry } from '../plan/extra-entries.ts';
+import { type EntryRecords, RECORD, type RecordHandle } from '../target/entry-records.ts';
+import { type ExtraEntry, reasonToStay, type StayReason, stayText } from '../plan/extra-entries.ts';
 import type { LastSync } from './last-sync.ts';
 import type { HardLink } from '../plan/hard-links.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
-import { makeHardLink, type HardLinkParts } from './make-hard-link.ts';
+import { type HardLinkParts, makeHardLink } from './make-hard-link.ts';
 import { countNamed, makeNamed } from './make-named.ts';
 import type { OwnTest } from '../target/own-places.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import { removeTree } from '../target/remove-tree.ts';
 import type { RestoreObserver } from '../request/request.ts';
 import type { RestorePlan } from '../plan/restore-plan.ts';
-import { stayText, type StayReason } from '../plan/stay-reason.ts';
 import { isAbandoned, isOfRun } from '../target/temporary-names.ts';
-import { STATE, removeQuietly } from '../target/unfinished-files.ts';
+import { removeQuietly, STATE } from '../target/unfinished-files.ts';
 
 /** For a dry run: reports what `finishRestore` would do. */
 export function reportPlan({

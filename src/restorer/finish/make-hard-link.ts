@@ -5,11 +5,10 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import { dataExtents } from '../../system/holes.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
 import type { EntryRecord, EntryRecords } from '../target/entry-records.ts';
-import { writeFully } from '../target/file-io.ts';
+import { syncToDisk, writeFully } from '../target/file-io.ts';
 import type { HardLink } from '../plan/hard-links.ts';
-import { NO_MORE_LINKS, inPlace, type NamedParts, type Place } from './make-named.ts';
-import { syncToDisk } from '../target/sync-to-disk.ts';
-import { UNFINISHED_FILE, type TargetDirectory } from '../target/target-directory.ts';
+import { inPlace, type NamedParts, NO_MORE_LINKS, type Place } from './make-named.ts';
+import { type TargetDirectory, UNFINISHED_FILE } from '../target/target-directory.ts';
 
 export interface HardLinkParts extends NamedParts {
   readonly records: EntryRecords;

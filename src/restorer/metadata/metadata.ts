@@ -5,8 +5,8 @@ import type { EntryMetadata, Xattr } from '../../format/tree.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { listXattrs, removeXattr, writeXattr, type XattrTarget } from '../../system/xattr.ts';
 import { RECORD, type EntryRecord } from '../target/entry-records.ts';
-import { isFull } from '../target/full-target.ts';
-import type { Omissions } from '../request/omissions.ts';
+import { isFull } from '../target/entry-failure.ts';
+import type { Omissions } from '../request/tally.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
 /** Which metadata is wanted and possible; the same for all threads of a restore. */

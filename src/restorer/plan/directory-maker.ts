@@ -4,23 +4,21 @@ import type { EntryStat } from '../../system/entry-stat.ts';
 import { lookAtRemains, type SharedDirectory } from '../target/abandoned-files.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { EntryFailure, entryFailure, requirePossible } from '../target/entry-failure.ts';
-import { RECORD, type EntryRecords, type RecordHandle } from '../target/entry-records.ts';
-import { ExtraNames } from './extra-entries.ts';
-import { stayText, type StayReason } from './stay-reason.ts';
+import { type EntryRecords, RECORD, type RecordHandle } from '../target/entry-records.ts';
+import { ExtraNames, type StayReason, stayText } from './extra-entries.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
 import { hasDefaultAcl } from '../metadata/metadata.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import type { OwnTest } from '../target/own-places.ts';
 import type { PlannedAction, RestoreRequest } from '../request/request.ts';
-import { standingOf } from '../request/standing.ts';
+import { isDirectory, standingOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
-import { isDirectory } from '../request/standing.ts';
 import { ignoresCase, nameTakenMeanwhile, sameName } from '../target/taken-names.ts';
 import {
-  UNFINISHED_DIRECTORY,
-  UNFINISHED_FILE,
   looksUnfinished,
   type TargetDirectory,
+  UNFINISHED_DIRECTORY,
+  UNFINISHED_FILE,
 } from '../target/target-directory.ts';
 import { isTemporary, unfinishedMark } from '../target/temporary-names.ts';
 import { pathOfVisit, type Visit } from './visit.ts';

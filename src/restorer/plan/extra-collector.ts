@@ -1,8 +1,7 @@
 import type { ByteString } from '../../base/byte-path.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { entryFailure } from '../target/entry-failure.ts';
-import type { ExtraEntry } from './extra-entries.ts';
-import { stayText } from './stay-reason.ts';
+import { type ExtraEntry, stayText } from './extra-entries.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { pathInVisit, pathOfVisit, type Visit } from './visit.ts';
 

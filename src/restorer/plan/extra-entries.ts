@@ -1,13 +1,13 @@
 /** Finds the extra entries of a restored directory: those in the target that the snapshot's version does not have. */
-import type { ByteString } from '../../base/byte-path.ts';
+import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import type { SnapshotRecord } from '../../format/records.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
-import { EntryFailure } from '../target/entry-failure.ts';
-import type { RecordHandle } from '../target/entry-records.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
 import { isDirectory } from '../request/standing.ts';
-import type { TargetDirectory } from '../target/target-directory.ts';
+import { EntryFailure } from '../target/entry-failure.ts';
+import type { RecordHandle } from '../target/entry-records.ts';
 import type { OwnTest } from '../target/own-places.ts';
-import type { StayReason } from './stay-reason.ts';
+import type { TargetDirectory } from '../target/target-directory.ts';
 
 /** An entry that is to be removed. */
 export interface ExtraEntry {
@@ -115,4 +115,49 @@ function levelOf(directory: TargetDirectory, selection: SelectedDirectory): Leve
     directory.close();
     throw error;
   }
+}
+
+export type StayReason = keyof typeof TEXTS;
+
+const TEXTS = {
+  root_directory: 'nothing is removed from the root directory itself',
+  mounted_since: 'a file system is mounted there that the backup may not have seen',
+  mounted: 'another file system is mounted there',
+  left_out: 'something in it is left out of this restore',
+  own: "Holdfast's own data lie there",
+  unread: 'the backup could not read it, so that it is missing says nothing',
+} as const;
+
+/**
+ * Reasons for not removing an entry that a restore would otherwise remove. The end of a sentence: `it stays, because
+ * …`.
+ */
+export function stayText(reason: StayReason): string {
+  return TEXTS[reason];
+}
+
+/**
+ * Returns a test for paths whose absence from the snapshot proves nothing, because the backup could not read them,
+ * something above them or something below them.
+ */
+export function keptPaths({
+  errors,
+  errorsMore,
+}: Pick<SnapshotRecord, 'errors' | 'errorsMore'>): (path: ByteString) => boolean {
+  if (errorsMore > 0) return () => true;
+  if (errors.length === 0) return () => false;
+  const unread = new Set<ByteString>();
+  const above = new Set<ByteString>();
+  for (const { path } of errors) {
+    unread.add(path);
+    for (const one of parentsOf(path)) above.add(one);
+  }
+  return (path) => unread.has(path) || above.has(path) || parentsOf(path).some((one) => unread.has(one));
+}
+
+function parentsOf(path: ByteString): ByteString[] {
+  const parents: ByteString[] = [];
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1))
+    parents.push(asByteString(path.slice(0, at)));
+  return parents;
 }

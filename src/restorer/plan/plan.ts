@@ -1,15 +1,16 @@
 import { setImmediate } from 'node:timers/promises';
 import type { ByteString } from '../../base/byte-path.ts';
 import { DirectoryCursor } from '../../browse/directory-cursor.ts';
-import { MAX_DEPTH, type DirectoryEntry } from '../../format/tree.ts';
+import { type DirectoryEntry, MAX_DEPTH } from '../../format/tree.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { MOST_ENTRIES, TreeBudget, treeBudget } from '../../repository/contents/tree-bounds.ts';
 import type { TreeReader } from '../../repository/contents/tree-reader.ts';
 import type { ContentPlan } from '../content/content-plan.ts';
 import { DirectoryMaker } from './directory-maker.ts';
 import { entryFailure, requirePossible } from '../target/entry-failure.ts';
-import { RECORD, type EntryRecordWriter, type RecordHandle } from '../target/entry-records.ts';
+import { type EntryRecordWriter, RECORD, type RecordHandle } from '../target/entry-records.ts';
 import { ExtraCollector } from './extra-collector.ts';
+import type { StayReason } from './extra-entries.ts';
 import { FilePlanner } from './file-planner.ts';
 import { HardLinks } from './hard-links.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
@@ -20,13 +21,12 @@ import { beginsUnread, isLostPart, readPart } from './read-part.ts';
 import type { PlannedAction, RestoreObserver, RestoreRequest } from '../request/request.ts';
 import type { RestorePlan } from './restore-plan.ts';
 import type { SelectedDirectory } from '../request/selection.ts';
-import type { StayReason } from './stay-reason.ts';
 import { actionOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { clashesAmong, type ClashingName } from '../target/taken-names.ts';
 import type { OwnTest } from '../target/own-places.ts';
 import { TargetLook } from './target-look.ts';
-import { pathInVisit, pathOfVisit, rootVisit, visitBelow, type Visit } from './visit.ts';
+import { pathInVisit, pathOfVisit, rootVisit, type Visit, visitBelow } from './visit.ts';
 
 export interface PlanParts {
   readonly request: RestoreRequest;

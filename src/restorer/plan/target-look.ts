@@ -7,13 +7,12 @@ import type { NamedKind } from './named-entries.ts';
 import type { OwnTest } from '../target/own-places.ts';
 import type { OpenDirectories } from '../target/open-directories.ts';
 import type { PlannedAction, PlannedKind, RestoreObserver, RestoreRequest } from '../request/request.ts';
-import { isDirectory, standingOf, type Standing } from '../request/standing.ts';
+import { isDirectory, type Standing, standingOf } from '../request/standing.ts';
 import type { RestoreTally } from '../request/tally.ts';
 import { sameName } from '../target/taken-names.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 import { pathInVisit, type Visit } from './visit.ts';
-import { reasonToStay } from './extra-entries.ts';
-import { stayText, type StayReason } from './stay-reason.ts';
+import { reasonToStay, type StayReason, stayText } from './extra-entries.ts';
 
 export interface LookParts extends ClearingParts {
   /** Undefined in a dry run whose target does not exist. */

@@ -4,8 +4,8 @@ import { BugError, errnoOf } from '../../base/errors.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import type { Native } from '../../system/native.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
-import { hasRoom } from './full-target.ts';
-import { syncToDisk } from './sync-to-disk.ts';
+import { hasRoom } from './entry-failure.ts';
+import { syncToDisk } from './file-io.ts';
 import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
 const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

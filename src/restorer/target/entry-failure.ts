@@ -1,9 +1,8 @@
-import type { ByteString } from '../../base/byte-path.ts';
-import { HoldfastError, errnoOf, isAbort } from '../../base/errors.ts';
+import type { StatsFs } from 'node:fs';
+import { type ByteString, isUtf8 } from '../../base/byte-path.ts';
+import { errnoOf, HoldfastError, isAbort, StateError } from '../../base/errors.ts';
 import { isHostileName } from '../../format/tree.ts';
 import { isLostObject } from '../../repository/objects/lost-object.ts';
-import { isFull } from './full-target.ts';
-import { isImpossibleHere } from './portable-names.ts';
 import { isTemporary } from './temporary-names.ts';
 
 export type EntryFailureCode =
@@ -64,4 +63,39 @@ export function requirePossible(name: ByteString): void {
     throw new EntryFailure('IMPOSSIBLE_NAME', 'its name could lead out of its directory');
   if (isImpossibleHere(name))
     throw new EntryFailure('IMPOSSIBLE_NAME', 'this system cannot have a file of that name');
+}
+
+/** Whether the error means that the target is full: then nothing else would succeed either. */
+export function isFull(code: string | undefined): boolean {
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/**
+ * Whether a file system has a free block and a free inode, apart from root's reserve. Some (btrfs) do not count inodes,
+ * and show only in `bavail` that there is no room for metadata.
+ */
+export function hasRoom({ bavail, files, ffree }: Pick<StatsFs, 'bavail' | 'files' | 'ffree'>): boolean {
+  return bavail > 0 && (files === 0 || ffree > 0);
+}
+
+export function targetFull(message: string, cause?: unknown): StateError {
+  return new StateError('TARGET_FULL', `The restore stopped because the target is full (${message})`, {
+    op: 'restore',
+    hint: 'Make room or choose another target, then run the same restore again: it goes on where this one stopped.',
+    retry: 'later',
+    cause,
+  });
+}
+
+/** Names with a special meaning on Windows, with or without an extension. */
+const RESERVED =
+  /^(con|prn|aux|nul|com[0-9\u00b9\u00b2\u00b3]|lpt[0-9\u00b9\u00b2\u00b3]|conin\$|conout\$)(\..*)?$/i;
+const REFUSED = /[[\p{Cc}&&[\0-~]]<>:"\|?*\\\/]/v;
+
+/** Whether this system would take the name for another one, or for a path, a stream or a device. */
+export function isImpossibleHere(name: ByteString, platform: NodeJS.Platform = process.platform): boolean {
+  if (platform !== 'win32') return false;
+  // Names are UTF-16 there: bytes that are not UTF-8 would become another name without a word.
+  if (!isUtf8(name)) return true;
+  return REFUSED.test(name) || name.endsWith('.') || name.endsWith(' ') || RESERVED.test(name);
 }

@@ -3,9 +3,15 @@
  * recognised by path and by identity, since one place may have several paths, and where case is ignored many spellings.
  */
 import type { NeverPath } from '../../exclude/excluder.ts';
-import { asByteString, isWithin, joinBytes, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import {
+  asByteString,
+  type ByteString,
+  isWithin,
+  joinBytes,
+  pathAbove,
+  pathNames,
+} from '../../base/byte-path.ts';
 import { RequestError } from '../../base/errors.ts';
-import { pathNames } from '../../base/path-names.ts';
 import { foldedPath, otherSpellings } from '../../base/spellings.ts';
 import { treePath } from '../../base/tree-path.ts';
 import { identityAt, identityOf, placeAround } from '../../system/same-place.ts';

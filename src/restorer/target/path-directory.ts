@@ -1,5 +1,6 @@
 import {
   accessSync,
+  type BigIntStats,
   chmodSync,
   closeSync,
   constants,
@@ -18,18 +19,16 @@ import {
   symlinkSync,
   unlinkSync,
   utimesSync,
-  type BigIntStats,
 } from 'node:fs';
-import { asByteString, isAscii, joinBytes, type ByteString } from '../../base/byte-path.ts';
+import { asByteString, type ByteString, isAscii, joinBytes } from '../../base/byte-path.ts';
 import { fsPath } from '../../base/tree-path.ts';
 import { despiteHoldersSync, mayBeHeld } from '../../base/held-files.ts';
 import { BugError } from '../../base/errors.ts';
 import { splitDeviceNumber } from '../../system/device-number.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import type { XattrTarget } from '../../system/xattr.ts';
-import { hasRoom } from './full-target.ts';
-import { isImpossibleHere } from './portable-names.ts';
-import { syncToDisk } from './sync-to-disk.ts';
+import { hasRoom, isImpossibleHere } from './entry-failure.ts';
+import { syncToDisk } from './file-io.ts';
 import { nameTaken, type TargetDirectory } from './target-directory.ts';
 
 const OWNER_WRITES = 0o200;

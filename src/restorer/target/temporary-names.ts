@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import { errnoOf } from '../../base/errors.ts';
-import { processStart } from '../../system/process-start.ts';
+import { processStart } from '../../system/process-identity.ts';
 
 /**
  * Temporary names: `.holdfast-<process>-<its start>-<random>-<check>-<number>`. By process and start a later restore

@@ -1,6 +1,6 @@
 /** Shows an error in the reader's language if its code is known, and in the agent's own words. */
 import type { ComponentChildren, JSX } from 'preact';
-import type { Restore } from '../../api/schemas/restore.ts';
+import type { Restore } from '../../api/schemas/job.ts';
 import type { AskError } from '../agent/ask.ts';
 import { t } from '../language/language.ts';
 import { Own } from './own-text.tsx';

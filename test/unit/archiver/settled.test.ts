@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { settledBefore } from '../../../src/archiver/before/settled.ts';
+import { settledBefore } from '../../../src/archiver/before/ctime-trust.ts';
 
 const MS = 1_000_000n;
 const SECOND = 1_000n * MS;

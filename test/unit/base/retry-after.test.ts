@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { retryAfterMs, silenceAskedMs } from '../../../src/base/web/retry-after.ts';
+import { retryAfterMs, silenceAskedMs } from '../../../src/base/web/http-reply.ts';
 
 const NOW = Date.UTC(2026, 10, 29, 4, 0, 0);
 const HOUR = 3_600_000;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inSlices } from '../../../src/base/slices.ts';
+import { inSlices } from '../../../src/base/paced-work.ts';
 
 /** Takes the processor for so many milliseconds. */
 function work(ms: number): void {

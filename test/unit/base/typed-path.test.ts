@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { array, assert, constantFrom, property, uint8Array } from 'fast-check';
 import { expect, test } from 'vitest';
 import { asByteString, bytesOfText, textWithBytes } from '../../../src/base/byte-path.ts';
-import { shellCommand, startable } from '../../../src/base/shell-word.ts';
+import { shellCommand, startable } from '../../../src/base/shell-words.ts';
 import { filePath, realPath } from '../../../src/base/typed-path.ts';
 import { printable } from '../../../src/cli/terminal/terminal.ts';
 

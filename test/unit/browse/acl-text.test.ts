@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { aclText } from '../../../src/browse/acl-text.ts';
+import { aclText } from '../../../src/browse/tar-header.ts';
 
 describe('aclText', () => {
   it('writes owner, named users and groups, mask and others in short form', () => {

@@ -1,16 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { pathNames, pathOf } from '../../../src/base/path-names.ts';
+import { asByteString, bytesOfText, pathNames, pathOf } from '../../../src/base/byte-path.ts';
 import { findPath, lookUpPath } from '../../../src/browse/locate.ts';
 import { SnapshotTrees } from '../../../src/browse/snapshot-trees.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
 import {
   directory,
   file,
+  type HandMadeDirectory,
   handMadeSnapshot,
   memoryRepository,
   symlink,
-  type HandMadeDirectory,
 } from '../../support/hand-made-snapshot.ts';
 
 const { signal } = new AbortController();

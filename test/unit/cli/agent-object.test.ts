@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agentObject } from '../../../src/cli/agent/agent-object.ts';
+import { agentObject } from '../../../src/cli/agent/ask-agent.ts';
 
 test('names are in snake_case and times in RFC 3339, at every depth', () => {
   const at = Date.UTC(2026, 10, 21, 13, 5);

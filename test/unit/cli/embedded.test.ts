@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { openEmbedded } from '../../../src/cli/places/embedded.ts';
 import { openOptions } from '../../../src/cli/places/open.ts';
-import { openRepository } from '../../../src/repository/repository.ts';
+import { openRepository } from '../../../src/repository/opening.ts';
 
 let state: string;
 

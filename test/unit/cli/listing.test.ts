@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import type { EntrySummary } from '../../../src/browse/entry-summary.ts';
+import type { EntrySummary } from '../../../src/browse/entries.ts';
 import {
   entryObject,
   entryTime,

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { FULL_KEYS } from '../../../src/base/stored-by.ts';
-import { otherSources, otherSourcesLines } from '../../../src/cli/snapshots/other-sources.ts';
+import { otherSources, otherSourcesLines } from '../../../src/cli/snapshots/restore.ts';
 import type { Snapshot } from '../../../src/repository/snapshots.ts';
 
 function snapshot(id: string, paths: readonly string[], more: object = {}): Snapshot {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readAtMost } from '../../../src/cli/terminal/read-pipe.ts';
+import { readAtMost } from '../../../src/cli/terminal/standard-streams.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 const never = new AbortController().signal;

@@ -7,7 +7,7 @@ import { formatRecoveryCode } from '../../../src/codec/recovery-code.ts';
 import type { Place } from '../../../src/daemon/places/destinations.ts';
 import { createPassphraseGuesses, PassphraseCheck } from '../../../src/daemon/page/passphrase-check.ts';
 import { openDestination } from '../../../src/destination/open/open.ts';
-import { createRepository } from '../../../src/repository/repository.ts';
+import { createRepository } from '../../../src/repository/opening.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const { signal } = new AbortController();

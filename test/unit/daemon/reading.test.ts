@@ -7,7 +7,7 @@ import { systemClock, type Clock } from '../../../src/base/clock.ts';
 import type { Destinations, Place } from '../../../src/daemon/places/destinations.ts';
 import { Reading } from '../../../src/daemon/snapshots/reading.ts';
 import { openDestination } from '../../../src/destination/open/open.ts';
-import { createRepository, openRepository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
 import { collect } from '../../support/collect.ts';
 import { directory, file, handMadeSnapshot } from '../../support/hand-made-snapshot.ts';
 import { manualClock } from '../../support/manual-clock.ts';

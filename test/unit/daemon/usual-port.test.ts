@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Listening } from '../../../src/api/connections/listening.ts';
 import { StateError } from '../../../src/base/errors.ts';
-import { listenAsChosen, type ChosenPort } from '../../../src/daemon/usual-port.ts';
+import { listenAsChosen, type ChosenPort } from '../../../src/daemon/serving.ts';
 
 /** What listening gives where these ports are taken, and which were tried. */
 async function listen(chosen: ChosenPort, taken: readonly number[]) {

@@ -7,7 +7,7 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { fileContent } from '../../../src/browse/cat.ts';
 import { loadIndex } from '../../../src/repository/chunk-index.ts';
 import { readNewestHeads } from '../../../src/repository/chain.ts';
-import { openRepository } from '../../../src/repository/repository.ts';
+import { openRepository } from '../../../src/repository/opening.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { TreeReader } from '../../../src/repository/contents/tree-reader.ts';
 import { collect } from '../../support/collect.ts';

@@ -6,7 +6,8 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { checkKeys } from '../../../src/repository/check/check-keys.ts';
 import { Findings, SILENT_CHECK, type Finding } from '../../../src/repository/check/check-report.ts';
 import { addKey } from '../../../src/repository/keys/keys.ts';
-import { createRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 
 const { signal } = new AbortController();
 const cost = { m: 64, t: 1, p: 1 };

@@ -12,7 +12,7 @@ import {
 } from '../../../src/repository/first-look.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { addKey, removeKey } from '../../../src/repository/keys/keys.ts';
-import { createRepository, openRepository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
 import { deleteTwice } from '../../../src/repository/objects/second-copies.ts';
 import { recordingDestination, type RecordingDestination } from '../../support/recording-destination.ts';
 

@@ -9,7 +9,8 @@ import { createSlot, type Secret } from '../../../src/repository/slots/key-slots
 import { addKey, listKeys, removeKey, replaceKey, rotateKeys } from '../../../src/repository/keys/keys.ts';
 import { acquirePruneLease } from '../../../src/repository/take-lease.ts';
 import { replaceRing } from '../../../src/repository/keys/replace-ring.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { getCopy } from '../../../src/repository/objects/second-copies.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';

@@ -7,7 +7,8 @@ import { LEASE_TIMES, listLeases } from '../../../src/repository/lease-objects.t
 import { liveSessions } from '../../../src/repository/live-sessions.ts';
 import type { Lease } from '../../../src/repository/lease.ts';
 import { acquirePruneLease, openSession } from '../../../src/repository/take-lease.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import { manualClock, settle, type ManualClock } from '../../support/manual-clock.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { findLost } from '../../../src/repository/chains/lost-records.ts';
-import { createRepository, openRepository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';

@@ -6,7 +6,8 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import { SILENT_CHECK } from '../../../src/repository/check/check-report.ts';
 import { check } from '../../../src/repository/check/check.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';
 import { manualClock, type ManualClock } from '../../support/manual-clock.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ByteBudget } from '../../../src/repository/objects/byte-budget.ts';
+import { ByteBudget } from '../../../src/repository/check/check-packs.ts';
 import { inTurn, mapParallel } from '../../../src/repository/objects/parallel.ts';
 
 async function pause(): Promise<void> {

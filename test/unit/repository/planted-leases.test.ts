@@ -14,7 +14,8 @@ import { acquirePruneLease, openSession } from '../../../src/repository/take-lea
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
 import { recover } from '../../../src/repository/check/recover.ts';
 import { SILENT_REKEY, rekey } from '../../../src/repository/renew/rekey.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { putTombstone } from '../../../src/repository/put-tombstone.ts';
 import { forgetSnapshots } from '../../../src/repository/snapshots.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';

@@ -18,7 +18,8 @@ import {
   type PrunePhase,
   type PruneResult,
 } from '../../../src/repository/prune/prune.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import {
   commitSnapshot,
   forgetSnapshots,

@@ -18,7 +18,8 @@ import {
   type RekeyPhase,
   type RekeyResult,
 } from '../../../src/repository/renew/rekey.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots, type Snapshot } from '../../../src/repository/snapshots.ts';
 import { readTombstones } from '../../../src/repository/tombstones.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';

@@ -11,7 +11,8 @@ import { ForgottenMeanwhile } from '../../../src/repository/forgotten-meanwhile.
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { putTombstone } from '../../../src/repository/put-tombstone.ts';
 import { replaceSnapshot, rewriteSnapshot } from '../../../src/repository/renew/replace-snapshot.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import {
   forgetSnapshots,
   listSnapshots,

@@ -10,7 +10,8 @@ import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
 import { addKey } from '../../../src/repository/keys/keys.ts';
 import { putConfig } from '../../../src/repository/configuration.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { deleteTwice } from '../../../src/repository/objects/second-copies.ts';
 
 const { signal } = new AbortController();

@@ -15,7 +15,8 @@ import { addKey, removeKey, rotateKeys } from '../../../src/repository/keys/keys
 import { SILENT_PRUNE, prune } from '../../../src/repository/prune/prune.ts';
 import { recover } from '../../../src/repository/check/recover.ts';
 import { SILENT_REKEY, rekey } from '../../../src/repository/renew/rekey.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { listSnapshots } from '../../../src/repository/snapshots.ts';
 import { copyKey, deleteTwice, listCopied } from '../../../src/repository/objects/second-copies.ts';
 import { hookedDestination } from '../../support/hooked-destination.ts';

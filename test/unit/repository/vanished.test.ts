@@ -4,9 +4,10 @@ import { beforeEach, expect, test } from 'vitest';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 import type { Secret } from '../../../src/repository/slots/key-slots.ts';
-import { createRepository, openRepository, type Repository } from '../../../src/repository/repository.ts';
+import { createRepository, openRepository } from '../../../src/repository/opening.ts';
+import type { Repository } from '../../../src/repository/repository.ts';
 import { forgetSnapshots, listSnapshots } from '../../../src/repository/snapshots.ts';
-import { haveAllVanished } from '../../../src/repository/contents/vanished.ts';
+import { haveAllVanished } from '../../../src/repository/chains/lost-records.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { tinyBackup } from '../../support/tiny-archiver.ts';
 

@@ -6,7 +6,7 @@ import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { EntryRecordWriter, NO_RECORD, RECORD } from '../../../src/restorer/target/entry-records.ts';
 import { FileCompleter } from '../../../src/restorer/content/file-completer.ts';
 import { MetadataWriter } from '../../../src/restorer/metadata/metadata.ts';
-import { Omissions } from '../../../src/restorer/request/omissions.ts';
+import { Omissions } from '../../../src/restorer/request/tally.ts';
 import { OpenDirectories } from '../../../src/restorer/target/open-directories.ts';
 import { PathDirectory } from '../../../src/restorer/target/path-directory.ts';
 import { newRun } from '../../../src/restorer/target/temporary-names.ts';

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
-import { keptPaths } from '../../../src/restorer/plan/kept-paths.ts';
-import { Omissions } from '../../../src/restorer/request/omissions.ts';
-import { isImpossibleHere } from '../../../src/restorer/target/portable-names.ts';
-import { processStart } from '../../../src/system/process-start.ts';
+import { keptPaths } from '../../../src/restorer/plan/extra-entries.ts';
+import { Omissions } from '../../../src/restorer/request/tally.ts';
+import { isImpossibleHere } from '../../../src/restorer/target/entry-failure.ts';
+import { processStart } from '../../../src/system/process-identity.ts';
 import {
   digestOf,
   endRun,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { splitTime } from '../../../src/system/file-times.ts';
+import { splitTime } from '../../../src/system/native.ts';
 
 it('rounds seconds down, so that nanoseconds are never negative', () => {
   expect(splitTime(0n)).toEqual({ seconds: 0n, nanoseconds: 0n });

@@ -1,7 +1,7 @@
 /** `syncfs` says what could not be written from Linux 5.8 on; before, it is not to be relied on. */
 import type * as OperatingSystem from 'node:os';
 import { describe, expect, test, vi } from 'vitest';
-import { isKernelFrom } from '../../../src/system/kernel-release.ts';
+import { isKernelFrom } from '../../../src/system/directory-calls.ts';
 
 const kernel = vi.hoisted(() => ({ release: '' }));
 

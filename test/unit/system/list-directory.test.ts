@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { errnoOf } from '../../../src/base/errors.ts';
 import type { Libc } from '../../../src/system/libc.ts';
-import { bindListDirectory } from '../../../src/system/list-directory.ts';
+import { bindListDirectory } from '../../../src/system/directory-calls.ts';
 import { platformTable } from '../../../src/system/platform.ts';
 
 const NAMES = ['.', '..', 'a', 'b', 'c'];

@@ -27,7 +27,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText, type ByteString } from '../../../src/base/byte-path.ts';
 import { libc, type Libc } from '../../../src/system/libc.ts';
-import { bindMakeNode } from '../../../src/system/make-node.ts';
+import { bindMakeNode } from '../../../src/system/directory-calls.ts';
 import { native, type Native } from '../../../src/system/native.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_RDWR, S_IFCHR, S_IFIFO } = constants;

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { errnoOf } from '../../../src/base/errors.ts';
 import { native, type Native } from '../../../src/system/native.ts';
-import { systemError } from '../../../src/system/system-error.ts';
+import { systemError } from '../../../src/system/libc.ts';
 
 it('is an error of the form Node gives', () => {
   const own = systemError('open', constants.errno.ENOENT, bytesOfText('/no/such/fileé'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { asByteString, bytesOfText } from '../../../src/base/byte-path.ts';
 import { native } from '../../../src/system/native.ts';
-import { systemError } from '../../../src/system/system-error.ts';
+import { systemError } from '../../../src/system/libc.ts';
 
 const open = native?.openWithoutLinks;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { whereItReallyLies } from '../../../src/system/real-path.ts';
+import { whereItReallyLies } from '../../../src/system/where-it-lies.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 
 let directory: string;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FileVersion } from '../../../src/api/schemas/file.ts';
+import type { FileVersion } from '../../../src/api/schemas/snapshot.ts';
 import { distinctVersions, pairOf } from '../../../src/ui/pages/restore/version-pair.tsx';
 import { daysBefore } from '../../../src/ui/language/format.ts';
 import { byDay } from '../../../src/ui/pages/restore/snapshot-list.tsx';

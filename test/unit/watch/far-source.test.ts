@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText } from '../../../src/base/byte-path.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { pollFar } from '../../../src/watch/far-poll.ts';
-import { pauseAfter } from '../../../src/base/periodic.ts';
+import { pauseAfter } from '../../../src/base/paced-work.ts';
 import { FarSource, pollSaid } from '../../../src/watch/far-source.ts';
 import { removeTree } from '../../support/remove-tree.ts';
 import type { ChangeSink } from '../../../src/watch/change-feed.ts';

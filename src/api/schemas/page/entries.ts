@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../../base/schema-type.ts';
-import { File } from '../file.ts';
+import { File } from '../snapshot.ts';
 import { Count, IdInput, PathB64Input, PathInput } from '../values.ts';
 
 /** `GET /entries`: entries of a directory of one snapshot, from any offset of the sort order. */

@@ -1,9 +1,6 @@
 /** Schemas of the list of jobs of all types, of drills, alarms and previews of restores. */
 import { type Static, Type } from '../../../base/schema-type.ts';
-import { Backup } from '../backup.ts';
-import { JOB_FILTERS } from '../job.ts';
-import { Check, Drill, Prune } from '../operation.ts';
-import { Restore } from '../restore.ts';
+import { Backup, Check, Drill, JOB_FILTERS, Prune, Restore } from '../job.ts';
 import { Count, Nullable, PathInput } from '../values.ts';
 
 export const AnyJob = Type.Union([Backup, Restore, Check, Prune, Drill]);

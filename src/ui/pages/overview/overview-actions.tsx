@@ -1,7 +1,7 @@
 /** Actions for all sources: backing up now, and pausing. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { PauseRequest } from '../../../api/schemas/operation.ts';
+import type { PauseRequest } from '../../../api/schemas/job.ts';
 import { ask } from '../../agent/ask.ts';
 import { useOverview, useOverviewAgain } from '../../agent/overview.ts';
 import { useAction } from '../../agent/use-asked.ts';

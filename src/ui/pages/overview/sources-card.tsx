@@ -1,7 +1,7 @@
 /** Shows what is backed up, how old the last good backup is, and what can be done. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Backup } from '../../../api/schemas/backup.ts';
+import type { Backup } from '../../../api/schemas/job.ts';
 import type { OverviewSource } from '../../../api/schemas/page/overview.ts';
 import { ask, type AskError } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';

@@ -1,7 +1,7 @@
 /** Lists the entries of a directory, to browse by mouse or by keyboard alone, and to choose from. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { File } from '../../../api/schemas/file.ts';
+import type { File } from '../../../api/schemas/snapshot.ts';
 import type { Entries } from '../../../api/schemas/page/entries.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type Pieces, usePieces } from '../../agent/use-pieces.ts';

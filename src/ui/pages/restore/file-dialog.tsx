@@ -1,7 +1,6 @@
 /** Shows one file: what it is, its content, and what can be done with it. */
 import type { JSX } from 'preact';
-import type { File } from '../../../api/schemas/file.ts';
-import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import type { File, Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, contentAddress, withQuery } from '../../agent/ask.ts';
 import { useAsked } from '../../agent/use-asked.ts';
 import type { FetchedPage } from '../../agent/use-pages.ts';

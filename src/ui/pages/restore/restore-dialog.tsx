@@ -1,7 +1,7 @@
 /** Restoring in three steps: what, where to, and what that would do. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Restore } from '../../../api/schemas/restore.ts';
+import type { Restore } from '../../../api/schemas/job.ts';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, type AskError } from '../../agent/ask.ts';
 import { useAction, useAsked } from '../../agent/use-asked.ts';

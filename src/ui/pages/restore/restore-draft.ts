@@ -1,6 +1,6 @@
 /** What the user wants restored, step by step, the request for it, and the same on the command line. */
 import { holdfast, shellWord } from '../../agent/program.ts';
-import type { RestoreRequest } from '../../../api/schemas/restore.ts';
+import type { RestoreRequest } from '../../../api/schemas/job.ts';
 import { type PathRef, requestPath, shellPath } from './path-ref.ts';
 import { repositoryOption, shortId } from './reading-commands.ts';
 

@@ -1,7 +1,6 @@
 /** Shows how far a restore is, and at the end its result. */
 import type { JSX } from 'preact';
-import type { JobLog } from '../../../api/schemas/job.ts';
-import type { Restore } from '../../../api/schemas/restore.ts';
+import type { JobLog, Restore } from '../../../api/schemas/job.ts';
 import { ask } from '../../agent/ask.ts';
 import { holdfast } from '../../agent/program.ts';
 import { useAsked } from '../../agent/use-asked.ts';

@@ -1,7 +1,7 @@
 /** Shows what a search finds: in one snapshot, or each file that any snapshot has or had. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { File } from '../../../api/schemas/file.ts';
+import type { File } from '../../../api/schemas/snapshot.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
 import { Button } from '../../components/button.tsx';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { RestorePreview } from '../../../api/schemas/page/jobs.ts';
-import type { Restore } from '../../../api/schemas/restore.ts';
+import type { Restore } from '../../../api/schemas/job.ts';
 import type { AskError } from '../../agent/ask.ts';
 import { Button } from '../../components/button.tsx';
 import { Path } from '../../components/own-text.tsx';

@@ -1,7 +1,7 @@
 /** Follows a restore, and tries one without writing anything. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RestorePreview } from '../../../api/schemas/page/jobs.ts';
-import type { Restore, RestoreRequest } from '../../../api/schemas/restore.ts';
+import type { Restore, RestoreRequest } from '../../../api/schemas/job.ts';
 import { ask, type AskError } from '../../agent/ask.ts';
 import { useEvents } from '../../agent/events.ts';
 import { asAskError, useAsked } from '../../agent/use-asked.ts';

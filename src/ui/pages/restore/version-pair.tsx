@@ -1,7 +1,7 @@
 /** Shows two versions of a file side by side: facts, pictures, and the differences of texts. */
 import type { ComponentChildren, JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { FileVersion } from '../../../api/schemas/file.ts';
+import type { FileVersion } from '../../../api/schemas/snapshot.ts';
 import { Card } from '../../components/card.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Facts } from '../../components/table.tsx';

@@ -1,7 +1,7 @@
 /** Shows one file over time: its versions, and two of them side by side. */
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { FileVersion } from '../../../api/schemas/file.ts';
+import type { FileVersion } from '../../../api/schemas/snapshot.ts';
 import { ask, contentAddress, withQuery } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';

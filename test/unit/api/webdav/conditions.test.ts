@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { conditionalRange, conditionOutcome } from '../../../../src/api/webdav/conditions.ts';
+import { conditionalRange, conditionOutcome } from '../../../../src/api/webdav/reply.ts';
 
 const TIME = 'Thu, 01 Jan 1970 00:00:01 GMT';
 const fixed = { etag: '"e"', modifiedMs: 1_500 };
