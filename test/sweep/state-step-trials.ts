@@ -17,10 +17,11 @@ export async function stateTrials(site: StepSite): Promise<readonly StepTrial[]>
   return [...(await configurationTrials(site)), ...(await migrationTrials(site))];
 }
 
-const CHANGES: readonly (readonly string[])[] = [
+/** @param store where nothing lies yet */
+const changes = (store: string): readonly (readonly string[])[] => [
   ['config', 'set', 'retention.keepDaily', '14'],
   ['sources', 'add', '/usr/share/doc'],
-  ['destinations', 'add', 'nas', '/tmp', '--default'],
+  ['destinations', 'add', 'nas', store, '--default'],
 ];
 
 /** The file has what it had before, or the whole change. */
@@ -30,7 +31,7 @@ async function configurationTrials({ workspace, source }: StepSite): Promise<rea
   await succeed(base, ['sources', 'add', source]);
   const old = textAt(base);
   const trials: StepTrial[] = [];
-  for (const words of CHANGES) {
+  for (const words of changes(join(workspace.directory, 'nas'))) {
     const changed = copyOfState(workspace, base, 'changed');
     await succeed(changed, words);
     const now = textAt(changed);
