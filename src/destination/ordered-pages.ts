@@ -48,6 +48,7 @@ export async function* orderedPages(
    * their order.
    */
   const used = new Set<string>();
+  const rootBytes = Buffer.byteLength(root);
   let last: Buffer | undefined;
   let empty = 0;
   for (let next: string | undefined, first = true; first || next !== undefined; first = false) {
@@ -79,7 +80,8 @@ export async function* orderedPages(
         !Number.isFinite(modifiedMs ?? Number.NaN)
       )
         throw wrong(url, `${key} has no size or no time`);
-      objects.push({ key, size, modifiedMs: modifiedMs ?? 0 });
+      // A copy: a part of the name may keep all of the answer that it came in.
+      objects.push({ key: bytes.toString('utf8', rootBytes), size, modifiedMs: modifiedMs ?? 0 });
       if (objects.length < PAGE_LENGTH) continue;
       yield objects;
       objects = [];

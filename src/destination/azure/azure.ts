@@ -6,25 +6,23 @@
  */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
-import { DestinationError, RequestError } from '../../base/errors.ts';
+import type { BlobDownloadResponseParsed } from '@azure/storage-blob';
+import { DestinationError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
-import type { WebAgents } from '../../base/web/web-agents.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
-import { TAKEN, failure, meaning } from '../http-failure.ts';
+import { TAKEN, failure } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
-import { onLiveConnection } from '../kept-connections.ts';
 import { plainUrl, type AzurePlace } from '../location.ts';
 import { orderedPages } from '../ordered-pages.ts';
-import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
-import { storeAgents } from '../store-agents.ts';
-import { arriving, strictPipeline } from './azure-answers.ts';
-import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
+import { STALL_MS, type Moving } from '../stall.ts';
+import { AZURE_PARALLEL, ask, containerOf, senseless, type AzureStore } from './azure-client.ts';
+import { azureCode, azureStatus } from './azure-failure.ts';
+import { listPage } from './azure-list.ts';
 
 export interface AzureOptions {
   readonly pace?: UploadPace | undefined;
@@ -32,7 +30,6 @@ export interface AzureOptions {
   readonly stallMs?: number;
 }
 
-const PARALLEL = 16;
 const PAGE_LENGTH = 1000;
 
 /** A name that is not a valid key, so that no object ever has it. */
@@ -69,58 +66,13 @@ export async function openAzureDestination(
   }
 }
 
-interface AzureStore {
-  readonly container: ContainerClient;
-  readonly agents: WebAgents;
-  readonly root: string;
-  readonly url: string;
-  readonly pace: UploadPace | undefined;
-  readonly stallMs: number;
-}
-
-async function containerOf(
-  place: AzurePlace,
-  access: AzureAccess,
-): Promise<Pick<AzureStore, 'agents' | 'container'>> {
-  const { accountKey, sasToken } = access;
-  const { account } = place;
-  const endpoint =
-    place.endpoint ?? (account === undefined ? undefined : `https://${account}.blob.core.windows.net`);
-  if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
-  const library = await import('@azure/storage-blob');
-  const url = `${endpoint}/${place.container}`;
-  const agents = storeAgents({ target: new URL(endpoint), maxSockets: PARALLEL * 2 }, plainUrl(place));
-  if (accountKey !== undefined) {
-    if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
-    const credential = new library.StorageSharedKeyCredential(account, accountKey);
-    return {
-      agents,
-      container: new library.ContainerClient(url, strictPipeline(library, credential, agents)),
-    };
-  }
-  if (sasToken === undefined)
-    throw unusable(
-      'There are no credentials for the Azure account.',
-      'Name accountKey or sasToken in "access" of the destination, or set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN.',
-    );
-  if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
-    throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
-  const pipeline = strictPipeline(library, new library.AnonymousCredential(), agents);
-  const signed = `${url}?${sasToken.replace(/^\?/, '')}`;
-  return { agents, container: new library.ContainerClient(signed, pipeline) };
-}
-
-function unusable(what: string, hint: string): RequestError {
-  return new RequestError('INVALID_DESTINATION', what, { op: 'open destination', hint });
-}
-
 function azureDestination(store: AzureStore, canDelete: boolean): Destination {
   return {
     properties: {
       url: store.url,
       conditionalCreate: true,
       canDelete,
-      maxParallel: PARALLEL,
+      maxParallel: AZURE_PARALLEL,
       remote: true,
       flatLists: true,
     },
@@ -142,9 +94,9 @@ function azureDestination(store: AzureStore, canDelete: boolean): Destination {
     async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
       signal.throwIfAborted();
       checkPrefix(prefix);
-      const ask = async (next: string | undefined) =>
+      const nextPage = async (next: string | undefined) =>
         await listPage(store, prefix, next, PAGE_LENGTH, signal);
-      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
+      for await (const page of orderedPages(store.url, store.root, prefix, nextPage)) {
         yield page;
         signal.throwIfAborted();
       }
@@ -156,33 +108,6 @@ function azureDestination(store: AzureStore, canDelete: boolean): Destination {
     },
     close: async () => store.agents.close(),
   };
-}
-
-interface Question {
-  /** As a verb: "store", "read". */
-  readonly op: string;
-  readonly key?: string;
-  /** Failures that the caller handles itself; they are rethrown unchanged. */
-  readonly mine?: (error: unknown) => boolean;
-  /** Largest size of the answer in bytes; that of a page by default. */
-  readonly largest?: number;
-}
-
-async function ask<T>(
-  { url, stallMs }: AzureStore,
-  { op, key, mine, largest }: Question,
-  signal: AbortSignal,
-  call: (moving: Moving) => Promise<T>,
-): Promise<T> {
-  try {
-    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
-      onLiveConnection(moving.signal, largest, async () => await call(moving)),
-    );
-  } catch (error) {
-    signal.throwIfAborted();
-    if (mine?.(error) === true) throw error;
-    throw azureFailure(error, { op, url, key });
-  }
 }
 
 async function putBlob(
@@ -334,36 +259,6 @@ function expectedLength(
   return length;
 }
 
-async function listPage(
-  store: AzureStore,
-  prefix: string,
-  next: string | undefined,
-  maxPageSize: number,
-  signal: AbortSignal,
-) {
-  const reply = await ask(store, { op: 'list' }, signal, async (moving) => {
-    const options = {
-      prefix: store.root + prefix,
-      abortSignal: moving.signal,
-      requestOptions: { onDownloadProgress: arriving(moving) },
-    };
-    const pages = store.container
-      .listBlobsFlat(options)
-      .byPage({ maxPageSize, ...(next === undefined ? {} : { continuationToken: next }) });
-    return await pages.next();
-  });
-  if (reply.done === true) return { objects: [], next: undefined };
-  const { segment, continuationToken: token } = reply.value;
-  return {
-    objects: segment.blobItems.map(({ name, properties: { contentLength: size, lastModified } }) => ({
-      name,
-      size,
-      modifiedMs: lastModified.getTime(),
-    })),
-    next: token === '' ? undefined : token,
-  };
-}
-
 async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): Promise<void> {
   const mine = (error: unknown): boolean =>
     azureStatus(error) === 404 && azureCode(error) !== 'ContainerNotFound';
@@ -385,16 +280,4 @@ async function mayDelete(store: AzureStore, signal: AbortSignal): Promise<boolea
     if (isKind(error, 'denied')) return false;
     throw error;
   }
-}
-
-function senseless(
-  { url }: AzureStore,
-  op: string,
-  key: string,
-  what: string,
-  cause?: unknown,
-): DestinationError {
-  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  const details = cause === undefined ? { whole: true } : {};
-  return failure({ ...meaning('corrupt-reply', 'now', what, hint), details }, { op, url, key }, cause);
 }
