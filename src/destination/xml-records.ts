@@ -183,7 +183,7 @@ function elementOf(name: string, attributes: string): XmlElement {
 
 /** A part of a text would keep all of it. */
 export function copyOf(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+  return Buffer.from(text).toString();
 }
 
 /** Hands an answer in UTF-8 to the reader. False where it is not well-formed, or no answer of its kind. */

@@ -1,20 +1,24 @@
 /** Lists the blobs of a container. */
 import { Readable } from 'node:stream';
 import type { RequestPolicyFactory } from '@azure/storage-blob';
-import type { StoreObject, StorePage } from '../ordered-pages.ts';
+import type { AskPage, StoreObject } from '../ordered-pages.ts';
 import type { Moving } from '../stall.ts';
 import { RecordReader, child, readRecords, type XmlElement } from '../xml-records.ts';
 import { ask, senseless, type AzureStore } from './azure-client.ts';
 
+type Take = Parameters<AskPage>[1];
+
+/** Resolves with the token of the next page. */
 export async function listPage(
   store: AzureStore,
   prefix: string,
   next: string | undefined,
   maxPageSize: number,
   signal: AbortSignal,
-): Promise<StorePage> {
+  take: Take,
+): Promise<string | undefined> {
   return await ask(store, { op: 'list' }, signal, async (moving) => {
-    const { page, policy } = pageReader(store, moving);
+    const { page, policy } = pageReader(store, moving, take);
     const pages = store
       .containerWith(policy)
       .listBlobsFlat({ prefix: store.root + prefix, abortSignal: moving.signal })
@@ -33,8 +37,9 @@ const GOOD = 200;
 function pageReader(
   store: AzureStore,
   moving: Moving,
-): { readonly page: Promise<StorePage>; readonly policy: RequestPolicyFactory } {
-  const page = Promise.withResolvers<StorePage>();
+  take: Take,
+): { readonly page: Promise<string | undefined>; readonly policy: RequestPolicyFactory } {
+  const page = Promise.withResolvers<string | undefined>();
   page.promise.catch(() => {});
   const policy: RequestPolicyFactory = {
     create: (next) => ({
@@ -42,7 +47,7 @@ function pageReader(
         request.streamResponseStatusCodes = new Set([GOOD]);
         const answer = await next.sendRequest(request);
         if (answer.status !== GOOD) return answer;
-        page.resolve(await pageOf(store, answer.readableStreamBody, moving));
+        page.resolve(await tokenOf(store, answer.readableStreamBody, moving, take));
         answer.parsedBody = NOTHING;
         return answer;
       },
@@ -53,18 +58,22 @@ function pageReader(
 
 const FORM = { path: ['EnumerationResults', 'Blobs', 'Blob'], fields: ['Blobs', 'NextMarker'] };
 
-async function pageOf(store: AzureStore, body: unknown, moving: Moving): Promise<StorePage> {
-  const objects: StoreObject[] = [];
+async function tokenOf(
+  store: AzureStore,
+  body: unknown,
+  moving: Moving,
+  take: Take,
+): Promise<string | undefined> {
   const reader = new RecordReader(FORM, (blob) => {
     const object = objectOf(blob);
-    if (object !== undefined) objects.push(object);
+    if (object !== undefined) take(object);
     return object !== undefined;
   });
   const isWhole = body instanceof Readable && (await readRecords(body, reader, moving));
   if (!isWhole || reader.field('Blobs') === undefined)
     throw senseless(store, 'list', undefined, 'the answer is no list');
   const token = reader.field('NextMarker') ?? '';
-  return { objects, next: token === '' ? undefined : token };
+  return token === '' ? undefined : token;
 }
 
 function objectOf(blob: XmlElement): StoreObject | undefined {

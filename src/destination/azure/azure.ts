@@ -18,7 +18,7 @@ import { TAKEN, failure } from '../http-failure.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type AzurePlace } from '../location.ts';
-import { orderedPages } from '../ordered-pages.ts';
+import { orderedPages, type AskPage } from '../ordered-pages.ts';
 import { STALL_MS, type Moving } from '../stall.ts';
 import { AZURE_PARALLEL, ask, containerOf, senseless, type AzureStore } from './azure-client.ts';
 import { azureCode, azureStatus } from './azure-failure.ts';
@@ -58,7 +58,7 @@ export async function openAzureDestination(
     const asking = mayDelete(store, signal);
     // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
-    await listPage(store, '', undefined, 1, signal);
+    await listPage(store, '', undefined, 1, signal, () => {});
     return azureDestination(store, await asking);
   } catch (error) {
     store.agents.close();
@@ -94,8 +94,8 @@ function azureDestination(store: AzureStore, canDelete: boolean): Destination {
     async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
       signal.throwIfAborted();
       checkPrefix(prefix);
-      const nextPage = async (next: string | undefined) =>
-        await listPage(store, prefix, next, PAGE_LENGTH, signal);
+      const nextPage: AskPage = async (next, take) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal, take);
       for await (const page of orderedPages(store.url, store.root, prefix, nextPage)) {
         yield page;
         signal.throwIfAborted();

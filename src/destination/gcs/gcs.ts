@@ -18,7 +18,7 @@ import { checkKey, checkPrefix } from '../key.ts';
 import { onLiveConnection } from '../kept-connections.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type GooglePlace } from '../location.ts';
-import { orderedPages, type StoreObject } from '../ordered-pages.ts';
+import { orderedPages, type AskPage, type StoreObject } from '../ordered-pages.ts';
 import { STALL_MS, whileMoving, type Moving } from '../stall.ts';
 import { believeOnlyStore } from './gcs-answers.ts';
 import { NO_BUCKET, googleFailure, googleStatus } from './gcs-failure.ts';
@@ -64,7 +64,7 @@ export async function openGoogleDestination(
     const asking = mayDelete(store, signal);
     // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
-    await listPage(store, '', undefined, 1, signal);
+    await listPage(store, '', undefined, 1, signal, () => {});
     return googleDestination(store, await asking);
   } catch (error) {
     store.requests.close();
@@ -159,9 +159,9 @@ function googleDestination(store: GoogleStore, canDelete: boolean): Destination 
     async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
       signal.throwIfAborted();
       checkPrefix(prefix);
-      const ask = async (next: string | undefined) =>
-        await listPage(store, prefix, next, PAGE_LENGTH, signal);
-      for await (const page of orderedPages(store.url, store.root, prefix, ask)) {
+      const nextPage: AskPage = async (next, take) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal, take);
+      for await (const page of orderedPages(store.url, store.root, prefix, nextPage)) {
         yield page;
         signal.throwIfAborted();
       }
@@ -302,13 +302,15 @@ async function getFile(
   });
 }
 
+/** Resolves with the token of the next page. */
 async function listPage(
   store: GoogleStore,
   prefix: string,
   pageToken: string | undefined,
   maxResults: number,
   signal: AbortSignal,
-) {
+  take: Parameters<AskPage>[1],
+): Promise<string | undefined> {
   // By the request itself: what the library makes of each object takes as much memory as a small object.
   const [page] = await ask(store, { op: 'list', isLong: true }, signal, async () => {
     return await store.bucket.request({
@@ -327,10 +329,8 @@ async function listPage(
   };
   if (!Array.isArray(items) || !['string', 'undefined'].includes(typeof nextPageToken))
     throw senseless(store, 'list', undefined, 'the answer is no list');
-  return {
-    objects: items.map((item: unknown) => listed(store, item)),
-    next: typeof nextPageToken === 'string' ? nextPageToken : undefined,
-  };
+  for (const item of items as readonly unknown[]) take(listed(store, item));
+  return typeof nextPageToken === 'string' ? nextPageToken : undefined;
 }
 
 function listed(store: GoogleStore, item: unknown): StoreObject {

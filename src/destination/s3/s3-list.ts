@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
 import type { ListedObject } from '../destination.ts';
-import { orderedPages, type StoreObject, type StorePage } from '../ordered-pages.ts';
+import { orderedPages, type AskPage, type StoreObject } from '../ordered-pages.ts';
 import type { Moving } from '../stall.ts';
 import { RecordReader, child, readRecords, type XmlElement } from '../xml-records.ts';
 import { refuseWebPage, type S3Store } from './s3-client.ts';
@@ -21,7 +21,7 @@ export async function* listObjects(
     url,
     root,
     prefix,
-    async (next) =>
+    async (next, take) =>
       await store.ask({ op: 'list' }, signal, async (moving) => {
         const command = new library.ListObjectsV2Command({
           Bucket: bucket,
@@ -29,7 +29,7 @@ export async function* listObjects(
           MaxKeys: PAGE_LENGTH,
           ...(next === undefined ? {} : { ContinuationToken: next }),
         });
-        const page = readPage(command, url, moving);
+        const page = readPage(command, url, moving, take);
         await client.send(command, { abortSignal: moving.signal });
         return await page;
       }),
@@ -39,13 +39,16 @@ export async function* listObjects(
 /** What the library is given in place of a page that was read: it would take it apart as a whole. */
 const NOTHING = '<ListBucketResult/>';
 
-/** Reads a page while it comes, before the library does. */
+type Take = Parameters<AskPage>[1];
+
+/** Reads a page while it comes, before the library does. Resolves with the token of the next. */
 function readPage(
   { middlewareStack }: ListObjectsV2Command,
   url: string,
   moving: Moving,
-): Promise<StorePage> {
-  const page = Promise.withResolvers<StorePage>();
+  take: Take,
+): Promise<string | undefined> {
+  const page = Promise.withResolvers<string | undefined>();
   page.promise.catch(() => {});
   middlewareStack.add(
     (next) => async (step) => {
@@ -53,7 +56,7 @@ function readPage(
       refuseWebPage(step.request, result.response);
       const response = result.response as { body: Readable; readonly statusCode: number };
       if (response.statusCode >= 300) return result;
-      page.resolve(await pageOf(response.body, url, moving));
+      page.resolve(await tokenOf(response.body, url, moving, take));
       response.body = Readable.from([Buffer.from(NOTHING)]);
       return result;
     },
@@ -67,10 +70,11 @@ const FORM = {
   fields: ['KeyCount', 'IsTruncated', 'NextContinuationToken'],
 };
 
-async function pageOf(body: Readable, url: string, moving: Moving): Promise<StorePage> {
-  const objects: StoreObject[] = [];
+async function tokenOf(body: Readable, url: string, moving: Moving, take: Take): Promise<string | undefined> {
+  let objects = 0;
   const reader = new RecordReader(FORM, (contents) => {
-    objects.push(objectOf(contents));
+    objects += 1;
+    take(objectOf(contents));
     return true;
   });
   if (!(await readRecords(body, reader, moving))) throw incomplete(url, 'it is no list');
@@ -79,11 +83,11 @@ async function pageOf(body: Readable, url: string, moving: Moving): Promise<Stor
   const token = reader.field('NextContinuationToken');
   // An answer that is no list has neither; in one that was cut short the count does not fit.
   if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
-  if (count !== undefined && Number(count) !== objects.length)
-    throw incomplete(url, `${objects.length} of ${count.slice(0, 20)} objects came`);
-  if (truncated !== 'true') return { objects, next: undefined };
+  if (count !== undefined && Number(count) !== objects)
+    throw incomplete(url, `${objects} of ${count.slice(0, 20)} objects came`);
+  if (truncated !== 'true') return undefined;
   if (token === undefined) throw incomplete(url, 'nothing says how it goes on');
-  return { objects, next: token };
+  return token;
 }
 
 function objectOf(contents: XmlElement): StoreObject {
