@@ -144,7 +144,7 @@ export class Attacker {
           plain: random.next() < 0.1,
           ...(random.next() < 0.3 && victim !== undefined ? { original: victim.name } : {}),
           ...(random.next() < 0.2 && victim !== undefined
-            ? { run: { writer: victim.writer, seq: victim.seq } }
+            ? { run: { writer: victim.writer, seq: writable(victim.seq) } }
             : {}),
           ...(random.next() < 0.1 ? { writeOnly: { number: 2, storedMs: 5 } } : {}),
           ...(random.next() < 0.1 ? { salt: undefined } : {}),
@@ -263,7 +263,11 @@ export class Attacker {
     const chosen = own || random.next() < 0.3 ? (random.next() < 0.5 ? mine : undefined) : of;
     const writer = chosen?.writer ?? `${mark}${random.bytes(16).toString('hex')}`.slice(0, 32);
     const seq = BigInt(
-      random.next() < 0.05 ? 0 : random.next() < 0.2 ? 1 + random.below(3) : pickFar((chosen?.seq ?? 0) + 1),
+      random.next() < 0.05
+        ? 0
+        : random.next() < 0.2
+          ? 1 + random.below(3)
+          : writable(pickFar((chosen?.seq ?? 0) + 1)),
     );
     const records: SeenRecord[] = recordsIn(storage).filter((one) => one.writer === writer);
     const newest = records.toSorted((a, b) => a.seq - b.seq).at(-1)?.name;
@@ -295,6 +299,11 @@ export class Attacker {
     this.added.add(key);
     return `${key} (${body.length} bytes)`;
   }
+}
+
+/** The number that 8 bytes hold and a number of JavaScript does not is rounded up to one that they do not hold. */
+function writable(seq: number): number {
+  return Math.min(seq, Number.MAX_SAFE_INTEGER);
 }
 
 const MADE_UP = [Buffer.from('a0', 'hex'), Buffer.from('a1617602', 'hex'), Buffer.from('garbage')];
