@@ -49,7 +49,7 @@ export async function collectBody(
 ): Promise<Buffer> {
   if (length > largestObject(key)) {
     stream.destroy();
-    throw wrongLength(key, `${length} bytes, more than any object of its kind has`, { length });
+    throw wrongLength(key, `${length} bytes, more than any object of its kind has`, { length, whole: true });
   }
   // Not allocated from Node's shared pool: the bytes may be transferred to another thread together with their memory.
   const bytes = Buffer.allocUnsafeSlow(length);
@@ -60,7 +60,7 @@ export async function collectBody(
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       moved(chunk.length);
       if (filled + chunk.length > length)
-        throw wrongLength(key, `more than ${length} bytes`, { expected: length });
+        throw wrongLength(key, `more than ${length} bytes`, { expected: length, whole: true });
       chunk.copy(bytes, filled);
       filled += chunk.length;
     }
@@ -73,11 +73,15 @@ export async function collectBody(
   return bytes;
 }
 
-function wrongLength(key: string, what: string, lengths: Readonly<Record<string, number>>): DestinationError {
+function wrongLength(
+  key: string,
+  what: string,
+  facts: Readonly<Record<string, number | boolean>>,
+): DestinationError {
   return new DestinationError('corrupt-reply', `The reply for ${key} has ${what}`, {
     op: 'read',
     hint: 'The line or the store changes replies. If it stays so, run a check of the repository.',
-    details: { key, ...lengths },
+    details: { key, ...facts },
     retry: 'now',
   });
 }

@@ -20,6 +20,9 @@ const LARGEST_OTHER = 1024 * MIB;
 /** Characters of a key; the longest of a repository has a hundred. Names that are longer are passed over, not kept. */
 export const LONGEST_KEY = 255;
 
+/** All names in one list that are longer. What libraries make of them is cleared away later than it is made. */
+const LONG_NAMES = 16 * MIB;
+
 /**
  * What an answer that a library unpacks as a whole may be made of, counted by the marks that begin a part of it: nothing
  * but these take many times the memory of their bytes. 1,000 objects with all that stores say of them have some 70,000.
@@ -136,6 +139,8 @@ export interface FolderBound {
 export class ListBound {
   readonly #url: string;
   readonly #counts = new Map<string, number>();
+  /** Characters of names that are longer than any key. */
+  #long = 0;
 
   /** @param url the place, for messages */
   constructor(url: string) {
@@ -150,6 +155,12 @@ export class ListBound {
     this.#counts.set(kind, count);
     const of = kind === '' ? 'other files' : `objects below ${kind}/`;
     if (count > most) throw this.#endless(`it has more than ${most} ${of}, and does not come to an end`);
+    if (key.length <= LONGEST_KEY) return;
+    this.#long += key.length;
+    if (this.#long > LONG_NAMES)
+      throw this.#endless(
+        `it has more than ${LONG_NAMES / MIB} MiB of names that are longer than those of a repository`,
+      );
   }
 
   /**

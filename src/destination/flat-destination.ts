@@ -1,12 +1,17 @@
 /** A store of flat names that lists them in order, as a destination: keys are checked before every call. */
 import type { Destination, ListedObject } from './destination.ts';
 import { checkKey, checkPrefix } from './key.ts';
-import { orderedPages, type StorePage } from './ordered-pages.ts';
+import { orderedPages, type AskPage, type StoreObject } from './ordered-pages.ts';
 
 /** The calls of a store, with keys that are valid, and signals that have not aborted. */
 export interface FlatStore extends Pick<Destination, 'put' | 'get' | 'stat' | 'delete' | 'close'> {
-  /** One page of a list, from `next` on. */
-  readonly listPage: (prefix: string, next: string | undefined, signal: AbortSignal) => Promise<StorePage>;
+  /** Hands on the objects of one page of a list, from `next` on, and resolves with the token of the next page. */
+  readonly listPage: (
+    prefix: string,
+    next: string | undefined,
+    signal: AbortSignal,
+    take: (object: StoreObject) => void,
+  ) => Promise<string | undefined>;
 }
 
 export function flatDestination(
@@ -34,7 +39,7 @@ export function flatDestination(
     async *list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {
       signal.throwIfAborted();
       checkPrefix(prefix);
-      const ask = async (next: string | undefined) => await store.listPage(prefix, next, signal);
+      const ask: AskPage = async (next, take) => await store.listPage(prefix, next, signal, take);
       for await (const page of orderedPages(url, root, prefix, ask)) {
         yield page;
         signal.throwIfAborted();

@@ -76,6 +76,18 @@ function lines(asked: Asked, speech: Speech): () => Buffer {
   };
 }
 
+function longNames(speech: Speech, length: number): Misbehave {
+  const filling = 'x'.repeat(length);
+  let index = 0;
+  return (asked, response) => {
+    head(speech, response);
+    let text = speech.begin;
+    for (let count = 0; count < 1_000; count += 1)
+      text += speech.object(asked, (index += 1)).replace(/\d{9}/, (number) => `${number}${filling}`);
+    response.end(text + speech.more(asked, index));
+  };
+}
+
 const noise = Buffer.alloc(PIECE, 'holdfast');
 /** Header lines without an end. */
 const FILLER = Buffer.from('X-Filler: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n'.repeat(1_024));
@@ -122,23 +134,10 @@ export const MANNERS: Readonly<Record<string, Manner>> = {
       };
     },
   },
-  /** Names that may be keys, and are as long as a page lets them be. */
-  'list-long-names': {
-    on: ['list'],
-    bound: 60,
-    by: (speech) => {
-      let index = 0;
-      return (asked, response) => {
-        head(speech, response);
-        let text = speech.begin;
-        for (let count = 0; count < 1_000; count += 1)
-          text += speech
-            .object(asked, (index += 1))
-            .replace(/\d{9}/, (number) => `${number}${'x'.repeat(7_000)}`);
-        response.end(text + speech.more(asked, index));
-      };
-    },
-  },
+  /** Names that are as long as a page lets them be. */
+  'list-long-names': { on: ['list'], bound: 60, by: (speech) => longNames(speech, 7_000) },
+  /** Names that a store takes, and no repository has. */
+  'list-wide-names': { on: ['list'], bound: 60, by: (speech) => longNames(speech, 1_000) },
   /** As many parts of an answer as go into one, which say nothing. */
   'list-hollow': {
     on: ['list'],

@@ -1,7 +1,8 @@
 /** Does what a plan says: plants, replays, removes, hides. At once, since it may be between two calls of somebody else. */
 import { asByteString } from '../../src/base/byte-path.ts';
 import { OBJECT_TYPES } from '../../src/format/header.ts';
-import { leaseContext, leaseKey } from '../../src/repository/lease-objects.ts';
+import { LEASE_TIMES, leaseContext, leaseKey } from '../../src/repository/lease-objects.ts';
+import { MINUTE } from '../simulator/times.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import type { ObjectStorage } from '../simulator/storage.ts';
 import type { World } from '../simulator/world.ts';
@@ -37,6 +38,8 @@ export interface AttackerParts {
   readonly lies: Lies;
   /** Everything that there ever was. */
   readonly kept: Map<string, Buffer>;
+  /** When others stored something since the attacks began, by its bytes as they are kept. */
+  readonly storedMs: WeakMap<Buffer, number>;
   /** What others have stored, as if somebody had told it the ids. */
   readonly chunks: readonly KnownChunk[];
 }
@@ -141,7 +144,7 @@ export class Attacker {
           plain: random.next() < 0.1,
           ...(random.next() < 0.3 && victim !== undefined ? { original: victim.name } : {}),
           ...(random.next() < 0.2 && victim !== undefined
-            ? { run: { writer: victim.writer, seq: victim.seq } }
+            ? { run: { writer: victim.writer, seq: writable(victim.seq) } }
             : {}),
           ...(random.next() < 0.1 ? { writeOnly: { number: 2, storedMs: 5 } } : {}),
           ...(random.next() < 0.1 ? { salt: undefined } : {}),
@@ -233,7 +236,7 @@ export class Attacker {
     ];
     const kind = pick(kinds.filter((one) => some.some(([key]) => key.startsWith(one)))) ?? '';
     const [key, body] = pick(some.filter(([one]) => one.startsWith(kind))) ?? ['', undefined];
-    if (kind === 'leases/prune/') this.planted.add('lease-again');
+    if (kind === 'leases/prune/' && this.#isYoung(body)) this.planted.add('lease-again');
     if (kind === 'leases/session.') this.planted.add('session');
     const numbered = /^(?<stem>.*\/(?:ring-)?)(?<n>\d{1,16})$/.exec(key)?.groups;
     if (numbered === undefined || random.next() < 0.4) return this.#add(key, body);
@@ -241,6 +244,13 @@ export class Attacker {
     if (kind === 'heads/') this.planted.add('garbage-head');
     const other = String(Number(n) + 1 + random.below(4));
     return this.#add(`${stem}${n.length === 16 ? other.padStart(16, '0') : other}`, body);
+  }
+
+  /** Whether a lease may still be a right: what has been signed is one for five minutes. */
+  #isYoung(body: Buffer | undefined): boolean {
+    const { storedMs, world } = this.#parts;
+    const since = body === undefined ? undefined : storedMs.get(body);
+    return since !== undefined && world.nowMs - since <= LEASE_TIMES.expiry + MINUTE;
   }
 
   #place(random: ReturnType<typeof seededRandom>, pickFar: (next: number) => number, own = false) {
@@ -253,7 +263,11 @@ export class Attacker {
     const chosen = own || random.next() < 0.3 ? (random.next() < 0.5 ? mine : undefined) : of;
     const writer = chosen?.writer ?? `${mark}${random.bytes(16).toString('hex')}`.slice(0, 32);
     const seq = BigInt(
-      random.next() < 0.05 ? 0 : random.next() < 0.2 ? 1 + random.below(3) : pickFar((chosen?.seq ?? 0) + 1),
+      random.next() < 0.05
+        ? 0
+        : random.next() < 0.2
+          ? 1 + random.below(3)
+          : writable(pickFar((chosen?.seq ?? 0) + 1)),
     );
     const records: SeenRecord[] = recordsIn(storage).filter((one) => one.writer === writer);
     const newest = records.toSorted((a, b) => a.seq - b.seq).at(-1)?.name;
@@ -285,6 +299,11 @@ export class Attacker {
     this.added.add(key);
     return `${key} (${body.length} bytes)`;
   }
+}
+
+/** The number that 8 bytes hold and a number of JavaScript does not is rounded up to one that they do not hold. */
+function writable(seq: number): number {
+  return Math.min(seq, Number.MAX_SAFE_INTEGER);
 }
 
 const MADE_UP = [Buffer.from('a0', 'hex'), Buffer.from('a1617602', 'hex'), Buffer.from('garbage')];

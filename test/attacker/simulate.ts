@@ -51,6 +51,7 @@ class Play {
   readonly #storage: ObjectStorage;
   readonly #lies = new Lies();
   readonly #kept: Map<string, Buffer>;
+  readonly #storedMs = new WeakMap<Buffer, number>();
   readonly #machines = new Map<Host, QuickMachine>();
   readonly #judgeMachine: QuickMachine;
   readonly #judge: Judge;
@@ -102,14 +103,21 @@ class Play {
       lies: this.#lies,
       kept: this.#kept,
     };
-    this.#attacker = new Attacker({ plan, world, storage, lies, kept, chunks: scene.chunks });
+    const { chunks } = scene;
+    this.#attacker = new Attacker({ plan, world, storage, lies, kept, storedMs: this.#storedMs, chunks });
     if (hasKey(plan.power)) this.#attacker.sealing = scene.sealing;
     this.#ringsSeen = this.#rings();
     this.#calls = new CallCounter(this.#storage, {
       fault: () => this.#faultNow(),
       meanwhile: (call) => this.#actMeanwhile(call),
-      stored: (key) => void this.#kept.set(key, this.#storage.get(key)?.body ?? Buffer.alloc(0)),
+      stored: (key) => this.#keep(key),
     });
+  }
+
+  #keep(key: string): void {
+    const body = this.#storage.get(key)?.body ?? Buffer.alloc(0);
+    this.#kept.set(key, body);
+    this.#storedMs.set(body, this.#world.nowMs);
   }
 
   async run(): Promise<Outcome> {
@@ -438,10 +446,6 @@ class Play {
     const { storage, lies } = { storage: this.#storage, lies: new Lies() };
     const view = viewOf({ machine, storage, lies, watch, conditionalCreate: true });
     return await openRepository(view, SECRETS[host], options, this.#signal);
-  }
-
-  #keep(key: string): void {
-    this.#kept.set(key, this.#storage.get(key)?.body ?? Buffer.alloc(0));
   }
 
   #view(machine: QuickMachine) {

@@ -1,6 +1,6 @@
 /** A WebDAV answer that has come as a whole. */
 import { EndlessAnswer, HollowAnswer } from '../../src/destination/bounds.ts';
-import { MultistatusReader, type DavEntry } from '../../src/destination/webdav/multistatus.ts';
+import { multistatusReader, type DavEntry } from '../../src/destination/webdav/multistatus.ts';
 
 /**
  * Undefined when the text is no complete answer.
@@ -8,7 +8,7 @@ import { MultistatusReader, type DavEntry } from '../../src/destination/webdav/m
  */
 export function parseMultistatus(text: string, piece = text.length): readonly DavEntry[] | undefined {
   const entries: DavEntry[] = [];
-  const reader = new MultistatusReader((entry) => entries.push(entry));
+  const reader = multistatusReader((entry) => entries.push(entry));
   try {
     for (let at = 0; at < text.length; at += piece) reader.push(text.slice(at, at + piece));
     return reader.isWhole() ? entries : undefined;

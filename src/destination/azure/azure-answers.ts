@@ -1,10 +1,9 @@
 /**
  * Policies for the Azure library: they reject answers that are not the store's own, before the library interprets a
- * proxy's page, and report how much of an answer has arrived.
+ * proxy's page.
  */
 import type { Pipeline, RequestPolicyFactory } from '@azure/storage-blob';
 import type { WebAgents } from '../../base/web/web-agents.ts';
-import type { Moving } from '../stall.ts';
 
 /** An answer, with any status, that lacks the headers which the store adds to all of its answers. */
 export class ForeignAnswer extends Error {
@@ -22,15 +21,20 @@ interface Answer {
 
 type Library = typeof import('@azure/storage-blob');
 
-/** A pipeline that does not retry and accepts only answers of the store itself. */
+/**
+ * A pipeline that does not retry and accepts only answers of the store itself.
+ *
+ * @param policies they see these answers before the library does
+ */
 export function strictPipeline(
   library: Library,
   credential: Parameters<Library['newPipeline']>[0],
   agents: WebAgents,
+  policies: readonly RequestPolicyFactory[],
 ): Pipeline {
   const settings = { retryOptions: { maxTries: 1 }, keepAliveOptions: { enable: true } };
   const pipeline = library.newPipeline(credential, settings);
-  pipeline.factories.push(onlyStore, over(agents));
+  pipeline.factories.push(...policies, onlyStore, over(agents));
   return pipeline;
 }
 
@@ -73,13 +77,4 @@ function expectStore({ status, headers }: Answer): void {
   const passes = status >= 500 || [407, 408, 429].includes(status);
   const isOwn = ['x-ms-request-id', 'x-ms-version'].some((name) => headers.get(name) !== undefined);
   if (!passes && !isOwn) throw new ForeignAnswer();
-}
-
-/** A progress callback that reports the arriving bytes of an answer which the library hands over only as a whole. */
-export function arriving({ moved }: Moving): (progress: { readonly loadedBytes: number }) => void {
-  let known = 0;
-  return ({ loadedBytes }) => {
-    moved(loadedBytes - known);
-    known = loadedBytes;
-  };
 }

@@ -53,9 +53,11 @@ const MEANINGS = {
 export function azureFailure(error: unknown, action: WebAction): unknown {
   if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
   const found = webFailure(error, action, answerOf, MEANINGS);
-  // The library throws such an error for an answer that it cannot parse.
+  // The library throws such an error for an answer that it cannot parse, and has as a whole.
   const isOfLibrary = found === error && error instanceof Error && !(error instanceof HoldfastError);
-  return isOfLibrary && !isAbort(error) ? failure(SENSELESS, action, error) : found;
+  return isOfLibrary && !isAbort(error)
+    ? failure({ ...SENSELESS, details: { whole: true } }, action, error)
+    : found;
 }
 
 export function azureStatus(error: unknown): number | undefined {

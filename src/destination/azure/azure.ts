@@ -6,22 +6,22 @@
  */
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { BlobDownloadResponseParsed, ContainerClient } from '@azure/storage-blob';
-import { DestinationError, type DestinationKind, RequestError } from '../../base/errors.ts';
-import type { WebAgents } from '../../base/web/web-agents.ts';
+import type { BlobDownloadResponseParsed } from '@azure/storage-blob';
+import { DestinationError } from '../../base/errors.ts';
+import type { DestinationKind } from '../../base/errors.ts';
 import type { AzureAccess } from '../access.ts';
 import { bodyStream, collectBody } from '../body.ts';
 import { largestObject } from '../bounds.ts';
 import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ObjectStat } from '../destination.ts';
+import { TAKEN, failure } from '../http-failure.ts';
 import { flatDestination } from '../flat-destination.ts';
-import { failure, meaning, TAKEN } from '../http-failure.ts';
 import type { UploadPace } from '../limited.ts';
-import { onLiveConnection, storeAgents } from '../kept-connections.ts';
-import { type AzurePlace, plainUrl } from '../location.ts';
-import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
-import { arriving, strictPipeline } from './azure-answers.ts';
-import { azureCode, azureFailure, azureStatus } from './azure-failure.ts';
+import { plainUrl, type AzurePlace } from '../location.ts';
+import { STALL_MS, type Moving } from '../stall.ts';
+import { AZURE_PARALLEL, ask, containerOf, senseless, type AzureStore } from './azure-client.ts';
+import { azureCode, azureStatus } from './azure-failure.ts';
+import { listPage } from './azure-list.ts';
 
 export interface AzureOptions {
   readonly pace?: UploadPace | undefined;
@@ -29,7 +29,6 @@ export interface AzureOptions {
   readonly stallMs?: number;
 }
 
-const PARALLEL = 16;
 const PAGE_LENGTH = 1000;
 
 /** A name that is not a valid key, so that no object ever has it. */
@@ -58,7 +57,7 @@ export async function openAzureDestination(
     const asking = mayDelete(store, signal);
     // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
-    await listPage(store, '', undefined, 1, signal);
+    await listPage(store, '', undefined, 1, signal, () => {});
     return azureDestination(store, await asking);
   } catch (error) {
     store.agents.close();
@@ -66,91 +65,20 @@ export async function openAzureDestination(
   }
 }
 
-interface AzureStore {
-  readonly container: ContainerClient;
-  readonly agents: WebAgents;
-  readonly root: string;
-  readonly url: string;
-  readonly pace: UploadPace | undefined;
-  readonly stallMs: number;
-}
-
-async function containerOf(
-  place: AzurePlace,
-  access: AzureAccess,
-): Promise<Pick<AzureStore, 'agents' | 'container'>> {
-  const { accountKey, sasToken } = access;
-  const { account } = place;
-  const endpoint =
-    place.endpoint ?? (account === undefined ? undefined : `https://${account}.blob.core.windows.net`);
-  if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
-  const library = await import('@azure/storage-blob');
-  const url = `${endpoint}/${place.container}`;
-  const agents = storeAgents({ target: new URL(endpoint), maxSockets: PARALLEL * 2 }, plainUrl(place));
-  if (accountKey !== undefined) {
-    if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
-    const credential = new library.StorageSharedKeyCredential(account, accountKey);
-    return {
-      agents,
-      container: new library.ContainerClient(url, strictPipeline(library, credential, agents)),
-    };
-  }
-  if (sasToken === undefined)
-    throw unusable(
-      'There are no credentials for the Azure account.',
-      'Name accountKey or sasToken in "access" of the destination, or set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN.',
-    );
-  if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
-    throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
-  const pipeline = strictPipeline(library, new library.AnonymousCredential(), agents);
-  const signed = `${url}?${sasToken.replace(/^\?/, '')}`;
-  return { agents, container: new library.ContainerClient(signed, pipeline) };
-}
-
-function unusable(what: string, hint: string): RequestError {
-  return new RequestError('INVALID_DESTINATION', what, { op: 'open destination', hint });
-}
-
 function azureDestination(store: AzureStore, canDelete: boolean): Destination {
   return flatDestination(
     store,
-    { canDelete, maxParallel: PARALLEL },
+    { canDelete, maxParallel: AZURE_PARALLEL },
     {
       put: async (key, body, signal) => await putBlob(store, key, body, canDelete, signal),
       get: async (key, range, signal) => await getBlob(store, key, range, signal),
       stat: async (key, signal) => await statBlob(store, key, signal),
-      listPage: async (prefix, next, signal) => await listPage(store, prefix, next, PAGE_LENGTH, signal),
+      listPage: async (prefix, next, signal, take) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal, take),
       delete: async (key, signal) => await deleteBlob(store, key, signal),
       close: async () => store.agents.close(),
     },
   );
-}
-
-interface Question {
-  /** As a verb: "store", "read". */
-  readonly op: string;
-  readonly key?: string;
-  /** Failures that the caller handles itself; they are rethrown unchanged. */
-  readonly mine?: (error: unknown) => boolean;
-  /** Largest size of the answer in bytes; that of a page by default. */
-  readonly largest?: number;
-}
-
-async function ask<T>(
-  { url, stallMs }: AzureStore,
-  { op, key, mine, largest }: Question,
-  signal: AbortSignal,
-  call: (moving: Moving) => Promise<T>,
-): Promise<T> {
-  try {
-    return await whileMoving(`${op} ${key ?? url}`, stallMs, signal, async (moving) =>
-      onLiveConnection(moving.signal, largest, async () => await call(moving)),
-    );
-  } catch (error) {
-    signal.throwIfAborted();
-    if (mine?.(error) === true) throw error;
-    throw azureFailure(error, { op, url, key });
-  }
 }
 
 async function putBlob(
@@ -302,36 +230,6 @@ function expectedLength(
   return length;
 }
 
-async function listPage(
-  store: AzureStore,
-  prefix: string,
-  next: string | undefined,
-  maxPageSize: number,
-  signal: AbortSignal,
-) {
-  const reply = await ask(store, { op: 'list' }, signal, async (moving) => {
-    const options = {
-      prefix: store.root + prefix,
-      abortSignal: moving.signal,
-      requestOptions: { onDownloadProgress: arriving(moving) },
-    };
-    const pages = store.container
-      .listBlobsFlat(options)
-      .byPage({ maxPageSize, ...(next === undefined ? {} : { continuationToken: next }) });
-    return await pages.next();
-  });
-  if (reply.done === true) return { objects: [], next: undefined };
-  const { segment, continuationToken: token } = reply.value;
-  return {
-    objects: segment.blobItems.map(({ name, properties: { contentLength: size, lastModified } }) => ({
-      name,
-      size,
-      modifiedMs: lastModified.getTime(),
-    })),
-    next: token === '' ? undefined : token,
-  };
-}
-
 async function deleteBlob(store: AzureStore, key: string, signal: AbortSignal): Promise<void> {
   const mine = (error: unknown): boolean =>
     azureStatus(error) === 404 && azureCode(error) !== 'ContainerNotFound';
@@ -353,16 +251,4 @@ async function mayDelete(store: AzureStore, signal: AbortSignal): Promise<boolea
     if (isKind(error, 'denied')) return false;
     throw error;
   }
-}
-
-function senseless(
-  { url }: AzureStore,
-  op: string,
-  key: string,
-  what: string,
-  cause?: unknown,
-): DestinationError {
-  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
-  const details = cause === undefined ? { whole: true } : {};
-  return failure({ ...meaning('corrupt-reply', 'now', what, hint), details }, { op, url, key }, cause);
 }

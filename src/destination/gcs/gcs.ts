@@ -18,7 +18,7 @@ import { failure, meaning } from '../http-failure.ts';
 import { onLiveConnection, storeAgents } from '../kept-connections.ts';
 import type { UploadPace } from '../limited.ts';
 import { type GooglePlace, plainUrl } from '../location.ts';
-import type { StoreObject } from '../ordered-pages.ts';
+import type { AskPage, StoreObject } from '../ordered-pages.ts';
 import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
 import { believeOnlyStore, OpenRequests, spareOthers } from './gcs-requests.ts';
 import { googleFailure, googleStatus, NO_BUCKET } from './gcs-failure.ts';
@@ -62,7 +62,7 @@ export async function openGoogleDestination(
     const asking = mayDelete(store, signal);
     // When both requests fail, the failure of the list says more about what is wrong.
     asking.catch(() => {});
-    await listPage(store, '', undefined, 1, signal);
+    await listPage(store, '', undefined, 1, signal, () => {});
     return googleDestination(store, await asking);
   } catch (error) {
     store.requests.close();
@@ -137,7 +137,8 @@ function googleDestination(store: GoogleStore, canDelete: boolean): Destination 
       put: async (key, body, signal) => await putFile(store, key, body, canDelete, signal),
       get: async (key, range, signal) => await getFile(store, key, range, signal),
       stat: async (key, signal) => await statFile(store, key, signal),
-      listPage: async (prefix, next, signal) => await listPage(store, prefix, next, PAGE_LENGTH, signal),
+      listPage: async (prefix, next, signal, take) =>
+        await listPage(store, prefix, next, PAGE_LENGTH, signal, take),
       delete: async (key, signal) => await deleteFile(store, key, signal),
       close: async () => store.requests.close(),
     },
@@ -271,13 +272,15 @@ async function getFile(
   });
 }
 
+/** Resolves with the token of the next page. */
 async function listPage(
   store: GoogleStore,
   prefix: string,
   pageToken: string | undefined,
   maxResults: number,
   signal: AbortSignal,
-) {
+  take: Parameters<AskPage>[1],
+): Promise<string | undefined> {
   // By the request itself: what the library makes of each object takes as much memory as a small object.
   const [page] = await ask(store, { op: 'list', isLong: true }, signal, async () => {
     return await store.bucket.request({
@@ -296,10 +299,8 @@ async function listPage(
   };
   if (!Array.isArray(items) || !['string', 'undefined'].includes(typeof nextPageToken))
     throw senseless(store, 'list', undefined, 'the answer is no list');
-  return {
-    objects: items.map((item: unknown) => listed(store, item)),
-    next: typeof nextPageToken === 'string' ? nextPageToken : undefined,
-  };
+  for (const item of items as readonly unknown[]) take(listed(store, item));
+  return typeof nextPageToken === 'string' ? nextPageToken : undefined;
 }
 
 function listed(store: GoogleStore, item: unknown): StoreObject {

@@ -224,20 +224,25 @@ function refusePages(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (step) => {
       const result = await next(step);
-      const { body, headers, statusCode } = result.response as {
-        readonly body?: { destroy?: () => void };
-        readonly headers: Readonly<Record<string, string>>;
-        readonly statusCode: number;
-      };
-      // Some servers label empty answers as HTML. That matters for reads only: after a put the store is asked what it
-      // has.
-      const { method } = step.request as { readonly method: string };
-      if ((method !== 'GET' && method !== 'HEAD') || statusCode >= 300 || !isHtml(headers['content-type']))
-        return result;
-      body?.destroy?.();
-      throw new WebPage(`${statusCode} with ${headers['content-type']}`);
+      refuseWebPage(step.request, result.response);
+      return result;
     },
     // Runs closest to the network, before the library reads the answer.
     { step: 'deserialize', priority: 'low', name: 'holdfastNoPages' },
   );
+}
+
+/** @throws {WebPage} */
+export function refuseWebPage(request: unknown, response: unknown): void {
+  const { body, headers, statusCode } = response as {
+    readonly body?: { destroy?: () => void };
+    readonly headers: Readonly<Record<string, string>>;
+    readonly statusCode: number;
+  };
+  // Some servers label empty answers as HTML. That matters for reads only: after a put the store is asked what it has.
+  const { method } = request as { readonly method: string };
+  if ((method !== 'GET' && method !== 'HEAD') || statusCode >= 300 || !isHtml(headers['content-type']))
+    return;
+  body?.destroy?.();
+  throw new WebPage(`${statusCode} with ${headers['content-type']}`);
 }

@@ -1,11 +1,12 @@
 /** Lists the objects of an S3 store. */
-import { Transform, pipeline, type Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { DestinationError } from '../../base/errors.ts';
 import type { ListedObject } from '../destination.ts';
-import { orderedPages } from '../ordered-pages.ts';
+import { orderedPages, type AskPage, type StoreObject } from '../ordered-pages.ts';
 import type { Moving } from '../stall.ts';
-import type { S3Store } from './s3-client.ts';
+import { RecordReader, child, readRecords, type XmlElement } from '../xml-records.ts';
+import { refuseWebPage, type S3Store } from './s3-client.ts';
 import { wholeSeconds } from './s3-look.ts';
 
 const PAGE_LENGTH = 1000;
@@ -16,60 +17,87 @@ export async function* listObjects(
   signal: AbortSignal,
 ): AsyncGenerator<readonly ListedObject[]> {
   const { bucket, client, library, root, url } = store;
-  yield* orderedPages(url, root, prefix, async (next) => {
-    const reply = await store.ask({ op: 'list' }, signal, async (moving) => {
-      const command = new library.ListObjectsV2Command({
-        Bucket: bucket,
-        Prefix: root + prefix,
-        MaxKeys: PAGE_LENGTH,
-        ...(next === undefined ? {} : { ContinuationToken: next }),
-      });
-      tellOfArriving(command, moving);
-      return await client.send(command, { abortSignal: moving.signal });
-    });
-    const {
-      Contents: contents = [],
-      KeyCount: count,
-      IsTruncated: truncated,
-      NextContinuationToken: token,
-    } = reply;
-    // An answer that is no list has neither; in one that was cut short the count does not fit.
-    if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
-    if (count !== undefined && count !== contents.length)
-      throw incomplete(url, `${contents.length} of ${count} objects came`);
-    if (truncated === true && token === undefined) throw incomplete(url, 'nothing says how it goes on');
-    return {
-      objects: contents.map(({ Key: name = '', Size: size, LastModified: modified }) => ({
-        name,
-        size,
-        modifiedMs: modified === undefined ? undefined : wholeSeconds(modified.getTime()),
-      })),
-      next: truncated === true ? token : undefined,
-    };
-  });
+  yield* orderedPages(
+    url,
+    root,
+    prefix,
+    async (next, take) =>
+      await store.ask({ op: 'list' }, signal, async (moving) => {
+        const command = new library.ListObjectsV2Command({
+          Bucket: bucket,
+          Prefix: root + prefix,
+          MaxKeys: PAGE_LENGTH,
+          ...(next === undefined ? {} : { ContinuationToken: next }),
+        });
+        const page = readPage(command, url, moving, take);
+        await client.send(command, { abortSignal: moving.signal });
+        return await page;
+      }),
+  );
 }
 
-/**
- * Reports the bytes of a page as they arrive. A page has hundreds of kilobytes, which the library hands over only as a
- * whole.
- */
-function tellOfArriving({ middlewareStack }: ListObjectsV2Command, { moved }: Moving): void {
+/** What the library is given in place of a page that was read: it would take it apart as a whole. */
+const NOTHING = '<ListBucketResult/>';
+
+type Take = Parameters<AskPage>[1];
+
+/** Reads a page while it comes, before the library does. Resolves with the token of the next. */
+function readPage(
+  { middlewareStack }: ListObjectsV2Command,
+  url: string,
+  moving: Moving,
+  take: Take,
+): Promise<string | undefined> {
+  const page = Promise.withResolvers<string | undefined>();
+  page.promise.catch(() => {});
   middlewareStack.add(
     (next) => async (step) => {
       const result = await next(step);
-      const response = result.response as { body: Readable };
-      const counter = new Transform({
-        transform(chunk: Buffer, _, done) {
-          moved(chunk.byteLength);
-          done(null, chunk);
-        },
-      });
-      // A failure of either stream destroys the other, and the library listens to the last one.
-      response.body = pipeline(response.body, counter, () => {});
+      refuseWebPage(step.request, result.response);
+      const response = result.response as { body: Readable; readonly statusCode: number };
+      if (response.statusCode >= 300) return result;
+      page.resolve(await tokenOf(response.body, url, moving, take));
+      response.body = Readable.from([Buffer.from(NOTHING)]);
       return result;
     },
-    { step: 'deserialize', priority: 'low', name: 'holdfastArriving' },
+    { step: 'deserialize', priority: 'low', name: 'holdfastPage' },
   );
+  return page.promise;
+}
+
+const FORM = {
+  path: ['ListBucketResult', 'Contents'],
+  fields: ['KeyCount', 'IsTruncated', 'NextContinuationToken'],
+};
+
+async function tokenOf(body: Readable, url: string, moving: Moving, take: Take): Promise<string | undefined> {
+  let objects = 0;
+  const reader = new RecordReader(FORM, (contents) => {
+    objects += 1;
+    take(objectOf(contents));
+    return true;
+  });
+  if (!(await readRecords(body, reader, moving))) throw incomplete(url, 'it is no list');
+  const count = reader.field('KeyCount');
+  const truncated = reader.field('IsTruncated')?.trim();
+  const token = reader.field('NextContinuationToken');
+  // An answer that is no list has neither; in one that was cut short the count does not fit.
+  if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
+  if (count !== undefined && Number(count) !== objects)
+    throw incomplete(url, `${objects} of ${count.slice(0, 20)} objects came`);
+  if (truncated !== 'true') return undefined;
+  if (token === undefined) throw incomplete(url, 'nothing says how it goes on');
+  return token;
+}
+
+function objectOf(contents: XmlElement): StoreObject {
+  const size = child(contents, 'Size')?.text.trim() ?? '';
+  const modifiedMs = Date.parse(child(contents, 'LastModified')?.text ?? '');
+  return {
+    name: child(contents, 'Key')?.text ?? '',
+    size: /^\d{1,15}$/.test(size) ? Number(size) : undefined,
+    modifiedMs: Number.isNaN(modifiedMs) ? undefined : wholeSeconds(modifiedMs),
+  };
 }
 
 function incomplete(url: string, what: string): DestinationError {

@@ -8,7 +8,7 @@ import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
 import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
-import { MultistatusReader } from './multistatus.ts';
+import { multistatusReader } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
 
 export interface Folder {
@@ -322,7 +322,7 @@ async function entriesOf(
 ): Promise<{ readonly entries: readonly DavEntry[]; readonly isWhole: boolean }> {
   bound?.anew();
   const entries: DavEntry[] = [];
-  const reader = new MultistatusReader((entry) => {
+  const reader = multistatusReader((entry) => {
     const name = entry.path.slice(entry.path.lastIndexOf('/') + 1);
     bound?.count(name);
     if (name.length <= LONGEST_KEY) entries.push(entry);

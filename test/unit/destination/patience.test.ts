@@ -48,13 +48,9 @@ test.each([{ status: 200 }, { whole: true }])(
 );
 
 test('a list that cannot be right came whole', async () => {
-  const names = ['p/b', 'p/a'];
-  const objects = names.map((name) => ({ name, size: 1, modifiedMs: 0 }));
-  const pages = orderedPages(
-    's3://b/p',
-    'p/',
-    '',
-    async () => await Promise.resolve({ objects, next: undefined }),
-  );
+  const pages = orderedPages('s3://b/p', 'p/', '', async (_, take) => {
+    for (const name of ['p/b', 'p/a']) take({ name, size: 1, modifiedMs: 0 });
+    return await Promise.resolve(undefined);
+  });
   await expect(pages.next()).rejects.toMatchObject({ kind: 'corrupt-reply', details: { whole: true } });
 });
