@@ -114,7 +114,7 @@ const hangingBackup = `
   import { SILENT } from ${JSON.stringify(moduleUrl('src/archiver/report/observer.ts'))};
   import { systemClock } from ${JSON.stringify(moduleUrl('src/base/clock.ts'))};
   import { openLocalDestination } from ${JSON.stringify(moduleUrl('src/destination/local/local.ts'))};
-  import { openRepository } from ${JSON.stringify(moduleUrl('src/repository/repository.ts'))};
+  import { openRepository } from ${JSON.stringify(moduleUrl('src/repository/opening.ts'))};
   import { requestFor } from ${JSON.stringify(moduleUrl('test/support/engine.ts'))};
   import { hookedDestination } from ${JSON.stringify(moduleUrl('test/support/hooked-destination.ts'))};
   const [store, source, secret, limit] = process.argv.slice(2);

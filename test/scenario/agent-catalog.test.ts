@@ -295,7 +295,7 @@ async function killedSync(site: Site, directories: number): Promise<void> {
     import { openForWriting, prepareCatalog } from '${moduleUrl('src/catalog/tables/catalog-database.ts')}';
     import { syncCatalog } from '${moduleUrl('src/catalog/ingest/sync.ts')}';
     import { openLocalDestination } from '${moduleUrl('src/destination/local/local.ts')}';
-    import { openRepository } from '${moduleUrl('src/repository/repository.ts')}';
+    import { openRepository } from '${moduleUrl('src/repository/opening.ts')}';
     const [store, secret, file, directories] = process.argv.slice(2);
     const { signal } = new AbortController();
     const repository = await openRepository(
