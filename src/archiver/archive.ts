@@ -88,7 +88,7 @@ async function archiveOnce(
   const tally = new Tally(observer);
 
   observer.phase('scanning');
-  await using run = await openRun(repository, damaged, signal);
+  await using run = await openRun(repository, { plain: request.plain, damaged }, signal);
   const { session, snapshots, index } = run;
   damaged.tell(tally, request.sources);
   const ctimes = ctimesOf(startedMs, observer);

@@ -38,7 +38,7 @@ export async function estimate(
   const { repository } = request;
   observer.phase('scanning');
   const namespace = repository.keys.newNamespace(request);
-  const { snapshots, index } = await whatIsThere(repository, signal);
+  const { snapshots, index } = await whatIsThere(repository, signal, { plain: request.plain });
   const startedMs = repository.clock.now();
   const ctimes = ctimesOf(startedMs, observer);
   const noted = notedFiles(repository, index, { namespace, startedMs, ctimes });

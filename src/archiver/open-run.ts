@@ -23,7 +23,7 @@ export interface OpenRun extends AsyncDisposable {
 /** Opens a session and loads the index. Disposing of the result releases the session. */
 export async function openRun(
   repository: Repository,
-  damaged: DamagedParts,
+  { plain, damaged }: { readonly plain: boolean; readonly damaged: DamagedParts },
   signal: AbortSignal,
 ): Promise<OpenRun> {
   await using stack = new AsyncDisposableStack();
@@ -33,7 +33,7 @@ export async function openRun(
     const [opened] = await Promise.allSettled([opening]);
     if (opened.status === 'fulfilled') await opened.value.release();
   });
-  const there = whatIsThere(repository, signal, { remembered: true, damaged: damaged.packs });
+  const there = whatIsThere(repository, signal, { plain, remembered: true, damaged: damaged.packs });
   const [session, { snapshots, index }] = await Promise.all([opening, there]);
   // Later lists must come from the destination, not from the first look.
   repository.lookAnew();

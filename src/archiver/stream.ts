@@ -49,7 +49,7 @@ export async function archiveStream(
   const generations = generationsNow(repository);
   observer.phase('scanning');
   await using session = await openSession(repository, {}, signal);
-  const { snapshots, index } = await whatIsThere(repository, signal);
+  const { snapshots, index } = await whatIsThere(repository, signal, { plain });
   await durableUncovered(repository, index, snapshots.tombstones.packs, signal);
   repository.lookAnew();
   const tally = new Tally(observer);

@@ -88,7 +88,8 @@ export async function copySnapshots(
   const generations = generationsNow(to);
   await using session = await openSession(to, {}, signal);
   const present = await listSnapshots(to, signal, { remembered: true });
-  const toIndex = await loadForWriting(to, present.tombstones.packs, signal);
+  const plain = request.snapshots.some(({ record }) => record.plain);
+  const toIndex = await loadForWriting(to, { marked: present.tombstones.packs, plain }, signal);
   const fromIndex = await loadForReading(from, lastPacks(await readTombstones(from, signal)), signal);
   // Later lists must come from the destination, not from the first look.
   to.lookAnew();

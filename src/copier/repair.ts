@@ -207,7 +207,8 @@ class Repair {
   async #soundIndex(store: PackStore, signal: AbortSignal): Promise<ChunkIndex> {
     const { repository } = this.#request;
     const unsound = this.#unsound();
-    const index = await loadForWriting(repository, unsound, signal);
+    const plain = this.#present.live.some(({ record }) => record.plain);
+    const index = await loadForWriting(repository, { marked: unsound, plain }, signal);
     for (const pack of await durableUncovered(repository, index, unsound, signal))
       store.cover(encodeIndexedPack(pack));
     return index;

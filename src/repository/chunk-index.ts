@@ -76,6 +76,8 @@ export interface LoadedPacks extends IndexFacts {
 export interface LoadOptions {
   /** Packs to treat as absent, because they are about to be deleted. */
   readonly without: ReadonlySet<string>;
+  /** Packs to treat as absent besides, as they may hold something else than they claim: those for which it is false. */
+  readonly relied?: (pack: IndexedPack) => boolean;
   /** Ignore all index objects and read the packs' own directories. */
   readonly ignoreIndexObjects?: boolean;
   /** Packs in which a chunk is located only when no other pack holds it. */
@@ -131,7 +133,8 @@ export async function loadPacks(
   const uncovered = directories.filter((pack) => pack !== undefined);
   for (const pack of uncovered) indexed.set(pack.name, pack);
   for (const name of indexed.keys()) missing.delete(name);
-  const usable = [...indexed.values()].filter((pack) => !options.without.has(pack.name));
+  const { without, relied = () => true } = options;
+  const usable = [...indexed.values()].filter((pack) => !without.has(pack.name) && relied(pack));
   return {
     packs: inOrderOfTrust(usable, listed, options),
     damaged,

@@ -1,5 +1,6 @@
 /** Looks at what is really stored, hidden or not, and says whether honest hosts get back what they stored, and that alone. */
-import { loadIndex, type ChunkIndex } from '../../src/repository/chunk-index.ts';
+import type { ChunkIndex } from '../../src/repository/chunk-index.ts';
+import { readingIndex } from './judged.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import type { Manifest } from '../simulator/source-tree.ts';
@@ -60,8 +61,7 @@ export class Judge {
   /** The storage, or who owns it, has taken away or spoiled something: what is not whole now nobody else has lost. */
   async excuse(repository: Repository): Promise<void> {
     const live = await this.#live(repository);
-    const index =
-      live === undefined ? undefined : await loadIndex(repository, { without: new Set() }, this.#signal);
+    const index = live === undefined ? undefined : await readingIndex(repository, this.#signal);
     for (const run of this.#runs.values()) {
       if (run.state === 'spoiled') continue;
       const snapshot = live?.get(run.tag);
@@ -79,7 +79,7 @@ export class Judge {
    */
   async look(repository: Repository, spoiled: boolean): Promise<void> {
     const { live } = await listSnapshots(repository, this.#signal);
-    const index = await loadIndex(repository, { without: new Set() }, this.#signal);
+    const index = await readingIndex(repository, this.#signal);
     const found = new Map<string, Snapshot>();
     for (const snapshot of live) {
       const run = this.#agreed(snapshot);
@@ -106,7 +106,7 @@ export class Judge {
   /** Ids of live snapshots of honest hosts that cannot be read whole. */
   async lacking(repository: Repository): Promise<readonly string[]> {
     const { live } = await listSnapshots(repository, this.#signal);
-    const index = await loadIndex(repository, { without: new Set() }, this.#signal);
+    const index = await readingIndex(repository, this.#signal);
     const lacking: string[] = [];
     for (const snapshot of live) {
       const run = this.#runs.get(snapshot.record.tags[0] ?? '');

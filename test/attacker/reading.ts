@@ -7,11 +7,10 @@ import { findEntries } from '../../src/browse/find.ts';
 import { listEntries } from '../../src/browse/list.ts';
 import { SnapshotTrees } from '../../src/browse/snapshot-trees.ts';
 import { writeTar } from '../../src/browse/tar.ts';
-import { loadIndex } from '../../src/repository/chunk-index.ts';
 import type { Repository } from '../../src/repository/repository.ts';
 import { listSnapshots, type Snapshot } from '../../src/repository/snapshots.ts';
 import type { SeededRandom } from '../support/seeded-random.ts';
-import { storedBy } from './judged.ts';
+import { readingIndex, storedBy } from './judged.ts';
 import { Broken } from './promises.ts';
 import { THIEF_KEY } from './scene.ts';
 
@@ -26,7 +25,7 @@ export async function readSome(
   signal: AbortSignal,
 ): Promise<void> {
   const { live } = await listSnapshots(repository, signal);
-  const index = await loadIndex(repository, { without: new Set() }, signal);
+  const index = await readingIndex(repository, signal);
   const trees = new SnapshotTrees(repository, index);
   const [left] = live.filter((one) => storedBy(one) === undefined);
   const newest = live.at(-1);

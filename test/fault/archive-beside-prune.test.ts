@@ -158,7 +158,7 @@ test('damage that others keep finding ends no run: each time there is less to re
 
 test('keys that are gone under which something was stored make it start over', async () => {
   const { index, session } = {
-    index: await loadForWriting(other, new Set(), never),
+    index: await loadForWriting(other, { marked: new Set(), plain: false }, never),
     session: await openSession(other, {}, never),
   };
   const relied = { index, stored: new Map<string, number>(), parent: undefined, generations: [77], session };

@@ -16,17 +16,17 @@ import { readTombstones } from '../../repository/tombstones.ts';
 export async function whatIsThere(
   repository: Repository,
   signal: AbortSignal,
-  options: { readonly remembered?: boolean; readonly damaged?: ReadonlySet<string> } = {},
+  options: { readonly plain: boolean; readonly remembered?: boolean; readonly damaged?: ReadonlySet<string> },
 ): Promise<{ readonly snapshots: SnapshotList; readonly index: ChunkIndex }> {
   if (repository.isWriteOnly) {
     const tombstones = await readTombstones(repository, signal);
     const index = await loadLedger(repository, tombstones.packs, signal);
     return { snapshots: { live: [], damaged: [], forgotten: [], tombstones }, index };
   }
-  const { damaged = new Set(), ...listing } = options;
+  const { plain, damaged = new Set(), ...listing } = options;
   const snapshots = await listSnapshots(repository, signal, listing);
   const { packs: marked } = snapshots.tombstones;
-  const index = await loadForWriting(repository, new Set([...marked, ...damaged]), signal);
+  const index = await loadForWriting(repository, { marked: new Set([...marked, ...damaged]), plain }, signal);
   return { snapshots, index };
 }
 

@@ -1,4 +1,5 @@
 /** Loads the index for each purpose; code outside of this folder loads it only through these functions. */
+import { CIPHER_PLAIN } from '../../format/header.ts';
 import type { IndexedPack } from '../../format/index-object.ts';
 import { loadIndex, loadPacks, type ChunkIndex } from '../chunk-index.ts';
 import type { Repository } from '../repository.ts';
@@ -17,16 +18,26 @@ export async function loadForReading(
   return await loadIndex(repository, { without: new Set(), last }, signal);
 }
 
+export interface WritingOptions {
+  /** Packs with a tombstone, and others on which a snapshot must not rely. */
+  readonly marked: ReadonlySet<string>;
+  /** Whether some of what is written goes into the plain namespace, whose packs are not encrypted. */
+  readonly plain: boolean;
+}
+
 /**
- * The index for writing: chunks in it are not stored again.
- * @param marked packs with a tombstone, and others on which a snapshot must not rely
+ * The index for writing: chunks in it are not stored again. So it lacks packs that anybody may have made: those of
+ * write-only keys, whose chunks no other key's snapshot names, and plain ones unless the plain namespace is written to.
+ * Such a pack may claim a chunk whose true pack is marked for deletion, and would be all that is left of it.
  */
 export async function loadForWriting(
   repository: Repository,
-  marked: ReadonlySet<string>,
+  { marked, plain }: WritingOptions,
   signal: AbortSignal,
 ): Promise<ChunkIndex> {
-  return await loadIndex(repository, { without: marked }, signal);
+  const relied = ({ cipher, sealedBy }: IndexedPack): boolean =>
+    sealedBy === 0 && (plain || cipher !== CIPHER_PLAIN);
+  return await loadIndex(repository, { without: marked, relied }, signal);
 }
 
 /**

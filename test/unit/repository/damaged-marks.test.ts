@@ -184,7 +184,7 @@ describe('the mark', () => {
     expect([...(await unsound())]).toEqual([name]);
     await destination.put(packKey(name), bytes, signal);
     const { packs: marked } = await readTombstones(repository, signal);
-    const index = await loadForWriting(repository, marked, signal);
+    const index = await loadForWriting(repository, { marked, plain: false }, signal);
     expect(index.packs.map((pack) => pack.name)).not.toContain(name);
     const second = await tinyBackup(repository, content, {}, signal);
     expect(await lostFiles(repository, second, content, signal)).toEqual([]);
