@@ -76,15 +76,17 @@ export async function endingOf({
     const ids = [...stored, ...damaged].map(({ id }) => id);
     await forgetSnapshots(repository, ids, 'planted', signal);
   });
-  await as('admin', 'forget --lost', async (repository, _, signal) => {
-    const records = await findLost(repository, signal);
-    if (records.length > 0)
-      await giveUpLost(
-        repository,
-        records.map(({ record }) => record),
-        signal,
-      );
-  });
+  // Each machine that may remember what the storage has taken away.
+  for (const host of isSpoiled ? (['admin', 'db1'] as const) : (['admin'] as const))
+    await as(host, 'forget --lost', async (repository, _, signal) => {
+      const records = await findLost(repository, signal);
+      if (records.length > 0)
+        await giveUpLost(
+          repository,
+          records.map(({ record }) => record),
+          signal,
+        );
+    });
   if (isWhole)
     await as(
       'admin',

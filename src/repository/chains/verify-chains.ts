@@ -138,22 +138,31 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
         if (name === undefined ? !isVague(chain) : !accounted(name)) yield { writer, seq, name };
       }
     }
-    yield* contradicted(writer, chain, accounted);
+    yield* contradicted(writer, chain, names, accounted);
     yield* untold(writer, chain, top);
     if (known !== undefined && known.seq > top && !accounted(known.record))
       yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
   }
 }
 
-/** Records that heads name, where another record is stored. */
+/**
+ * Records that heads and later records name, where another record is stored or something else has named the one that is
+ * gone. Each name has to be given up.
+ */
 function* contradicted(
   writer: string,
   chain: Chain,
+  names: ReadonlyMap<number, string>,
   accounted: (name: string) => boolean,
 ): Generator<LostRecord, void, undefined> {
+  const isOther = (seq: number, name: string): boolean =>
+    !accounted(name) && (isPlaced(chain, seq) || names.get(seq) !== name);
   for (const { chain: place, record } of chain.heads)
-    if (record !== undefined && isPlaced(chain, place.seq) && !accounted(record))
-      yield { writer, seq: place.seq, name: record };
+    if (record !== undefined && isOther(place.seq, record)) yield { writer, seq: place.seq, name: record };
+  for (const [seq, records] of chain.bySeq)
+    for (const { name, chain: place } of records)
+      if (!chain.fillers.has(name) && isOther(seq - 1, place.prev))
+        yield { writer, seq: seq - 1, name: place.prev };
 }
 
 /**
@@ -172,9 +181,9 @@ function* untold(writer: string, chain: Chain, top: number): Generator<LostRecor
 /** Names of records by number, as given by heads and by the records that follow them. */
 function namesIn({ bySeq, heads, fillers }: Chain): Map<number, string> {
   const names = new Map<number, string>();
-  for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
   for (const { name, chain } of [...bySeq.values()].flat())
-    if (!fillers.has(name)) names.set(chain.seq - 1, chain.prev);
+    if (!fillers.has(name) && chain.prev !== NO_RECORD) names.set(chain.seq - 1, chain.prev);
+  for (const { chain, record } of heads) if (record !== undefined) names.set(chain.seq, record);
   return names;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NO_RECORD } from '../../../src/format/records.ts';
 import {
+  lostRecords,
   newestRecords,
   verifyChains,
   type ChainRecord,
@@ -134,5 +135,37 @@ describe('chains', () => {
     const own = { ...memory, writer: 'a'.padEnd(32, '0'), seq: 4, prev: name('a', 4) };
     expect(verifyChains(older, own)).toMatchObject([{ kind: 'missing', object: `record ${name('a', 4)}` }]);
     expect(verifyChains(seen, { ...own, heads })).toEqual([]);
+  });
+});
+
+describe('what is given up as lost', () => {
+  const [first, second, third] = [name('x', 1), name('x', 2), name('x', 3)];
+
+  it.each([
+    ['that there was none', NO_RECORD],
+    ['that it was another', name('y', 2)],
+  ])('includes the record that a head names, when the next record says %s', (_said, prev) => {
+    const { head } = chain('x', 2);
+    const strange = { name: third, chain: { writer: head.chain.writer, seq: 3, prev } };
+    const told: ChainView = {
+      ...view([]),
+      records: [strange],
+      heads: [head],
+      keyOf: () => 1,
+    };
+    const missing = (seen: ChainView): readonly string[] =>
+      verifyChains(seen, memory)
+        .filter(({ kind }) => kind === 'missing')
+        .map(({ object }) => object);
+    expect(missing(told)).toContain(`record ${second}`);
+    const lost = lostRecords(told, memory);
+    expect(lost.map((one) => one.name)).toContain(second);
+    const names = lost.map((one) => one.name ?? `given up ${one.seq}`);
+    const settled = {
+      ...told,
+      removed: new Set(names),
+      places: new Map(lost.map(({ writer, seq }, index) => [names[index] ?? first, { writer, seq }])),
+    };
+    expect(missing(settled)).toEqual([]);
   });
 });
