@@ -241,8 +241,12 @@ describe('damage in what is to replace a file that stands', () => {
         if (data.has(key)) last = { key, offset: range?.offset ?? 0 };
         return bytes;
       };
-      // what comes last is known from a restore to elsewhere
-      await engine.restoreTo(`elsewhere-${overwrite}`, snapshot);
+      // What comes last is known from a restore over the same file elsewhere, which reads the same.
+      const elsewhere = `elsewhere-${overwrite}`;
+      const beside = join(engine.directory, elsewhere, engine.source);
+      mkdirSync(beside, { recursive: true });
+      writeFileSync(join(beside, 'large'), newer);
+      await engine.restoreTo(elsewhere, snapshot, { overwrite });
       const hit = last;
       let damaged = 0;
       get = (inner) => async (key, range, signal) => {
