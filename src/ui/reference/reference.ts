@@ -9,7 +9,7 @@ searchIn(document);
 
 /** Opens the operation that the address names, also when somebody follows a link to it. */
 function openNamed(): void {
-  const named = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const named = document.getElementById(location.hash.slice(1));
   if (!(named instanceof HTMLDetailsElement)) return;
   named.open = true;
   named.scrollIntoView();
