@@ -5,15 +5,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { ListingOf } from '../../src/api/framework/route.ts';
-import { File } from '../../src/api/schemas/snapshot.ts';
-import { Entries } from '../../src/api/schemas/page/entries.ts';
+import { Entries, SearchHit } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage } from '../support/daemon-page.ts';
 
-const List = ListingOf(File);
+const List = ListingOf(SearchHit);
 
 interface Found {
-  readonly items: readonly File[];
+  readonly items: readonly SearchHit[];
   readonly next_cursor: string | null;
 }
 
@@ -58,6 +57,13 @@ it('finds each path of any snapshot once, as it was last', async () => {
   expect(facts).toHaveLength(2);
   expect(facts).toContainEqual([join(site.source, 'report 1'), 6, second.snapshot_id]);
   expect(facts).toContainEqual([join(site.source, 'old/report 2'), 3, first.snapshot_id]);
+
+  // What was deleted is listed without a search: the folder, and not each file in it.
+  const gone = await ask('of=deleted');
+  expect(gone.items.map(({ path, deleted }) => [path, deleted])).toEqual([[join(site.source, 'old'), true]]);
+  expect((await ask('of=deleted&q=report')).items.map(({ path }) => path)).toEqual([
+    join(site.source, 'old/report 2'),
+  ]);
 
   const begin = await ask('q=report&limit=1');
   const rest = await ask(`q=report&limit=1&cursor=${encodeURIComponent(begin.next_cursor ?? '')}`);

@@ -13,7 +13,7 @@ import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOf, keyOf, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
-import { hrefOfPlace, type Place } from './place.ts';
+import { hrefOfPlace, isFolder, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
 import { RestoreDialog, useDestination } from './restore-dialog.tsx';
 import { SearchField } from './search-field.tsx';
@@ -87,7 +87,7 @@ function Contents(
   return (
     <>
       <Card className="browse-card" label={t.restore.files}>
-        {place.q === '' ? (
+        {isFolder(place) ? (
           <>
             <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
             <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
@@ -95,7 +95,7 @@ function Contents(
         ) : (
           <SearchResults place={place} snapshot={snapshot.id} />
         )}
-        {place.q !== '' && selection.entries.size === 0 ? null : (
+        {!isFolder(place) && selection.entries.size === 0 ? null : (
           <ChosenBar
             selection={selection}
             snapshots={timeline.pages.items}
@@ -105,13 +105,19 @@ function Contents(
           />
         )}
       </Card>
-      <Command
-        lines={
-          place.q === ''
-            ? [listCommand(held, directory)]
-            : findCommands(place.q, place.isWithin ? held : undefined, repositoriesOf(destinations))
-        }
-      />
+      {place.q === '' && !isFolder(place) ? null : (
+        <Command
+          lines={
+            isFolder(place)
+              ? [listCommand(held, directory)]
+              : findCommands(
+                  place.q,
+                  place.scope === 'snapshot' ? held : undefined,
+                  repositoriesOf(destinations),
+                )
+          }
+        />
+      )}
       {place.file === undefined ? null : (
         <FileDialog
           file={place.file}
@@ -188,7 +194,7 @@ function hrefOfSource(source: string | undefined, destination: string | undefine
     directory: undefined,
     sort: 'name',
     q: '',
-    isWithin: false,
+    scope: 'all',
     file: undefined,
   });
 }
@@ -217,7 +223,7 @@ function Breadcrumbs({
           return (
             <li key={keyOf(crumb)}>
               <a
-                href={hrefOfPlace({ ...place, q: '', directory: { path, path_b64: bytes } })}
+                href={hrefOfPlace({ ...place, q: '', scope: 'all', directory: { path, path_b64: bytes } })}
                 aria-current={index === crumbs.length - 1 ? 'page' : undefined}
                 aria-label={index === 0 ? t.restore.root : undefined}
               >

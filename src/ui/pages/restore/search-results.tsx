@@ -1,6 +1,7 @@
 /** Shows what a search finds: in one snapshot, or each file that any snapshot has or had. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { SearchHit } from '../../../api/schemas/page/entries.ts';
 import type { File } from '../../../api/schemas/snapshot.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
@@ -14,8 +15,12 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryIcon, Waiting } from './entry-list.tsx';
 import { parentOf } from './path-ref.ts';
+import { Tag } from '../../components/tag.tsx';
 import { StoredByTag } from '../../parts/stored-by.tsx';
 import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
+
+/** A file of one snapshot, or of any. */
+type Found = File & Partial<Pick<SearchHit, 'deleted'>>;
 
 const ROW_HEIGHT = 60;
 /** The first results appear at once; the others are fetched as the user scrolls. */
@@ -29,14 +34,15 @@ export function SearchResults({
   readonly place: Place;
   readonly snapshot: string;
 }): JSX.Element {
-  const { q, isWithin } = place;
+  const { q, scope } = place;
   const pages = usePages(
-    `${isWithin ? snapshot : ''} ${isWithin} ${q}`,
+    `${scope === 'snapshot' ? snapshot : ''} ${scope} ${q}`,
     async ({ cursor, limit, signal }) => {
-      const address = isWithin
-        ? withQuery('/files', { q, snapshot, limit, cursor })
-        : withQuery('/search', { q, limit, cursor });
-      return await ask<FetchedPage<File>>('GET', address, { signal });
+      const address =
+        scope === 'snapshot'
+          ? withQuery('/files', { q, snapshot, limit, cursor })
+          : withQuery('/search', { q, of: scope, limit, cursor });
+      return await ask<FetchedPage<Found>>('GET', address, { signal });
     },
     LATER,
     FIRST,
@@ -67,7 +73,7 @@ export function SearchResults({
       {items.length === 0 ? (
         isDone && problem === undefined ? (
           <Empty>
-            <p>{t.restore.foundNothing}</p>
+            <p>{q === '' ? t.restore.deletedNothing : t.restore.foundNothing}</p>
           </Empty>
         ) : null
       ) : (
@@ -108,7 +114,7 @@ function Head(): JSX.Element {
   );
 }
 
-function Row({ item, place }: { readonly item: File; readonly place: Place }): JSX.Element {
+function Row({ item, place }: { readonly item: Found; readonly place: Place }): JSX.Element {
   const ref = { path: item.path, path_b64: item.path_b64 };
   const folder = parentOf(ref).path;
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
@@ -119,7 +125,8 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
         <EntryIcon type={item.type} />
         <a href={hrefOfHit(place, item)} tabIndex={-1}>
           <Own>{item.name}</Own>
-        </a>
+        </a>{' '}
+        {item.deleted === true && place.scope === 'all' ? <Tag>{t.restore.deleted}</Tag> : null}
         <small>
           <Path>{shownFolder(folder, item.source)}</Path> <StoredByTag by={item.stored_by} />
         </small>
@@ -131,7 +138,7 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
         {formatTime(item.backed_up_at)}
       </span>
       <span role="gridcell" class="cell-more">
-        <a href={hrefOfPlace({ ...there, q: '', directory: parentOf(ref) })} tabIndex={-1}>
+        <a href={hrefOfPlace({ ...there, q: '', scope: 'all', directory: parentOf(ref) })} tabIndex={-1}>
           {t.restore.inFolder}
         </a>
         <a
@@ -156,6 +163,6 @@ function hrefOfHit(place: Place, item: File): string {
   const ref = { path: item.path, path_b64: item.path_b64 };
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
   return item.type === 'directory'
-    ? hrefOfPlace({ ...there, q: '', directory: ref })
+    ? hrefOfPlace({ ...there, q: '', scope: 'all', directory: ref })
     : hrefOfPlace({ ...there, file: ref });
 }
