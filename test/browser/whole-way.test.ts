@@ -147,3 +147,30 @@ test.each([
     expect(shown.complaints.filter((one) => !one.includes('/retention-preview'))).toEqual([]);
   },
 );
+
+test('a deleted file is back in four clicks', { timeout: 300_000 }, async () => {
+  await using site = await home();
+  const shown = await site.signedIn();
+  const { page } = shown;
+  const hands = mouse();
+  await firstRun(shown, hands);
+  const file = join(site.place.directory, 'Documents', 'budget.csv');
+  const before = readFileSync(file, 'utf8');
+  rmSync(file);
+  await hands.press(page.getByRole('link', { name: 'Overview', exact: true }));
+  await hands.press(page.getByRole('button', { name: /Back up now/ }).first());
+  const found = async (): Promise<unknown> => {
+    const { data } = await site.api('GET', `/files?${new URLSearchParams({ q: 'budget.csv' })}`);
+    return (data['items'] as readonly unknown[]).length;
+  };
+  await expect.poll(found, { timeout: 60_000, interval: 2_000 }).toBe(0);
+
+  await hands.press(page.getByRole('link', { name: 'Get a file back' }));
+  await hands.press(page.getByRole('button', { name: 'Deleted files' }));
+  await page.getByText('One deleted file or folder').waitFor();
+  await expectAccessible(page, 'the deleted files');
+  await hands.press(page.getByRole('button', { name: 'Put it back' }));
+  await hands.press(page.getByRole('button', { name: 'Restore now' }));
+  await page.getByText('Done: one file is back.').waitFor({ timeout: 60_000 });
+  expect(readFileSync(file, 'utf8')).toBe(before);
+});

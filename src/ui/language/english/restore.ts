@@ -49,6 +49,9 @@ export const restore = {
   searchWhere: 'Where to search',
   scopes: { all: 'In all snapshots', snapshot: 'In this snapshot only', deleted: 'Deleted files' },
   deleted: 'deleted',
+  putBack: 'Put it back',
+  deletedFound: (count: number, shown: string) =>
+    count === 1 ? 'One deleted file or folder' : `${shown} deleted files and folders`,
   deletedNothing: 'No deleted files: the newest snapshots have everything that earlier ones have.',
   results: 'Files found',
   found: (count: number, shown: string) => (count === 1 ? 'One match' : `${shown} matches`),

@@ -55,6 +55,9 @@ export const restore: Texts['restore'] = {
   searchWhere: 'Wo gesucht wird',
   scopes: { all: 'In allen Ständen', snapshot: 'Nur in diesem Stand', deleted: 'Gelöschte Dateien' },
   deleted: 'gelöscht',
+  putBack: 'Zurückholen',
+  deletedFound: (count, shown) =>
+    count === 1 ? 'Eine gelöschte Datei oder ein gelöschter Ordner' : `${shown} gelöschte Dateien und Ordner`,
   deletedNothing: 'Keine gelöschten Dateien: Die neuesten Stände haben alles, was frühere haben.',
   results: 'Gefundene Dateien',
   found: (count, shown) => (count === 1 ? 'Ein Treffer' : `${shown} Treffer`),

@@ -18,7 +18,7 @@ import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts
 import { RestoreDialog, useDestination } from './restore-dialog.tsx';
 import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
-import { NOTHING, type Selection, topmost } from './selection.ts';
+import { type Chosen, NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
 import { Own } from '../../components/own-text.tsx';
 
@@ -73,6 +73,13 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
   );
 }
 
+interface Single {
+  readonly snapshot: string;
+  readonly entry: Chosen;
+  /** The step with which its restore begins. */
+  readonly begin: 'where' | 'check';
+}
+
 function Contents(
   facts: BrowseFacts & { readonly timeline: Timeline; readonly snapshot: Snapshot },
 ): JSX.Element {
@@ -81,8 +88,8 @@ function Contents(
   const { destinations } = useOverview();
   const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
-  /** A single file that is restored, whatever else is chosen. */
-  const [only, setOnly] = useState<Selection | undefined>(undefined);
+  /** A single entry that is restored, whatever else is chosen. */
+  const [only, setOnly] = useState<Single | undefined>(undefined);
   const closeFile = (): void => goTo(hrefOfPlace({ ...place, file: undefined }), 'replace');
   return (
     <>
@@ -93,7 +100,11 @@ function Contents(
             <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
           </>
         ) : (
-          <SearchResults place={place} snapshot={snapshot.id} />
+          <SearchResults
+            place={place}
+            snapshot={snapshot.id}
+            onPutBack={(of, entry) => setOnly({ snapshot: of, entry, begin: 'check' })}
+          />
         )}
         {!isFolder(place) && selection.entries.size === 0 ? null : (
           <ChosenBar
@@ -126,15 +137,16 @@ function Contents(
           onClose={closeFile}
           onRestore={(entry) => {
             closeFile();
-            setOnly({ snapshot: snapshot.id, entries: new Map([['', entry]]) });
+            setOnly({ snapshot: snapshot.id, entry, begin: 'where' });
           }}
         />
       )}
       {isRestoring || only !== undefined ? (
         <RestoreDialog
           snapshot={only?.snapshot ?? selection.snapshot ?? snapshot.id}
-          chosen={topmost(only ?? selection)}
+          chosen={only === undefined ? topmost(selection) : [only.entry]}
           directory={directory}
+          begin={only?.begin ?? 'what'}
           onClose={() => {
             setRestoring(false);
             setOnly(undefined);

@@ -21,20 +21,28 @@ import { PreviewStep } from './step-preview.tsx';
 import { WhatStep } from './step-what.tsx';
 import { WhereStep } from './step-where.tsx';
 
+const STEPS = ['what', 'where', 'check'] as const;
+type Step = (typeof STEPS)[number];
+
 export interface RestoreDialogFacts {
   readonly snapshot: string;
   readonly chosen: readonly Chosen[];
   /** The directory that is shown, which is offered when nothing is chosen. */
   readonly directory: PathRef;
+  /** `check`: nothing is left to choose, as for a file that is gone from its folder. */
+  readonly begin: Step;
   readonly onClose: () => void;
 }
 
-const STEPS = ['what', 'where', 'check'] as const;
-type Step = (typeof STEPS)[number];
-
-export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: RestoreDialogFacts): JSX.Element {
+export function RestoreDialog({
+  snapshot: id,
+  chosen,
+  directory,
+  begin,
+  onClose,
+}: RestoreDialogFacts): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(id, chosen, directory));
-  const [step, setStep] = useState<Step>('what');
+  const [step, setStep] = useState<Step>(begin);
   /** Why the agent refused, shown beside what has to be changed. */
   const [refusal, setRefusal] = useState<AskError | undefined>(undefined);
   const asked = useAsked(async (signal) => await ask<Snapshot>('GET', `/snapshots/${id}`, { signal }), [id]);

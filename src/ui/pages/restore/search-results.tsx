@@ -17,6 +17,7 @@ import { EntryIcon, Waiting } from './entry-list.tsx';
 import { parentOf } from './path-ref.ts';
 import { Tag } from '../../components/tag.tsx';
 import { StoredByTag } from '../../parts/stored-by.tsx';
+import type { Chosen } from './selection.ts';
 import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
 
 /** A file of one snapshot, or of any. */
@@ -30,9 +31,12 @@ const LATER = 500;
 export function SearchResults({
   place,
   snapshot,
+  onPutBack,
 }: {
   readonly place: Place;
   readonly snapshot: string;
+  /** Restores an entry that is gone to where it was. */
+  readonly onPutBack: (snapshot: string, entry: Chosen) => void;
 }): JSX.Element {
   const { q, scope } = place;
   const pages = usePages(
@@ -52,6 +56,7 @@ export function SearchResults({
   useEffect(() => setCurrent(0), [key]);
   const isDone = key !== undefined && !isBusy;
   const shown = formatCount(items.length);
+  const found = q === '' ? t.restore.deletedFound : t.restore.found;
   const onKey = (name: string): boolean => {
     const item = items[current];
     if (name !== 'Enter' || item === undefined) return false;
@@ -67,7 +72,7 @@ export function SearchResults({
         </Button>
       )}
       <p class="quiet" role="status">
-        {isDone ? (hasMore ? t.restore.foundMore(shown) : t.restore.found(items.length, shown)) : ''}
+        {isDone ? (hasMore ? t.restore.foundMore(shown) : found(items.length, shown)) : ''}
       </p>
       {isPart && isDone ? <p>{t.restore.foundInPart}</p> : null}
       {items.length === 0 ? (
@@ -87,7 +92,7 @@ export function SearchResults({
           grid={{ head: <Head />, isSelected: () => false, onKey, onCurrent: setCurrent }}
           row={(index) => {
             const item = items[index];
-            return item === undefined ? <Waiting /> : <Row item={item} place={place} />;
+            return item === undefined ? <Waiting /> : <Row item={item} place={place} onPutBack={onPutBack} />;
           }}
         />
       )}
@@ -114,7 +119,15 @@ function Head(): JSX.Element {
   );
 }
 
-function Row({ item, place }: { readonly item: Found; readonly place: Place }): JSX.Element {
+function Row({
+  item,
+  place,
+  onPutBack,
+}: {
+  readonly item: Found;
+  readonly place: Place;
+  readonly onPutBack: (snapshot: string, entry: Chosen) => void;
+}): JSX.Element {
   const ref = { path: item.path, path_b64: item.path_b64 };
   const folder = parentOf(ref).path;
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
@@ -138,15 +151,33 @@ function Row({ item, place }: { readonly item: Found; readonly place: Place }): 
         {formatTime(item.backed_up_at)}
       </span>
       <span role="gridcell" class="cell-more">
+        {item.deleted === true ? (
+          <button
+            type="button"
+            class="as-link"
+            tabIndex={-1}
+            onClick={() =>
+              onPutBack(item.snapshot_id, {
+                ...ref,
+                isDirectory: item.type === 'directory',
+                size_bytes: item.size_bytes,
+              })
+            }
+          >
+            {t.restore.putBack}
+          </button>
+        ) : null}
         <a href={hrefOfPlace({ ...there, q: '', scope: 'all', directory: parentOf(ref) })} tabIndex={-1}>
           {t.restore.inFolder}
         </a>
-        <a
-          href={hrefOfVersions({ ref, source: item.source, storedBy, older: undefined, newer: undefined })}
-          tabIndex={-1}
-        >
-          {t.restore.versions}
-        </a>
+        {item.deleted === true ? null : (
+          <a
+            href={hrefOfVersions({ ref, source: item.source, storedBy, older: undefined, newer: undefined })}
+            tabIndex={-1}
+          >
+            {t.restore.versions}
+          </a>
+        )}
       </span>
     </>
   );

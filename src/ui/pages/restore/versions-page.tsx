@@ -96,6 +96,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
             },
           ]}
           directory={parentOf(file)}
+          begin="where"
           onClose={() => setRestored(undefined)}
         />
       )}
