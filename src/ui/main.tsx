@@ -49,7 +49,8 @@ async function show(): Promise<void> {
   else closed(problem);
 }
 
-await show();
+// Not awaited here: the texts of another language import this script, and would wait for it for ever.
+void show();
 
 /** Shown to users who are not signed in. */
 function Closed({ problem }: { readonly problem?: string | undefined }): JSX.Element {

@@ -52,6 +52,19 @@ test('all pages in English are at most 104 KB gzipped', () => {
   expect(total).toBeLessThanOrEqual(MOST_OF_ALL);
 });
 
+test.each([
+  ['de-AT', 'de'],
+  ['fr-CA', 'fr'],
+  ['es-MX', 'es'],
+  ['pt-BR', 'en'],
+])('opens at once in the language of the browser: %s', async (locale, language) => {
+  const { page, complaints } = await site.browser.open({ locale });
+  await page.goto(await address());
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe(language);
+  expect(complaints).toEqual([]);
+});
+
 test('L05: the code leaves the address and the history before anything else, and is good once', async () => {
   const { page } = await site.browser.open();
   const asked: string[] = [];

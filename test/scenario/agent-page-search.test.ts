@@ -1,6 +1,7 @@
 /** The page's search and lists of directories, asked of the real agent: what is gone is found as well as what is there. */
 // Turn 5 of 8.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
@@ -98,4 +99,23 @@ it('finds what lies in another repository, too', async () => {
   const begin = await ask('q=report&limit=1');
   const rest = await ask(`q=report&limit=1&cursor=${encodeURIComponent(begin.next_cursor ?? '')}`);
   expect([...begin.items, ...rest.items]).toEqual(items);
+});
+
+it('sends a folder of a snapshot as an archive that tar unpacks', async () => {
+  await using site = await openDaemonSite();
+  site.write({ 'many/a': 'one', 'many/below/b': 'two', other: 'x' });
+  const { snapshot_id: snapshot } = await site.backUp();
+  const page = await openPage(site.daemon);
+  const query = new URLSearchParams({ snapshot: String(snapshot), path: join(site.source, 'many') });
+  const reply = await page.fetch('GET', `/archive?${query}`);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/x-tar']);
+  expect(reply.headers.get('content-disposition')).toContain('filename="many.tar"');
+  const target = join(site.directory, 'unpacked');
+  mkdirSync(target);
+  execFileSync('tar', ['-x', '-C', target], { input: Buffer.from(await reply.arrayBuffer()) });
+  expect(readFileSync(join(target, 'many/a'), 'utf8')).toBe('one');
+  expect(readFileSync(join(target, 'many/below/b'), 'utf8')).toBe('two');
+  expect((await page.refused('GET', `/archive?snapshot=${String(snapshot)}&path=/nowhere`)).error?.code).toBe(
+    'PATH_NOT_IN_SNAPSHOT',
+  );
 });

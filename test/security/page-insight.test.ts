@@ -76,6 +76,7 @@ const READ = [
 const CHANGE = [`/jobs/${RESTORE}/cancel`, '/drill', '/alarms/acknowledge'];
 const ALL = [
   ...READ.map(([path]) => ({ method: 'GET', path })),
+  { method: 'GET', path: `/archive?snapshot=${'ab'.repeat(32)}&path=/` },
   ...CHANGE.map((path) => ({ method: 'POST', path })),
 ];
 

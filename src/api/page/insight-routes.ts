@@ -14,6 +14,7 @@ import { type Alarm, Alarms, RestorePreview } from '../schemas/page/jobs.ts';
 import { IdParams } from '../schemas/values.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { pageJobRoutes } from './job-routes.ts';
+import { archiveRoute } from './archive-route.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
 
 /** The parts of the agent that only the page uses. */
@@ -29,6 +30,7 @@ export function insightRoutes(app: ApiApp, parts: ResourceParts, insight: PageIn
   restorePreviewRoutes(app, { ...parts, previewOf: insight.previewOf });
   searchRoutes(app, insight);
   entriesRoutes(app, insight);
+  archiveRoute(app, parts);
 }
 
 /** Lists a directory of one snapshot from any offset of the sort order. `GET /files`, in contrast, pages with cursors. */

@@ -15,6 +15,12 @@ export const EntriesQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** `GET /archive`: a directory of one snapshot with everything below it, as a tar archive. */
+export const ArchiveQuery = Type.Object(
+  { snapshot: IdInput, path: Type.Optional(PathInput), path_b64: Type.Optional(PathB64Input) },
+  { additionalProperties: false },
+);
+
 export const Entries = Type.Object({
   items: Type.Array(File),
   /** Number of all entries of the directory. */

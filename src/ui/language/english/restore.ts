@@ -67,6 +67,7 @@ export const restore = {
   restoreThem: 'Restore…',
   restoreThis: 'Restore this…',
   download: 'Download',
+  downloadFolder: 'Download this folder',
   contents: 'Contents of the file',
   picture: 'The picture in this file',
   noContents: 'Only files have contents that can be shown.',

@@ -73,6 +73,7 @@ export const restore: Texts['restore'] = {
   restoreThem: 'Wiederherstellen …',
   restoreThis: 'Diese Datei wiederherstellen …',
   download: 'Herunterladen',
+  downloadFolder: 'Diesen Ordner herunterladen',
   contents: 'Inhalt der Datei',
   picture: 'Das Bild in dieser Datei',
   noContents: 'Nur Dateien haben einen Inhalt, der gezeigt werden kann.',

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { archiveAddress } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
@@ -11,7 +12,7 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { crumbsOf, keyOf, type PathRef, ROOT, textRef } from './path-ref.ts';
+import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
 import { hrefOfPlace, isFolder, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
@@ -111,6 +112,7 @@ function Contents(
             selection={selection}
             snapshots={timeline.pages.items}
             current={snapshot}
+            directory={isFolder(place) ? directory : undefined}
             onClear={() => onSelection(NOTHING)}
             onRestore={() => setRestoring(true)}
           />
@@ -161,12 +163,15 @@ function ChosenBar({
   selection,
   snapshots,
   current,
+  directory,
   onClear,
   onRestore,
 }: {
   readonly selection: Selection;
   readonly snapshots: readonly Snapshot[];
   readonly current: Snapshot;
+  /** The folder that is shown; undefined: a list from anywhere. */
+  readonly directory: PathRef | undefined;
   readonly onClear: () => void;
   readonly onRestore: () => void;
 }): JSX.Element {
@@ -189,6 +194,15 @@ function ChosenBar({
         <Button type="button" look="plain" onClick={onClear}>
           {t.restore.clear}
         </Button>
+      )}
+      {count > 0 || directory === undefined ? null : (
+        <a
+          class="button"
+          href={archiveAddress({ snapshot: current.id, path: pathQuery(directory) })}
+          download={`${nameOf(directory)}.tar`}
+        >
+          {t.restore.downloadFolder}
+        </a>
       )}
       <Button type="button" look="main-action" onClick={onRestore}>
         {t.restore.restoreThem}

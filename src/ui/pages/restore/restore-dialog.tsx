@@ -67,13 +67,7 @@ export function RestoreDialog({
   const isPlaceGiven = draft.isInPlace || draft.target.trim() !== '';
   return (
     <Dialog title={t.restore.wizard} onClose={onClose} isWide>
-      <ol class="steps">
-        {STEPS.map((one, index) => (
-          <li key={one} aria-current={one === step ? 'step' : undefined}>
-            <span aria-hidden="true">{index + 1}</span> {t.restore.steps[one]}
-          </li>
-        ))}
-      </ol>
+      <StepList step={step} />
       <Problem error={asked.problem ?? start.problem} />
       <h3 ref={heading} tabIndex={-1}>
         {t.restore.stepTitles[step]}
@@ -130,6 +124,18 @@ export function RestoreDialog({
       </Actions>
       <Command lines={[commandOfDraft(draft, destination)]} />
     </Dialog>
+  );
+}
+
+function StepList({ step }: { readonly step: Step }): JSX.Element {
+  return (
+    <ol class="steps">
+      {STEPS.map((one, index) => (
+        <li key={one} aria-current={one === step ? 'step' : undefined}>
+          <span aria-hidden="true">{index + 1}</span> {t.restore.steps[one]}
+        </li>
+      ))}
+    </ol>
   );
 }
 
