@@ -1,6 +1,6 @@
 /** What both clients can be told about how they ask. */
 import type { Clock } from './pauses.ts';
-import type { Connection } from './requests.ts';
+import type { Connection, Fetch } from './requests.ts';
 
 export interface ConnectionOptions {
   /**
@@ -9,7 +9,7 @@ export interface ConnectionOptions {
    */
   readonly longestPauseSeconds?: number | undefined;
   /** In place of the one of the runtime, as for a proxy or an authority of your own. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: Fetch | undefined;
 }
 
 /** @param version as `/v1`; people who copy an address may have copied it too */

@@ -13,6 +13,9 @@ export interface RequestInput {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** `fetch` as far as it is used. */
+export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
+
 /** Who asks. */
 export interface Identity {
   headers(): Promise<Readonly<Record<string, string>>>;
@@ -24,7 +27,7 @@ export interface Connection {
   /** Up to the version, as `http://127.0.0.1:7390/v1`. */
   readonly base: string;
   readonly identity: Identity;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   readonly clock: Clock;
   /** Of all pauses of one request together. */
   readonly longestPauseMs: number;
