@@ -1,6 +1,7 @@
 /** Programs of others that import `holdfast/client`: what compiles, and what is found to be wrong before it runs. */
+// Turn 4 of 8.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -73,6 +74,9 @@ beforeAll(() => {
   );
   writeFileSync(join(place, 'package.json'), '{"type": "module"}');
   writeFileSync(join(place, 'program.ts'), PROGRAM);
+  const document = readFileSync(join(root, 'docs', 'api-client.md'), 'utf8');
+  const examples = [...document.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, text]) => text);
+  writeFileSync(join(place, 'examples.ts'), examples.join('\n'));
 });
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
@@ -87,6 +91,10 @@ test.each([
   ['a bundler', { module: 'esnext', moduleResolution: 'bundler', types: [], lib: ['es2022', 'dom'] }],
 ])('a program for %s compiles, and mistakes in it do not', (_, options) => {
   expect(compile('program.ts', options)).toBe('');
+});
+
+test('the examples of docs/api-client.md are right in TypeScript too', () => {
+  expect(compile('examples.ts', { module: 'nodenext', types: ['node'], lib: ['es2022'] })).toBe('');
 });
 
 test('the client itself needs nothing that Node.js 20 lacks', () => {
