@@ -1,7 +1,8 @@
 /** Server-sent events: their form, and following them beyond the end of a connection. */
 import { HoldfastError } from './holdfast-error.ts';
 import { growingPauseMs } from './pauses.ts';
-import { type Connection, NEVER, connectionFailed, send } from './requests.ts';
+import { connectionFailed } from './replies.ts';
+import { type Connection, NEVER, send } from './requests.ts';
 
 export interface StreamMessage {
   /** Undefined for one that only repeats the state of a job. */
@@ -41,7 +42,7 @@ export async function* follow(
       const headers = { 'last-event-id': lastId };
       const response = await send(connection, 'GET', route, { path, headers, signal });
       heardAt = clock.monotonic();
-      for await (const message of messagesOf(response, signal)) {
+      for await (const message of messagesOf(response, connection.base, signal)) {
         lastId = message.id ?? lastId;
         yield message;
         heardAt = clock.monotonic();
@@ -62,6 +63,7 @@ export async function* follow(
 /** Ends with the connection. */
 async function* messagesOf(
   response: Response,
+  base: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<StreamMessage, void, undefined> {
   const decoder = new TextDecoder();
@@ -78,7 +80,7 @@ async function* messagesOf(
     }
   } catch (error) {
     signal?.throwIfAborted();
-    throw connectionFailed(response.url, error);
+    throw connectionFailed(base, error);
   } finally {
     // Whoever has heard enough leaves, and the agent stops telling.
     await reader.cancel().catch(() => undefined);

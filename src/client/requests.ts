@@ -1,6 +1,7 @@
-/** One request: its address and headers, who asks, what is tried again, and the data of the reply or the error. */
-import { HoldfastError } from './holdfast-error.ts';
+/** One request: its address and headers, who asks, and when it is tried again. */
+import type { HoldfastError } from './holdfast-error.ts';
 import { type Clock, growingPauseMs } from './pauses.ts';
+import { connectionFailed, dataOf, errorOf } from './replies.ts';
 
 /** What the calls of a route may be given. The types of the routes say which of it each one has. */
 export interface RequestInput {
@@ -45,11 +46,7 @@ export async function call(
   route: string,
   input: RequestInput = {},
 ): Promise<unknown> {
-  const response = await send(connection, method, route, input);
-  if (!isJson(response)) return response;
-  const reply = await readJson(response);
-  if (isRecord(reply) && reply['success'] === true) return reply['data'];
-  throw unexpectedReply(response);
+  return await dataOf(await send(connection, method, route, input), connection.base, input.signal);
 }
 
 /**
@@ -72,9 +69,10 @@ export async function send(
   let pausedMs = 0;
   let renewed = false;
   for (let tries = 0; ; tries += 1) {
-    const response = await ask(connection, request, input, await identity.headers());
+    const proof = await unlessAborted(identity.headers(), input.signal);
+    const response = await ask(connection, request, input, proof);
     if (response.ok) return response;
-    const error = await errorOf(response);
+    const error = await errorOf(response, connection.base, input.signal);
     if (!renewed && identity.renews(error)) {
       renewed = true;
       continue;
@@ -96,12 +94,12 @@ async function ask(
   connection: Connection,
   { method, address, headers }: PreparedRequest,
   { body, signal }: RequestInput,
-  identity: Readonly<Record<string, string>>,
+  proof: Readonly<Record<string, string>>,
 ): Promise<Response> {
   try {
     return await connection.fetch(address, {
       method,
-      headers: { ...headers, ...identity },
+      headers: { ...headers, ...proof },
       redirect: 'manual',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
@@ -110,15 +108,6 @@ async function ask(
     signal?.throwIfAborted();
     throw connectionFailed(address, error);
   }
-}
-
-export function connectionFailed(address: string, cause: unknown): HoldfastError {
-  const { origin } = new URL(address);
-  return new HoldfastError({
-    code: 'CONNECTION_FAILED',
-    message: `There is no answer from ${origin}. See whether Holdfast runs there, and ask again.`,
-    cause,
-  });
 }
 
 function addressOf(base: string, route: string, { path = {}, query = {} }: RequestInput): string {
@@ -142,62 +131,18 @@ function headersOf(
 }
 
 /** Undefined when the same request would be refused again. */
-function pauseBefore({ status, retryAfterSeconds }: HoldfastError, tries: number): number | undefined {
-  if (status !== 429 && status !== 503) return undefined;
+function pauseBefore({ code, status, retryAfterSeconds }: HoldfastError, tries: number): number | undefined {
+  // The last: somebody repeats a request whose answer got lost, while the first one is still at work.
+  if (status !== 429 && status !== 503 && code !== 'IDEMPOTENCY_IN_PROGRESS') return undefined;
   return retryAfterSeconds === undefined ? growingPauseMs(FIRST_PAUSE_MS, tries) : retryAfterSeconds * 1_000;
 }
 
-async function errorOf(response: Response): Promise<HoldfastError> {
-  const reply = isJson(response) ? await readJson(response) : undefined;
-  if (reply === undefined) await response.body?.cancel();
-  const { error, meta } = isRecord(reply) ? reply : {};
-  if (!isRecord(error)) return unexpectedReply(response);
-  const { code, message, details } = error;
-  if (typeof code !== 'string' || typeof message !== 'string') return unexpectedReply(response);
-  return new HoldfastError({
-    code,
-    message,
-    details: isRecord(details) ? details : {},
-    status: response.status,
-    requestId: requestIdOf(response, meta),
-    retryAfterSeconds: retryAfterOf(response),
+/** Signing in is shared with other calls, and goes on without this one. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal = NEVER): Promise<T> {
+  signal.throwIfAborted();
+  return await new Promise<T>((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
-}
-
-function unexpectedReply(response: Response): HoldfastError {
-  return new HoldfastError({
-    code: 'UNEXPECTED_REPLY',
-    message: `What answers at ${new URL(response.url).origin} is not Holdfast, or something in between answers for it (status ${response.status}). Look at the address.`,
-    status: response.status,
-    requestId: requestIdOf(response, undefined),
-    retryAfterSeconds: retryAfterOf(response),
-  });
-}
-
-function requestIdOf(response: Response, meta: unknown): string | undefined {
-  const id = isRecord(meta) ? meta['request_id'] : undefined;
-  return typeof id === 'string' ? id : (response.headers.get('x-request-id') ?? undefined);
-}
-
-/** Both services say it in whole seconds. */
-function retryAfterOf(response: Response): number | undefined {
-  const text = response.headers.get('retry-after') ?? '';
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
-}
-
-function isJson(response: Response): boolean {
-  return /^application\/json\b/.test(response.headers.get('content-type') ?? '');
-}
-
-/** Undefined when it is none, or breaks off. */
-async function readJson(response: Response): Promise<unknown> {
-  try {
-    return await response.json();
-  } catch {
-    return undefined;
-  }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

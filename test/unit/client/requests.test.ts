@@ -113,7 +113,25 @@ describe('an error', () => {
     });
   });
 
-  test('of an interrupted call is the reason of its signal', async () => {
+  test('says when an answer breaks off', async () => {
+    const headers = { 'content-type': 'application/json' };
+    await using site = await openClientSite(() => ({ headers, body: ['{"success": true, '] }));
+    await expect(site.client.get('/status')).rejects.toMatchObject({ code: 'CONNECTION_FAILED' });
+  });
+
+  test('of an interrupted call is the reason of its signal, also while it signs in or reads', async () => {
+    for (const part of ['auth', 'status']) {
+      await using server = await startScriptedServer(({ target }) => {
+        if (!target.includes(part)) return data({ access_token: 't', expires_in: 3_600 });
+        return { headers: { 'content-type': 'application/json' }, body: ['{"success": '], hold: true };
+      });
+      const client = desktopClient({ address: server.address, apiKey: 'a', secret: 'b' });
+      const signal = AbortSignal.timeout(100);
+      await expect(client.get('/status', { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
+    }
+  });
+
+  test('of an interrupted pause is the reason of its signal', async () => {
     await using site = await openClientSite(() => refusal(503, 'SHUTTING_DOWN'));
     const signal = AbortSignal.timeout(100);
     await expect(site.client.get('/status', { signal })).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -150,6 +168,13 @@ describe('a pause', () => {
       retryAfterSeconds: 61,
     });
     expect(site.asked()).toHaveLength(1);
+  });
+
+  test('is made while the first of two equal requests is still at work', async () => {
+    await using site = await openClientSite((_, count) =>
+      count < 3 ? refusal(409, 'IDEMPOTENCY_IN_PROGRESS') : data({}),
+    );
+    expect(await site.secondsUntil(site.client.post('/pause', { idempotencyKey: 'k' }))).toBe(3);
   });
 
   test('does not help against any other refusal', async () => {
