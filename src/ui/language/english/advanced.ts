@@ -57,7 +57,7 @@ export const advanced = {
   updatesWhat: 'Holdfast does not check for new versions unless you set updates.url to an address to ask.',
   isNewest: 'You have the newest version.',
   newest: (version: string) => `The newest version is ${version}.`,
-  newestUnknown: (trouble: string) => `The newest version could not be found out: ${trouble}.`,
+  newestUnknown: (trouble: string) => `Could not check for a newer version: ${trouble}.`,
   updatesHow:
     'To update, stop the agent, replace this version with the new one, and start the agent again. Interrupted jobs continue, and Holdfast copies the agent’s database before changing it.',
 };

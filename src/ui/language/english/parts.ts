@@ -150,8 +150,7 @@ export const parts = {
       not_a_port: 'Enter a port number from 1 to 65535.',
       no_such_characters: 'It contains characters that are not allowed.',
     },
-    secretNote:
-      'Secrets are stored in a file that only you can read. This page never shows them again.',
+    secretNote: 'Secrets are stored in a file that only you can read. This page never shows them again.',
     test: 'Test',
     testing: 'Storing, reading and deleting test data…',
     usable: 'It works.',

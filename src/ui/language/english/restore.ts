@@ -52,7 +52,7 @@ export const restore = {
   inThisBackup: 'In this snapshot only',
   results: 'Files found',
   found: (count: number, shown: string) => (count === 1 ? '1 match' : `${shown} matches`),
-  foundMore: (shown: string) => `The first ${shown} matches; scroll for more`,
+  foundMore: (shown: string) => `First ${shown} matches. Scroll for more.`,
   foundNothing: 'No file name matches.',
   foundInPart: 'Some folders could not be read from the destination, so they were not searched.',
   inFolder: 'Show in its folder',

@@ -44,7 +44,7 @@ export const schedule = {
     'Each rule keeps the newest snapshot of that many hours, days, weeks, months or years. A snapshot is removed only if no rule keeps it. Without rules, all snapshots are kept.',
   withinHint: 'For example 2d, 30d or 1y6m. Here, m stands for months.',
   previewTitle: 'Next clean-up',
-  previewOf: 'In',
+  previewOf: 'Destination',
   previewWrong: 'Correct the rules to see a preview.',
   noSnapshots: 'There are no snapshots yet.',
   outcome: (kept: number, keptShown: string, removed: number, removedShown: string) =>
