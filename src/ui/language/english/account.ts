@@ -9,7 +9,7 @@ export const account = {
   planFrom: 'Set by',
   planOfSettings: 'the settings on this computer',
   planOfPartner: 'your partner',
-  limitNote: 'There is no limit on backups. API keys are on the page',
+  limitNote: 'Backups are not limited. You manage API keys under',
   partner: 'Partner service',
   partnerWhat:
     'A partner can look after the backups of this computer for you: see whether they work, and request one. They cannot read, restore or delete anything.',

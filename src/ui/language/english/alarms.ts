@@ -55,7 +55,7 @@ export const alarms = {
     extension: 'New file extension',
     renamed: 'Files with it',
     touched: 'Files added, changed or deleted',
-    usual: 'Most until now',
+    usual: 'Most so far',
     host: 'Machine name',
     write_only_key: 'Write-only key',
     label: 'Key label',
@@ -78,7 +78,7 @@ export const alarms = {
   acknowledgeQuestion:
     'You confirm that this is what you intended. Earlier snapshots can then be removed under your retention rules again.',
   acknowledgeEmpty:
-    'A source that is empty may stay empty: its backups accept that until it contains files again.',
+    'A source that is empty can stay empty: backups accept that until it contains files again.',
   acknowledgeDo: 'This is what I intended',
   acknowledged: 'Acknowledged. Retention continues as usual.',
 };

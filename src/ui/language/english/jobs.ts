@@ -45,7 +45,7 @@ export const jobs = {
       `The snapshot contains ${files}, ${size} in all. Everything was stored already.`,
     trial: (files: string, size: string) => `Dry run: the snapshot would contain ${files}, ${size} in all.`,
     brokenOff: (stored: string) =>
-      `${stored} was stored before it ended. The next backup does not store it again.`,
+      `${stored} was stored before the job ended. The next backup does not store it again.`,
     restore: ({
       restored,
       size,
@@ -79,7 +79,7 @@ export const jobs = {
   took: (span: string) => `took ${span}`,
   to: 'to',
   from: 'from',
-  inPlace: 'back where they were',
+  inPlace: 'to original location',
   filters: {
     label: 'Filters',
     type: 'Type',

@@ -144,7 +144,7 @@ export const restore = {
   lookingAtIt: 'Comparing the snapshot with the files that are there now. Nothing has been written yet.',
   mayNotWrite: (path: string) => `Holdfast does not have permission to write to ${path}.`,
   allowWriting: 'To give it permission, run:',
-  allowService: 'If Holdfast runs as a service, run this instead:',
+  allowService: 'If Holdfast runs as a service, give it permission with:',
   waitsForOthers: 'Waiting for other jobs to finish.',
   wouldDoNothing: 'Nothing to write: everything is already there.',
   wouldWrite: (size: string) => `${size} would be written.`,

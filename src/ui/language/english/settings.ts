@@ -191,7 +191,7 @@ export const settings = {
   kitStates: { unsaved: 'only on this computer', saved: 'saved somewhere else', none: 'not needed' },
   onBattery: 'on battery',
   onMetered: 'on metered networks',
-  inHours: (range: string) => `at ${range}`,
+  inHours: (range: string) => `from ${range.replace('-', ' to ')}`,
   waits: (when: string) => `Waits ${when}`,
   neverWaits: 'Never waits',
   nobodyTold: 'Notifications are off',

@@ -34,7 +34,7 @@ export const sources = {
   deduplicationHint: 'Data that other snapshots already have is not stored again.',
   hooks: 'Commands before and after',
   hooksAbout:
-    'These commands run with the rights of the agent, so this page cannot change them. Use these commands on the computer itself:',
+    'Commands run with the rights of the agent, so this page cannot change them. To change them, run this on the computer itself:',
   hookExample: { before: 'pg_dump shop > ~/shop.sql', after: 'rm -f ~/shop.sql' },
   count: 'Count files and size',
   countAgain: 'Count again',

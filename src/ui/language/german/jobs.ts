@@ -66,7 +66,7 @@ export const jobs: Texts['jobs'] = {
   took: (span) => `Dauer ${span}`,
   to: 'auf',
   from: 'von',
-  inPlace: 'zurück an ihren Ort',
+  inPlace: 'an den ursprünglichen Ort',
   filters: {
     label: 'Auswahl',
     type: 'Art',

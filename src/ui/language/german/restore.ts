@@ -151,7 +151,7 @@ export const restore: Texts['restore'] = {
   lookingAtIt: 'Der Stand wird mit dem verglichen, was da ist. Noch wird nichts geschrieben.',
   mayNotWrite: (path) => `Holdfast darf in ${path} nicht schreiben.`,
   allowWriting: 'So erlauben Sie es:',
-  allowService: 'Läuft Holdfast als Dienst, erlauben Sie es stattdessen so:',
+  allowService: 'Läuft Holdfast als Dienst, erlauben Sie es so:',
   waitsForOthers: 'Wartet, bis andere Aufträge erledigt sind.',
   wouldDoNothing: 'Es würde nichts geschrieben: Alles ist schon da.',
   wouldWrite: (size) => `${size} würden geschrieben.`,

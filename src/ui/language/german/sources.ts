@@ -37,7 +37,7 @@ export const sources: Texts['sources'] = {
   deduplicationHint: 'Was andere Stände schon haben, wird nicht noch einmal gespeichert.',
   hooks: 'Befehle davor und danach',
   hooksAbout:
-    'Diese Befehle laufen mit den Rechten des Agenten; deshalb kann die Seite sie nicht ändern. Diese Befehle tun es, auf dem Rechner selbst:',
+    'Befehle laufen mit den Rechten des Agenten; deshalb kann die Seite sie nicht ändern. Führen Sie dazu dies auf dem Rechner selbst aus:',
   hookExample: { before: 'pg_dump shop > ~/shop.sql', after: 'rm -f ~/shop.sql' },
   count: 'Dateien und Größe zählen',
   countAgain: 'Nochmals zählen',
