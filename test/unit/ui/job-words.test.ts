@@ -33,12 +33,16 @@ describe('what came of a backup', () => {
   });
 
   it('says so when nothing was new', () => {
-    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('Everything was stored already');
+    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain(
+      'Everything was stored already',
+    );
   });
 
   it('says of a dry run that nothing was stored', () => {
     const { options } = backup();
-    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(/^Dry run: .* would contain/);
+    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(
+      /^Dry run: .* would contain/,
+    );
   });
 
   it('says what a job that failed has stored, and nothing when that is nothing', () => {
