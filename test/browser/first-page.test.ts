@@ -81,7 +81,7 @@ test('L05: the code leaves the address and the history before anything else, and
 
   const second = await site.browser.open();
   await second.page.goto(opened);
-  await second.page.getByText('This page is not signed in').waitFor();
+  await second.page.getByText('You are not signed in').waitFor();
   await second.page.getByText('holdfast ui', { exact: true }).waitFor();
   await second.page.getByText('used already').waitFor();
 });
@@ -89,13 +89,13 @@ test('L05: the code leaves the address and the history before anything else, and
 test('L05: without a session the page says how it is opened; signing out ends it', async () => {
   const { page } = await site.browser.open();
   await page.goto(site.origin);
-  await page.getByText('This page is not signed in').waitFor();
+  await page.getByText('You are not signed in').waitFor();
 
   const shown = await site.signedIn();
   await shown.page.getByRole('button', { name: 'Sign out' }).click();
-  await shown.page.getByText('This page is not signed in').waitFor();
+  await shown.page.getByText('You are not signed in').waitFor();
   await shown.page.reload();
-  await shown.page.getByText('This page is not signed in').waitFor();
+  await shown.page.getByText('You are not signed in').waitFor();
 });
 
 test('who could not be signed out is told so, and stays signed in', async () => {
@@ -105,7 +105,7 @@ test('who could not be signed out is told so, and stays signed in', async () => 
   await page
     .getByRole('main')
     .getByRole('alert')
-    .getByText(/does not answer/)
+    .getByText(/is not answering/)
     .first()
     .waitFor();
   await context.setOffline(false);

@@ -14,7 +14,7 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 
 describe('a schedule', () => {
   test.each([
-    ['off', 'only by hand', 'nur von Hand'],
+    ['off', 'only when you start it', 'nur von Hand'],
     ['hourly', 'every hour', 'jede Stunde'],
     ['every 4h', 'every 4 hours', 'alle 4 Stunden'],
     ['every 1d', 'every day', 'jeden Tag'],
