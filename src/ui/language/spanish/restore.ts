@@ -18,7 +18,7 @@ export const restore: Texts['restore'] = {
   newest: 'la más reciente',
   claims: (time) => `dice haber empezado el ${time}, lo cual no es posible`,
   ofKey: (key, host) =>
-    `Esto se guardó con una ${key}, en nombre de ${host}. Quien tiene esa clave decidió qué contiene y cómo se llama: restáurelo solo si confía en el equipo de esa clave.`,
+    `Esto se guardó con la ${key}, en nombre de ${host}. Quien tiene esa clave decidió qué contiene y cómo se llama: restáurelo solo si confía en el equipo de esa clave.`,
   lacks: (count, shown, first) =>
     count === 1 ? `completa excepto 1 archivo: ${first}` : `completa excepto ${shown} archivos: ${first}, …`,
   thisLacks: (what) => `Esta instantánea está ${what}. Lo que entonces no se pudo leer no está en ella.`,
