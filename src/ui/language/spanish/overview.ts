@@ -47,7 +47,7 @@ export const overview: Texts['overview'] = {
     files_unread: ({ number, count, files }) =>
       `Protegido, excepto ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
-      `Protegido, pero el reloj de este equipo está o estuvo mal: la última copia lleva una hora adelantada en ${span('ahead_ms')}`,
+      `Protegido, pero el reloj de este equipo está o estuvo mal: la última copia lleva una fecha adelantada en ${span('ahead_ms')}`,
     same_place: ({ to, names }) =>
       `Protegido, pero con menos copias de las que parece: ${to} son el mismo lugar, así que las copias de ${names} están allí una sola vez`,
     state_nearly_full: ({ size }) =>
@@ -300,5 +300,5 @@ function unread(number: Said['number'], count: Said['count']): string {
     folders === 1
       ? 'el contenido de una carpeta que no se pudo leer'
       : `el contenido de ${count('folders')} carpetas que no se pudieron leer`;
-  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles}, y ${ofFolders}`;
+  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} y ${ofFolders}`;
 }

@@ -37,7 +37,7 @@ export const sources: Texts['sources'] = {
   deduplicationHint: 'También lo que ya contienen otras instantáneas.',
   hooks: 'Comandos antes y después',
   hooksAbout:
-    'Los comandos se ejecutan con los permisos del agente. La página no puede cambiarlos; estos comandos lo hacen, en el propio equipo:',
+    'Los comandos se ejecutan con los permisos del agente. La página no puede cambiarlos; estos comandos lo hacen, en el propio equipo.',
   hookExample: { before: 'pg_dump shop > ~/shop.sql', after: 'rm -f ~/shop.sql' },
   count: 'Ver cuánto es',
   countAgain: 'Volver a contar',
