@@ -72,7 +72,7 @@ export const encryption: Texts['encryption'] = {
     'El kit se borra entonces de este equipo y no se puede volver a mostrar; el agente conserva lo que necesita para hacer copias. ¿Lo tiene en papel, en un gestor de contraseñas o en un disco que está en otro lugar?',
   kitConfirmDo: 'Está guardado en otro lugar: borrarlo aquí',
   keys: 'Qué abre cada destino',
-  keysWhat: 'La clave de un destino está en él, bajo llave. Desde este equipo la abre:',
+  keysWhat: 'La clave de cada destino está guardada en él, protegida. Desde este equipo la abre:',
   destination: 'Destino',
   openedBy: 'Se abre con',
   byMachineKey: 'La clave de este equipo, en su directorio de estado; y el kit de recuperación.',

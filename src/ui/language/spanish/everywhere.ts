@@ -31,7 +31,7 @@ export const app: Texts['app'] = {
   restore: 'Restaurar',
   jobs: 'Tareas',
   settings: 'Configuración',
-  signOut: 'Cerrar sesión',
+  signOut: 'Salir',
   language: 'Idioma',
   api: 'API de escritorio',
   otherVersion: (running, installed) =>

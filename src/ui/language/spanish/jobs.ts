@@ -80,7 +80,7 @@ export const jobs: Texts['jobs'] = {
     status: 'Todos los estados',
     source: 'Todos los orígenes',
     destination: 'Todos los destinos',
-    since: 'En cualquier momento',
+    since: 'Cualquier fecha',
   },
   spans: {
     day: 'En las últimas 24 horas',

@@ -85,7 +85,7 @@ export const schedule: Texts['schedule'] = {
 };
 
 export const performance: Texts['performance'] = {
-  about: 'Cuánto pueden ocupar las copias de seguridad del equipo y de la red, y cuándo deben contenerse.',
+  about: 'Cuánto pueden ocupar las copias de seguridad del equipo y de la red, y cuándo deben esperar.',
   bandwidthTitle: 'Límite de subida',
   bandwidthAbout: 'Cada límite vale desde su hora hasta la del siguiente, también pasada la medianoche.',
   nowUnlimited: 'Ahora no hay límite de subida',

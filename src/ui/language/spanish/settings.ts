@@ -208,8 +208,8 @@ export const settings: Texts['settings'] = {
   onBattery: 'con batería',
   onMetered: 'en redes de uso medido',
   inHours: (range) => `de ${range.replace('-', ' a ')}`,
-  waits: (when) => `Esperan ${when}`,
-  neverWaits: 'No esperan nunca',
+  waits: (when) => `Las copias esperan ${when}`,
+  neverWaits: 'Las copias no esperan nunca',
   nobodyTold: 'No se avisa a nadie',
   absence: (days, shown) =>
     days === 1
