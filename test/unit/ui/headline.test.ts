@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Statement } from '../../../src/api/schemas/page/overview.ts';
 import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
-import { useLanguage } from '../../../src/ui/language/language.ts';
+import { type Language, LANGUAGES, useLanguage } from '../../../src/ui/language/language.ts';
 import { sentenceOf } from '../../../src/ui/pages/overview/headline.tsx';
 import { settingsAnswering } from '../../../src/ui/pages/overview/unread-files.tsx';
 import { titleOf } from '../../../src/ui/tab.ts';
@@ -101,7 +101,7 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-async function speak(wanted: 'en' | 'de'): Promise<void> {
+async function speak(wanted: Language): Promise<void> {
   vi.stubGlobal('document', { documentElement: { lang: '' } });
   await useLanguage(wanted);
 }
@@ -122,8 +122,8 @@ describe.each(CASES)('when %s', (_, facts, english, german, own) => {
 
 test('there are words for every code of the agent, and a schema that takes it', async () => {
   expect(Statement.properties.code).toMatchObject({ enum: [...STATEMENT_CODES] });
-  for (const language of ['en', 'de'] as const) {
-    await speak(language);
+  for (const language of Object.keys(LANGUAGES)) {
+    await speak(language as Language);
     for (const code of STATEMENT_CODES) expect(sentenceOf(about({ code }), []).text, code).not.toBe('');
   }
 });
