@@ -14,6 +14,7 @@ interface LanguageFacts {
 export const LANGUAGES = {
   en: { name: 'English', load: () => english },
   de: { name: 'Deutsch', load: async () => (await import('./german/german.ts')).german },
+  fr: { name: 'Français', load: async () => (await import('./french/french.ts')).french },
 } as const satisfies Readonly<Record<string, LanguageFacts>>;
 export type Language = keyof typeof LANGUAGES;
 
