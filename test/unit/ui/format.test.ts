@@ -40,6 +40,8 @@ test('sizes are written as in the language of the page', async () => {
   expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 B', '1.5 GiB']);
   await useLanguage('de');
   expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 B', '1,5 GiB']);
+  await useLanguage('fr');
+  expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 o', '1,5 Gio']);
 });
 
 describe('how long ago something was', () => {

@@ -4,6 +4,7 @@ export const common: Texts['common'] = {
   now: 'maintenant',
   never: 'jamais',
   none: 'aucun',
+  colon: ' :',
   optional: 'facultatif',
   back: 'Retour',
   cancel: 'Annuler',
