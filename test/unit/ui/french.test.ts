@@ -23,7 +23,7 @@ function* textsIn(node: unknown): Generator<string> {
   if (typeof node !== 'object' || node === null || Array.isArray(node)) return;
   const { type, value, quasi } = node as { type?: string; value?: unknown; quasi?: unknown };
   if (type === 'Literal' && typeof value === 'string') yield value;
-  if (type === 'TemplateElement') yield String((value as { raw: string }).raw);
+  if (type === 'TemplateElement') yield (value as { raw: string }).raw;
   // A command is written as the machine reads it.
   for (const part of Object.values(node)) if (part !== quasi) yield* textsIn(part);
 }
