@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/ui/language/language.ts';
 import { jsonLines } from '../support/cli.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
 
@@ -39,6 +40,14 @@ test('the first page transfers at most 100 KB, and nothing from elsewhere', asyn
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
   console.info(`the first page: ${sizes.size} requests, ${total} bytes`);
   expect(total).toBeLessThanOrEqual(MOST_BYTES);
+  expect(complaints).toEqual([]);
+});
+
+test.each(Object.keys(LANGUAGES))('a browser that prefers %s shows the page in it', async (code) => {
+  const { page, complaints } = await site.browser.open({ locale: code });
+  await page.goto(await address());
+  await page.getByRole('navigation').first().waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe(code);
   expect(complaints).toEqual([]);
 });
 

@@ -1,4 +1,6 @@
 /** Each language of the page has every text, also those that the compiler does not ask for. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { english } from '../../../src/ui/language/english/english.ts';
 import { LANGUAGES } from '../../../src/ui/language/language.ts';
@@ -31,4 +33,14 @@ describe.each(Object.entries(LANGUAGES))('%s', (code, { name, load }) => {
     expect(all.filter(([path, text]) => gapsIn(texts.get(path)) !== gapsIn(text))).toEqual([]);
     expect([...texts].filter(([, text]) => text === '')).toEqual([]);
   });
+});
+
+test('no module of the page awaits as it is loaded: a language that imports it would wait for ever', () => {
+  const folder = join(import.meta.dirname, '../../../src/ui');
+  const modules = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((file) =>
+    /\.tsx?$/.test(file),
+  );
+  expect(modules.length).toBeGreaterThan(100);
+  const awaiting = /^(?:(?:export )?(?:const|let) [^=\n]+= )?(?:await |for await )/m;
+  expect(modules.filter((file) => awaiting.test(readFileSync(join(folder, file), 'utf8')))).toEqual([]);
 });
