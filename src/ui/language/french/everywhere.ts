@@ -1,7 +1,7 @@
 import type { Texts } from '../english/english.ts';
 
 export const common: Texts['common'] = {
-  now: 'maintenant',
+  now: 'à l’instant',
   never: 'jamais',
   none: 'aucun',
   colon: ' :',
@@ -32,7 +32,7 @@ export const app: Texts['app'] = {
   restore: 'Restaurer',
   jobs: 'Tâches',
   settings: 'Paramètres',
-  signOut: 'Se déconnecter',
+  signOut: 'Déconnexion',
   language: 'Langue',
   api: 'API Desktop',
   otherVersion: (running, installed) =>

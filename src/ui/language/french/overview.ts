@@ -237,7 +237,7 @@ export const overview: Texts['overview'] = {
     reachable: 'joignable',
     away: 'injoignable',
     unknown: 'pas encore utilisée',
-    used: (used) => `${used} occupés par les sauvegardes`,
+    used: (used) => `${used} de sauvegardes`,
     free: (free) => `${free} libres`,
     meter: (name) => `Espace sur ${name}`,
     lastCheck: 'Dernière vérification',

@@ -48,7 +48,7 @@ export const schedule: Texts['schedule'] = {
   systemZone: 'Celui du système',
   retentionTitle: 'Quels instantanés sont conservés',
   retentionAbout:
-    'Un instantané est conservé dès qu’une règle le retient : le plus récent de chaque heure, jour, semaine, mois ou année, en tel nombre. Sans règle, tous sont conservés.',
+    'Un instantané est conservé dès qu’une règle le retient : le plus récent de chaque heure, jour, semaine, mois ou année, dans la limite du nombre indiqué. Sans règle, tous sont conservés.',
   withinHint: 'Par exemple 2d, 30d, 1y6m ; d pour jours, m pour mois, y pour années.',
   previewTitle: 'Ce que supprimerait le prochain nettoyage',
   previewOf: 'Dans',
