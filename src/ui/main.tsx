@@ -49,7 +49,7 @@ async function show(): Promise<void> {
   else closed(problem);
 }
 
-// Not awaited here: the texts of another language import this script, and would wait for it for ever.
+// Not awaited: the script of a language imports this one, and would wait for it while it waits for that.
 void show();
 
 /** Shown to users who are not signed in. */

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LANGUAGES } from '../../src/ui/language/language.ts';
 import { jsonLines } from '../support/cli.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
 
@@ -42,9 +43,19 @@ test('the first page transfers at most 100 KB, and nothing from elsewhere', asyn
   expect(complaints).toEqual([]);
 });
 
+test.each(Object.keys(LANGUAGES))('a browser that prefers %s shows the page in it', async (code) => {
+  const { page, complaints } = await site.browser.open({ locale: code });
+  await page.goto(await address());
+  await page.getByRole('navigation').first().waitFor();
+  expect(await page.locator('html').getAttribute('lang')).toBe(code);
+  expect(complaints).toEqual([]);
+});
+
 test('all pages in English are at most 104 KB gzipped', () => {
   const assets = new URL('../../dist/page/assets/', import.meta.url);
-  const shown = readdirSync(assets).filter((name) => !/^(?:german|console|reference)-/.test(name));
+  const languages = readdirSync(new URL('../../src/ui/language/', import.meta.url));
+  const elsewhere = [...languages.filter((name) => name !== 'english'), 'console', 'reference'];
+  const shown = readdirSync(assets).filter((name) => !elsewhere.some((one) => name.startsWith(`${one}-`)));
   expect(shown.length).toBeGreaterThan(3);
   const sizes = shown.map((name) => gzipSync(readFileSync(new URL(name, assets))).length);
   const total = sizes.reduce((sum, size) => sum + size, 0);

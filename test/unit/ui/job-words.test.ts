@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
-import { german } from '../../../src/ui/language/german/german.ts';
 import {
   changeWords,
   explained,
@@ -79,16 +78,12 @@ describe('the progress of a job', () => {
 });
 
 describe('errors by their code', () => {
-  it('have a text in both languages when a job can fail with them', () => {
+  it('have a text when a job can fail with them', () => {
     const ofJobs = Object.entries(ERROR_CODES).flatMap(([code, { status }]) =>
       status === null ? [code] : [],
     );
     expect(ofJobs.length).toBeGreaterThan(10);
-    for (const code of ofJobs) {
-      expect(english.problems[code], code).toBeDefined();
-      expect(german.problems[code], code).toBeDefined();
-    }
-    expect(Object.keys(german.problems).toSorted()).toEqual(Object.keys(english.problems).toSorted());
+    expect(ofJobs.filter((code) => english.problems[code] === undefined)).toEqual([]);
   });
 
   it('mean something else for a restore than for a backup', () => {

@@ -2,6 +2,8 @@ export const common = {
   now: 'now',
   never: 'never',
   none: 'none',
+  /** Between a name and its value. */
+  colon: ':',
   optional: 'optional',
   back: 'Back',
   cancel: 'Cancel',

@@ -4,6 +4,7 @@ export const common: Texts['common'] = {
   now: 'jetzt',
   never: 'nie',
   none: 'keine',
+  colon: ':',
   optional: 'optional',
   back: 'Zurück',
   cancel: 'Abbrechen',
