@@ -101,7 +101,7 @@ export const encryption: Texts['encryption'] = {
   sealedWhat:
     'Le contenu, les noms, les tailles et les dates des fichiers, ainsi que toutes leurs listes, avant de quitter cet ordinateur.',
   seen: 'Visible par le stockage',
-  seenWhat: 'Combien est enregistré, et quand. Aucun nom, aucun contenu, la taille d’aucun fichier.',
+  seenWhat: 'La quantité enregistrée, et quand. Aucun nom, aucun contenu, la taille d’aucun fichier.',
   cipher: 'Avec',
   cipherWhat:
     'AES-256-GCM ; chaque objet a sa propre clé. Une phrase de passe est renforcée par Argon2id (256 Mio), pour que la deviner prenne très longtemps. Chaque morceau est vérifié à la lecture.',

@@ -87,9 +87,10 @@ export const schedule: Texts['schedule'] = {
 };
 
 export const performance: Texts['performance'] = {
-  about: 'Ce que les sauvegardes peuvent prendre à l’ordinateur et au réseau, et quand elles se retiennent.',
+  about:
+    'Ce que les sauvegardes peuvent prendre à l’ordinateur et au réseau, et quand elles doivent attendre.',
   bandwidthTitle: 'Limite d’envoi',
-  bandwidthAbout: 'Chaque limite vaut de son heure jusqu’à la suivante, minuit compris.',
+  bandwidthAbout: 'Chaque limite vaut de son heure jusqu’à la suivante, même au-delà de minuit.',
   nowUnlimited: 'Pas de limite d’envoi en ce moment',
   nowLimited: (bytes) => `Limite d’envoi en ce moment : ${bytes}/s`,
   dayLabel: 'La journée',
