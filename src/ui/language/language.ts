@@ -15,6 +15,7 @@ export const LANGUAGES = {
   en: { name: 'English', load: () => english },
   de: { name: 'Deutsch', load: async () => (await import('./german/german.ts')).german },
   fr: { name: 'Français', load: async () => (await import('./french/french.ts')).french },
+  es: { name: 'Español', load: async () => (await import('./spanish/spanish.ts')).spanish },
 } as const satisfies Readonly<Record<string, LanguageFacts>>;
 export type Language = keyof typeof LANGUAGES;
 

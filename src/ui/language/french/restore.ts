@@ -53,8 +53,17 @@ export const restore: Texts['restore'] = {
   search: 'Rechercher des fichiers',
   searchHint: 'Recherche par nom : une partie, ou *.odt',
   searchWhere: 'Où rechercher',
-  inAllBackups: 'Dans tous les instantanés',
-  inThisBackup: 'Dans cet instantané seulement',
+  scopes: {
+    all: 'Dans tous les instantanés',
+    snapshot: 'Dans cet instantané seulement',
+    deleted: 'Fichiers supprimés',
+  },
+  deleted: 'supprimé',
+  putBack: 'Remettre en place',
+  deletedFound: (count, shown) =>
+    count === 1 ? 'Un fichier ou dossier supprimé' : `${shown} fichiers et dossiers supprimés`,
+  deletedNothing:
+    'Aucun fichier supprimé : les derniers instantanés contiennent tout ce que contenaient les précédents.',
   results: 'Fichiers trouvés',
   found: (count, shown) => (count === 1 ? 'Un résultat' : `${shown} ${count < 2 ? 'résultat' : 'résultats'}`),
   foundMore: (shown) => `Les ${shown} premiers résultats ; faites défiler pour voir la suite`,
@@ -70,6 +79,7 @@ export const restore: Texts['restore'] = {
   restoreThem: 'Restaurer…',
   restoreThis: 'Restaurer ce fichier…',
   download: 'Télécharger',
+  downloadFolder: 'Télécharger ce dossier',
   contents: 'Contenu du fichier',
   picture: 'L’image que contient ce fichier',
   noContents: 'Seuls les fichiers ont un contenu qui puisse s’afficher.',

@@ -4,6 +4,7 @@ export const common: Texts['common'] = {
   now: 'ahora',
   never: 'nunca',
   none: 'ninguno',
+  colon: ':',
   optional: 'opcional',
   back: 'Atrás',
   cancel: 'Cancelar',

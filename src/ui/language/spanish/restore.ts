@@ -49,8 +49,17 @@ export const restore: Texts['restore'] = {
   search: 'Buscar archivos',
   searchHint: 'Busque por nombre: una parte, o *.odt',
   searchWhere: 'Dónde buscar',
-  inAllBackups: 'En todas las instantáneas',
-  inThisBackup: 'Solo en esta instantánea',
+  scopes: {
+    all: 'En todas las instantáneas',
+    snapshot: 'Solo en esta instantánea',
+    deleted: 'Archivos eliminados',
+  },
+  deleted: 'eliminado',
+  putBack: 'Devolver a su sitio',
+  deletedFound: (count, shown) =>
+    count === 1 ? 'Un archivo o una carpeta eliminados' : `${shown} archivos y carpetas eliminados`,
+  deletedNothing:
+    'No hay archivos eliminados: las últimas instantáneas contienen todo lo que había en las anteriores.',
   results: 'Archivos encontrados',
   found: (count, shown) => (count === 1 ? 'Un resultado' : `${shown} resultados`),
   foundMore: (shown) => `Los primeros ${shown} resultados; desplácese para ver más`,
@@ -65,6 +74,7 @@ export const restore: Texts['restore'] = {
   restoreThem: 'Restaurar…',
   restoreThis: 'Restaurar este archivo…',
   download: 'Descargar',
+  downloadFolder: 'Descargar esta carpeta',
   contents: 'Contenido del archivo',
   picture: 'La imagen de este archivo',
   noContents: 'Solo se puede mostrar el contenido de los archivos.',
