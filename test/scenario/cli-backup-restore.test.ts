@@ -283,7 +283,7 @@ test.concurrent('a restore that deletes what is extra spares the repository and 
   }
 });
 
-test.concurrent('the contents of one directory go back to where they were in place', async () => {
+test.concurrent('restore the contents of one directory go back to where they were in place', async () => {
   await using place = await openInitialised();
   await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });
   await place.expectRun(['backup', place.source]);

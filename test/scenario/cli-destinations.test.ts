@@ -85,14 +85,14 @@ describe.concurrent('holdfast destinations', () => {
     );
     const before = await readFile(file, 'utf8');
     const refused: readonly (readonly [readonly string[], string])[] = [
-      [['add', 'a', '/c'], 'There is a destination a already'],
+      [['add', 'a', '/c'], 'There is already a destination called a'],
       [['add', '1', '/c'], 'cannot be the name of a destination'],
       [['add', 'c', 'ftp://host/dir'], 'destinations.c.url'],
       [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'named twice'],
       [['remove', 'a'], 'is the default destination'],
       [['remove', 'b'], '/x is backed up to it'],
       [['remove', 'default'], 'There is no destination default'],
-      [['test', 'nothing'], 'Configured are: a, b'],
+      [['test', 'nothing'], 'Destinations are: a, b'],
     ];
     for (const [words, text] of refused)
       expect((await run(place, ['destinations', ...words], 2)).stderr).toContain(text);
@@ -156,7 +156,7 @@ describe.concurrent('holdfast destinations', () => {
     const tried = await place.run(['destinations', 'test', closed], { ...fresh, under: under ?? [] });
     expect(tried.code).toBe(1);
     expect(tried.stdout).toMatch(/ERROR +store .*permission is denied .*-> Check who owns the directory/);
-    expect(tried.stdout).toContain('CANNOT be used as it is.');
+    expect(tried.stdout).toContain('CANNOT be used.');
     await rm(closed, { recursive: true });
   });
 
@@ -181,7 +181,7 @@ describe.concurrent('holdfast destinations', () => {
     await run(place, ['sources', 'add', place.source]);
     const add = ['sources', 'add', place.source];
     const more = await run(place, [...add, '-d', 'nas', '-d', 'bucket']);
-    expect(more.stdout).toBe(`${place.source} is backed up to bucket, too, from now on.\n`);
+    expect(more.stdout).toBe(`${place.source} is now backed up to bucket as well.\n`);
     const [told] = jsonLines(await run(place, [...add, '-d', 'usb', '-d', 'usb', '--json']));
     const destinations = ['nas', 'bucket', 'usb'];
     expect(told).toEqual({ type: 'source_changed', path: place.source, destinations });
