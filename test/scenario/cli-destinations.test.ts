@@ -126,7 +126,7 @@ describe.concurrent('holdfast destinations', () => {
     const repository = join(place.state, 'repository');
     const before = (await readdir(repository, { recursive: true })).sort();
     const { stdout } = await run(place, ['destinations', 'test', 'default']);
-    expect(stdout).toMatch(/ok +one of several +Of 4 who create the same object at once, one succeeds/);
+    expect(stdout).toMatch(/ok +one of several +If 4 writers create the same object at once, one succeeds/);
     expect(stdout).toMatch(/ok +repository +.* opens \([0-9a-f]{8}\)/);
     expect(stdout).toContain('default can be used.');
     expect((await readdir(repository, { recursive: true })).sort()).toEqual(before);
@@ -155,7 +155,7 @@ describe.concurrent('holdfast destinations', () => {
     await mkdir(closed, { mode: 0o500 });
     const tried = await place.run(['destinations', 'test', closed], { ...fresh, under: under ?? [] });
     expect(tried.code).toBe(1);
-    expect(tried.stdout).toMatch(/ERROR +store .*permission is denied .*-> Check who owns the directory/);
+    expect(tried.stdout).toMatch(/ERROR +store .*permission denied .*-> Check who owns the directory/);
     expect(tried.stdout).toContain('CANNOT be used.');
     await rm(closed, { recursive: true });
   });
@@ -267,7 +267,7 @@ describe.concurrent('holdfast destinations', () => {
     await run(place, ['pause']);
     const paused = await run(place, ['status']);
     expect(paused.stdout).toMatch(
-      /^Paused until somebody resumes it: the last good backup is .* old, and none is made now\./,
+      /^Paused until you resume it: the last good backup is .* old, and no new ones are made\./,
     );
     expect(paused.stdout).toContain('Go on with: holdfast resume');
     const [json] = jsonLines(await run(place, ['status', '--json']));
@@ -281,7 +281,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(broken.stdout).toMatch(
       /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And one more thing\.\n/,
     );
-    expect(broken.stdout).toMatch(/^! Paused until somebody resumes it: /m);
+    expect(broken.stdout).toMatch(/^! Paused until you resume it: /m);
     expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);
     await run(place, ['resume']);
     expect((await run(place, ['status'])).stdout).toMatch(/^Protected, but: the configuration file cannot/);

@@ -6,7 +6,7 @@ import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effectiv
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
-import { adviceOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
+import { adviceOf, detailOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
 import type { Statement } from '../../jobs/statement.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
@@ -182,7 +182,7 @@ export function statusLines(
   };
   tell(headline);
   for (const one of othersOf(status)) {
-    lines.push(`${style[one.level]('!')} ${printable(sentenceOf(one, status.checks, nowMs))}`);
+    lines.push(`${style[one.level]('!')} ${printable(detailOf(one, status.checks, nowMs))}`);
     tell(one);
   }
   return lines;

@@ -28,7 +28,7 @@ export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
       status: 'error',
       message:
         `The last check of ${places(damaged)} found damage, and backups there may not come back whole. ` +
-        'Check the drive, back up again, which stores anew what is missing, then run another check.',
+        'Check the drive, back up again, which stores missing data again, then run another check.',
     });
   if (unrestored > 0)
     checks.push({
