@@ -32,13 +32,20 @@ export function moreOf({ more }: Pick<Headline, 'more'>): string {
 }
 
 /** What sentences begin with to say whether the person is protected, which only the headline should decide. */
-const PREFACE =
-  /^(?:Protected, but:? |Protected, except |Protected from mistakes, not from a broken disk: |Not protected(?: yet)?: )/;
+const PREFACES = [
+  'Protected, but: ',
+  'Protected, but ',
+  'Protected, except ',
+  'Protected from mistakes, not from a broken disk: ',
+  'Not protected yet: ',
+  'Not protected: ',
+];
 
 /** The sentence for a place below a headline, which has said already whether the person is protected. */
 export function detailOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
   const sentence = sentenceOf(said, checks, nowMs);
-  const rest = sentence.replace(PREFACE, '');
+  const preface = PREFACES.find((one) => sentence.startsWith(one)) ?? '';
+  const rest = sentence.slice(preface.length);
   const [name] = said.names;
   const beginsWithName = name !== undefined && rest.startsWith(nameOf(name));
   return beginsWithName || rest === sentence ? rest : rest.slice(0, 1).toUpperCase() + rest.slice(1);

@@ -30,7 +30,7 @@ test('a full one names the destination whose backups can go, and what to keep; w
   expect(await checkSpace('space', '/', 'nas')).toMatchObject({
     status: 'error',
     message: expect.stringMatching(/^Not enough space: 12.0 MiB free of .* at least 200.0 MiB/),
-    hint: 'Free up space there, or let older backups go: holdfast forget -r nas --keep-within 1y --prune',
+    hint: 'Free up space there, or remove older backups: holdfast forget -r nas --keep-within 1y --prune',
   });
   expect(await checkSpace('space', '/')).toMatchObject({
     hint: 'Free up space there, or use a larger disk.',

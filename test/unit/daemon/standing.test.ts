@@ -299,7 +299,7 @@ test('a backup that was asked for before one that failed, and ended well after i
   expect(await hasFailed()).toBe(false);
 });
 
-const UNREAD = 'Files of one source are not in its last backup: they could not be read.';
+const UNREAD = 'Files of one source are not in its last backup, because they could not be read.';
 
 test('a source whose last backup lacks files that could not be read is told of until one has all', async () => {
   const sources = [source('/photos'), source('/home')];

@@ -63,7 +63,7 @@ describe('a source is refused', () => {
     writeFileSync(at('file'), 'x');
     expect(refusal(2, 'file')).toMatchObject({
       code: 'SOURCE_SUSPICIOUSLY_EMPTY',
-      message: expect.stringContaining('is now a file instead of a directory, and had 2 files'),
+      message: expect.stringContaining('is now a file instead of a directory. It had 2 files'),
       details: { is_there: true },
     });
     expect(refusal(1, 'file')).toBeUndefined();

@@ -156,12 +156,12 @@ describe('what somebody answers about a file that cannot be read', () => {
 });
 
 test('below a headline, a sentence does not say again whether the person is protected', async () => {
-  await useLanguage('en');
+  await speak('en');
   expect(withoutPreface('Protected, but changes in {} are not noticed')).toBe(
     'Changes in {} are not noticed',
   );
   expect(withoutPreface('Not protected: {} has never been backed up')).toBe('{} has never been backed up');
   expect(withoutPreface('{} is empty')).toBe('{} is empty');
-  await useLanguage('de');
+  await speak('de');
   expect(withoutPreface('Geschützt, aber die letzte Prüfung')).toBe('Die letzte Prüfung');
 });
