@@ -635,7 +635,7 @@ describe('a prune', () => {
   test('forgets nothing of a source from before an alarm about it, and of others what the rules say', async () => {
     await backUpThrice();
     const before = Date.now() + 60_000;
-    // The source is named through a link, and is not there any more.
+    // The source is named through a link, and has disappeared.
     const link = join(site.directory, 'link');
     symlinkSync(site.source, link);
     renameSync(site.source, join(site.directory, 'away'));

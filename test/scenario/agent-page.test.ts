@@ -25,7 +25,7 @@ async function running(child: ChildProcess, end: () => unknown): Promise<Running
     stream?.on('data', (bytes: Buffer) => {
       text += bytes.toString();
     });
-  for (let waitedMs = 0; !/Open its page with: [^\n]+\n/.test(text); waitedMs += 50) {
+  for (let waitedMs = 0; !/Open your backups in a browser with: [^\n]+\n/.test(text); waitedMs += 50) {
     if (child.exitCode !== null || waitedMs > PATIENCE_MS) {
       end();
       throw new Error(`it did not start:\n${text}`);
@@ -87,7 +87,7 @@ describe.runIf(hasScript)('the first start', () => {
     }
     await using second = await startOnTerminal(place);
     expect(second.said()).not.toMatch(ADDRESS);
-    expect(second.said()).toContain('Open its page with: ');
+    expect(second.said()).toContain('Open your backups in a browser with: ');
   });
 });
 
@@ -139,7 +139,7 @@ describe('holdfast ui', () => {
       await using agent = await start(place, { env, under });
       expect(agent.said()).toContain('Holdfast is running');
       const program = `HOLDFAST_STATE_DIR=${place.state} node ${executable}`;
-      expect(agent.said()).toContain(`No source is configured yet. Begin with: ${program} sources add DIR`);
+      expect(agent.said()).toContain(`Nothing is backed up yet. Start with: ${program} sources add DIR`);
       const [, address = ''] = /running at (\S+)/.exec(agent.said()) ?? [];
       expect(await (await fetch(address)).text()).toContain(`<meta name="program" content="${program}" />`);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });

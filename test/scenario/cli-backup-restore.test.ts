@@ -127,7 +127,7 @@ test.concurrent('excluded files stay out, and explain says why', async () => {
   const why = await place.expectRun(['explain', '--source', place.source, ...rules, ...asked]);
   expect(why.stdout.split('\n')).toEqual([
     `${asked[0]} is left out: it matches the pattern '*.o' from --exclude.`,
-    `${asked[1]} is backed up: the pattern '!keep.o' from --exclude takes it back in.`,
+    `${asked[1]} is backed up: the pattern '!keep.o' from --exclude includes it again.`,
     `${asked[2]} is left out: it matches the pattern '*.log' from ${place.source}/.gitignore:1.`,
     '',
   ]);
@@ -161,13 +161,13 @@ test.concurrent('a source inside another one is saved whatever is left out aroun
   ]);
 });
 
-test.concurrent('a source that is left out as a whole is saved as nothing, and that is said', async () => {
+test.concurrent('a source that was backed up is saved as nothing, and that is said', async () => {
   await using place = await openInitialised();
   await place.write({ a: 'x' });
   for (const dry of [[], ['-n']]) {
     const saved = await place.expectRun(['backup', ...dry, '--exclude', place.source, place.source]);
     expect(saved.stderr).toContain(
-      `Warning: The source ${place.source} is left out as a whole: it matches the pattern '${place.source}' from --exclude. Nothing of it is in this backup.`,
+      `Warning: Nothing in the source ${place.source} was backed up: it matches the pattern '${place.source}' from --exclude. Nothing of it is in this backup.`,
     );
   }
 });
@@ -283,7 +283,7 @@ test.concurrent('a restore that deletes what is extra spares the repository and 
   }
 });
 
-test.concurrent('the contents of one directory go back to where they were in place', async () => {
+test.concurrent('restore the contents of one directory go back to where they were in place', async () => {
   await using place = await openInitialised();
   await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });
   await place.expectRun(['backup', place.source]);
@@ -361,7 +361,7 @@ test.concurrent('a tag that says which backup has made a snapshot is nobody’s 
     ['tag', '--set', 'job:bkp_1', 'latest'],
   ]) {
     const { stderr } = await place.expectRun(words, 2);
-    expect(stderr).toContain('The tag "job:bkp_1" is not for people to give');
+    expect(stderr).toContain('The tag "job:bkp_1" is reserved');
   }
   expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([
     expect.objectContaining({ tags: [] }),

@@ -18,7 +18,7 @@ describe.concurrent('holdfast config', () => {
     expect(await config(place, ['get', 'retention.keepDaily'])).toBe('7\n');
     expect(await config(place, ['get', 'plan'])).toBe('free_trial\n');
     expect(JSON.parse(await config(place, ['get']))).toMatchObject({ version: 1, listen: { port: 7_390 } });
-    expect(await config(place, ['validate'])).toBe(`There is no ${fileOf(place)}: all defaults hold.\n`);
+    expect(await config(place, ['validate'])).toBe(`${fileOf(place)} does not exist: all defaults apply.\n`);
     const [shown] = jsonLines({ stdout: await config(place, ['get', 'listen', '--json']) });
     expect(shown).toEqual({
       type: 'setting',

@@ -85,14 +85,14 @@ describe.concurrent('holdfast destinations', () => {
     );
     const before = await readFile(file, 'utf8');
     const refused: readonly (readonly [readonly string[], string])[] = [
-      [['add', 'a', '/c'], 'There is a destination a already'],
+      [['add', 'a', '/c'], 'There is already a destination called a'],
       [['add', '1', '/c'], 'cannot be the name of a destination'],
       [['add', 'c', 'ftp://host/dir'], 'destinations.c.url'],
       [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'named twice'],
       [['remove', 'a'], 'is the default destination'],
       [['remove', 'b'], '/x is backed up to it'],
       [['remove', 'default'], 'There is no destination default'],
-      [['test', 'nothing'], 'Configured are: a, b'],
+      [['test', 'nothing'], 'Destinations are: a, b'],
     ];
     for (const [words, text] of refused)
       expect((await run(place, ['destinations', ...words], 2)).stderr).toContain(text);
@@ -126,7 +126,7 @@ describe.concurrent('holdfast destinations', () => {
     const repository = join(place.state, 'repository');
     const before = (await readdir(repository, { recursive: true })).sort();
     const { stdout } = await run(place, ['destinations', 'test', 'default']);
-    expect(stdout).toMatch(/ok +one of several +Of 4 who create the same object at once, one succeeds/);
+    expect(stdout).toMatch(/ok +one of several +If 4 writers create the same object at once, one succeeds/);
     expect(stdout).toMatch(/ok +repository +.* opens \([0-9a-f]{8}\)/);
     expect(stdout).toContain('default can be used.');
     expect((await readdir(repository, { recursive: true })).sort()).toEqual(before);
@@ -155,8 +155,8 @@ describe.concurrent('holdfast destinations', () => {
     await mkdir(closed, { mode: 0o500 });
     const tried = await place.run(['destinations', 'test', closed], { ...fresh, under: under ?? [] });
     expect(tried.code).toBe(1);
-    expect(tried.stdout).toMatch(/ERROR +store .*permission is denied .*-> Check who owns the directory/);
-    expect(tried.stdout).toContain('CANNOT be used as it is.');
+    expect(tried.stdout).toMatch(/ERROR +store .*permission denied .*-> Check who owns the directory/);
+    expect(tried.stdout).toContain('CANNOT be used.');
     await rm(closed, { recursive: true });
   });
 
@@ -181,7 +181,7 @@ describe.concurrent('holdfast destinations', () => {
     await run(place, ['sources', 'add', place.source]);
     const add = ['sources', 'add', place.source];
     const more = await run(place, [...add, '-d', 'nas', '-d', 'bucket']);
-    expect(more.stdout).toBe(`${place.source} is backed up to bucket, too, from now on.\n`);
+    expect(more.stdout).toBe(`${place.source} is now backed up to bucket as well.\n`);
     const [told] = jsonLines(await run(place, [...add, '-d', 'usb', '-d', 'usb', '--json']));
     const destinations = ['nas', 'bucket', 'usb'];
     expect(told).toEqual({ type: 'source_changed', path: place.source, destinations });
@@ -267,7 +267,7 @@ describe.concurrent('holdfast destinations', () => {
     await run(place, ['pause']);
     const paused = await run(place, ['status']);
     expect(paused.stdout).toMatch(
-      /^Paused until somebody resumes it: the last good backup is .* old, and none is made now\./,
+      /^Paused until you resume it: the last good backup is .* old, and no new ones are made\./,
     );
     expect(paused.stdout).toContain('Go on with: holdfast resume');
     const [json] = jsonLines(await run(place, ['status', '--json']));
@@ -281,7 +281,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(broken.stdout).toMatch(
       /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And one more thing\.\n/,
     );
-    expect(broken.stdout).toMatch(/^! Paused until somebody resumes it: /m);
+    expect(broken.stdout).toMatch(/^! Paused until you resume it: /m);
     expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);
     await run(place, ['resume']);
     expect((await run(place, ['status'])).stdout).toMatch(/^Protected, but: the configuration file cannot/);

@@ -58,7 +58,7 @@ test('a known destination that is away is to be connected, and gets no second re
   );
   const tested = await place.run(['destinations', 'test', 'usb'], fresh);
   expect(tested.stdout).toContain('is another repository');
-  expect(tested.stdout).toContain('usb CANNOT be used as it is.');
+  expect(tested.stdout).toContain('usb CANNOT be used.');
 });
 
 test('a word that is no destination and no directory is told as such', async () => {

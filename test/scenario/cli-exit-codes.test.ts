@@ -14,7 +14,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     const { code, stderr, stdout } = await place.run(['snapshots']);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
     expect(stderr).toBe(
-      `Error: There is no repository at ${place.repository}\nCheck the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR\n`,
+      `Error: There is no repository at ${place.repository}\nCheck the path, and that the drive is mounted. To create a repository there: holdfast init -r DIR\n`,
     );
   });
 
@@ -22,7 +22,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     await using place = await openPlace();
     const { code, stderr } = await place.run(['ls', 'latest'], { env: { HOLDFAST_REPOSITORY: undefined } });
     expect(code).toBe(10);
-    expect(stderr).toContain('There is no repository yet, and none was named');
+    expect(stderr).toContain('There is no repository yet');
     expect(stderr).toContain('holdfast start --source DIR');
   });
 
@@ -159,7 +159,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     const given = ['--new-password-file', join(place.source, 'new-passphrase')];
     const refused: readonly (readonly [readonly string[], string])[] = [
       // It would give up what is lost of all machines.
-      [['forget', '--lost', '--host', 'web1'], '--lost stands alone'],
+      [['forget', '--lost', '--host', 'web1'], '--lost cannot be combined with anything else'],
       // The passphrase would open nothing.
       [['keys', 'add', '--recovery-code', ...given], 'Two kinds of keys'],
       [['keys', 'add', '--this-machine', ...given], 'Two kinds of keys'],
@@ -226,12 +226,12 @@ describe.concurrent('one clear message and the right exit code', () => {
     [['help', 'bakup'], "Unknown command 'bakup'\nDid you mean backup?"],
     [['cat', 'latest'], "Missing required argument 'path'"],
     [['backup'], 'Nothing to back up was named'],
-    [['backup', '--stdin-command', 'true'], 'The content has no name'],
+    [['backup', '--stdin-command', 'true'], 'The backup of standard input needs a file name'],
     [['backup', '--exlude', 'x', '.'], "Unknown option '--exlude'\nDid you mean --exclude?"],
     [['backup', '--compression', 'gzip', '.'], 'Compression "gzip" is not known'],
     [['backup', '--exclude-larger-than', 'big', '.'], "'big' is not a size"],
-    [['restore', 'latest'], 'Where to restore to is missing'],
-    [['forget'], 'Nothing says what to keep'],
+    [['restore', 'latest'], 'It is not clear where to restore to'],
+    [['forget'], 'It is not clear what to remove'],
     [['check', '--read-data-subset', '0%'], '0% is not a part of the data'],
     [['find', 'x', '--newer', 'soon'], '"soon" is not a time'],
   ])('of a wrong command line (%j): 2', async (words, message) => {

@@ -26,7 +26,7 @@ describe('a source', () => {
     expect(last(byPatterns)).toMatchObject({ sources_left_out: [place.source] });
     await place.write({ '.nobackup': '' });
     const byMarker = await backUp('--exclude-if-present', '.nobackup');
-    expect(byMarker.stderr).toContain(`${place.source} is left out as a whole`);
+    expect(byMarker.stderr).toContain(`${place.source} was backed up`);
     expect(last(byMarker)).toMatchObject({ files_total: 1, sources_left_out: [place.source] });
     await place.write({ 'CACHEDIR.TAG': 'Signature: 8a477f597d28d172789f06886806bc55' });
     const dry = await place.expectRun(['backup', '-n', '--exclude-caches', place.source]);

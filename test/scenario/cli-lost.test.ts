@@ -72,7 +72,7 @@ test.concurrent('nothing is given up of a whole repository, nor together with ru
   await using _ = place;
   await place.expectRun(['forget', 'latest']);
   expect((await place.expectRun(['forget', '--lost'])).stdout).toBe(
-    'Nothing is lost: every snapshot and every list of removals is there.\n',
+    'Nothing is missing: every snapshot and every list of removals is present.\n',
   );
   expect(await readdir(join(place.repository, 'trash'))).toHaveLength(1);
   for (const words of [['--keep-last', '1'], ['latest'], ['--prune']])

@@ -55,7 +55,7 @@ describe.concurrent('a destination’s name', () => {
     configureNas(place);
     mkdirSync(join(place.directory, 'nas'));
     const { stderr } = await place.expectRun(['init', '-r', 'nas'], EXIT.usage);
-    expect(stderr).toContain('"nas" is a destination of the configuration, and a directory here');
+    expect(stderr).toContain('"nas" is both a configured destination and a directory here');
     expect(stderr).toContain('./nas');
     await place.expectRun(['init', '-r', './nas']);
     await place.expectRun(['snapshots', '-r', './nas']);

@@ -324,7 +324,7 @@ describe.concurrent('the program', () => {
       'Error: There is no command snapshos\nDid you mean snapshots? See what it does with: holdfast help snapshots\n',
     );
     const alone = await place.expectRun(['start', place.source], 2);
-    expect(alone.stderr).toContain(`Back it up with: holdfast start --source ${place.source}\n`);
+    expect(alone.stderr).toContain(`To back it up: holdfast start --source ${place.source}\n`);
     expect((await place.expectRun(['help', 'service', 'uninstall'])).stdout).toContain('--purge');
   });
 

@@ -32,5 +32,5 @@ test('a file is left out by a pattern that names it alone, or accepted, in every
   expect((await written()).sources[0]?.exclude?.patterns).toContain('.cache/');
 
   const nowhere = await place.expectRun(['sources', 'accept', join(place.directory, 'else')], 2);
-  expect(nowhere.stderr).toContain('is in no source');
+  expect(nowhere.stderr).toContain('is not in any source');
 });

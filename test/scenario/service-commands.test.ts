@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('holdfast service', () => {
   test('takes one person or the machine, not both', async () => {
     await using place = await openPlace();
     const words = ['service', 'status', '--system', '--for', 'anna'];
-    expect((await place.expectRun(words, 2)).stderr).toContain('Give one of them');
+    expect((await place.expectRun(words, 2)).stderr).toContain('Use only one of them');
   });
 
   test('does not let the service write to what is no directory', async () => {
@@ -181,7 +181,7 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     const purge = ['service', 'uninstall', ...WHOM, '--purge', '--yes'];
     const elsewhere = { ...options, env: { ...options.env, HOLDFAST_STATE_DIR: other } };
     const { stderr } = await place.expectRun(purge, 1, elsewhere);
-    expect(stderr).toContain(`keeps its state in ${place.state}, and HOLDFAST_STATE_DIR names ${other}`);
+    expect(stderr).toContain(`keeps its state in ${place.state}, but HOLDFAST_STATE_DIR is ${other}`);
     expect(stderr).toContain(`HOLDFAST_STATE_DIR=${place.state}`);
     for (const kept of [units, other, place.state]) await stat(kept);
 
@@ -316,7 +316,7 @@ describe('holdfast doctor', () => {
       await writeFile(join(place.state, 'config.json'), '{}\n', { mode: 0o600 });
       const mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
       const closed = { ...embedded, under: ['unshare', '--mount', 'sh', '-c', mount, place.state] };
-      const advice = 'Make it writable, or name another one in HOLDFAST_STATE_DIR';
+      const advice = 'Make it writable, or set HOLDFAST_STATE_DIR to another directory';
       const { stderr } = await place.expectRun(['start', '--port', '0'], 1, closed);
       expect(stderr).toContain(`The state directory ${place.state} cannot be used`);
       expect(stderr).toContain(advice);

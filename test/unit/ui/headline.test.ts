@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Statement } from '../../../src/api/schemas/page/overview.ts';
 import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
 import { type Language, LANGUAGES, useLanguage } from '../../../src/ui/language/language.ts';
-import { sentenceOf } from '../../../src/ui/pages/overview/headline.tsx';
+import { sentenceOf, withoutPreface } from '../../../src/ui/pages/overview/headline.tsx';
 import { settingsAnswering } from '../../../src/ui/pages/overview/unread-files.tsx';
 import { titleOf } from '../../../src/ui/tab.ts';
 import { overviewOnPage } from '../../support/overview-on-page.ts';
@@ -169,4 +169,15 @@ describe('what somebody answers about a file that cannot be read', () => {
     const accepted = settingsAnswering(settings, '/a/b', 'accept');
     expect(settingsAnswering(accepted, '/a/b', 'accept').sources[0]?.acceptUnreadable).toEqual(['/a/b']);
   });
+});
+
+test('below a headline, a sentence does not say again whether the person is protected', async () => {
+  await speak('en');
+  expect(withoutPreface('Protected, but changes in {} are not noticed')).toBe(
+    'Changes in {} are not noticed',
+  );
+  expect(withoutPreface('Not protected: {} has never been backed up')).toBe('{} has never been backed up');
+  expect(withoutPreface('{} is empty')).toBe('{} is empty');
+  await speak('de');
+  expect(withoutPreface('Geschützt, aber die letzte Prüfung')).toBe('Die letzte Prüfung');
 });

@@ -33,6 +33,14 @@ export const overview = {
   quoted: (name: string) => `“${name}”`,
   more: (count: number) => (count === 1 ? 'and 1 more thing' : `and ${count} more things`),
   moreFiles: (shown: string) => `${shown} more`,
+  /** What headlines begin with. Below the headline, sentences are shown without it. */
+  prefaces: [
+    'Protected, but ',
+    'Protected, except ',
+    'Protected from mistakes, not from a broken disk: ',
+    'Not protected yet: ',
+    'Not protected: ',
+  ],
   /** Each `{}` is something that the user named. */
   headline: {
     protected: ({ ago }) => `Protected: last good backup ${ago}`,

@@ -10,6 +10,14 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `« ${name} »`,
   more: (count) => (count === 1 ? 'et encore un point à voir' : `et encore ${count} points à voir`),
   moreFiles: (shown) => `${shown} de plus`,
+  prefaces: [
+    'Protégé, mais attention : ',
+    'Protégé, mais ',
+    'Protégé, sauf ',
+    'Protégé contre les erreurs, pas contre une panne de disque : ',
+    'Pas encore protégé : ',
+    'Non protégé : ',
+  ],
   headline: {
     protected: ({ ago }) => `Protégé : dernière sauvegarde réussie ${ago}`,
     no_source: () => 'Non protégé : vous n’avez encore rien choisi à sauvegarder',

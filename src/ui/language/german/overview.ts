@@ -10,6 +10,13 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `„${name}“`,
   more: (count) => (count === 1 ? 'und noch etwas' : `und ${count} weitere Dinge`),
   moreFiles: (shown) => `${shown} weitere`,
+  prefaces: [
+    'Geschützt, aber ',
+    'Geschützt, außer ',
+    'Geschützt vor Versehen, nicht vor einer kaputten Platte: ',
+    'Noch nicht geschützt: ',
+    'Nicht geschützt: ',
+  ],
   headline: {
     protected: ({ ago }) => `Geschützt: letzte gute Sicherung ${ago}`,
     no_source: () => 'Nicht geschützt: noch ist nichts zum Sichern ausgewählt',

@@ -10,6 +10,13 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `«${name}»`,
   more: (count) => (count === 1 ? 'y una cosa más' : `y ${count} cosas más`),
   moreFiles: (shown) => `${shown} más`,
+  prefaces: [
+    'Protegido, pero ',
+    'Protegido, excepto ',
+    'Protegido contra descuidos, no contra un fallo del disco: ',
+    'Todavía sin protección: ',
+    'Sin protección: ',
+  ],
   headline: {
     protected: ({ ago }) => `Protegido: última copia correcta ${ago}`,
     no_source: () => 'Sin protección: todavía no se ha elegido nada para copiar',
