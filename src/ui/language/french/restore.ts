@@ -63,7 +63,7 @@ export const restore: Texts['restore'] = {
   deletedFound: (count, shown) =>
     count === 1 ? 'Un fichier ou dossier supprimé' : `${shown} fichiers et dossiers supprimés`,
   deletedNothing:
-    'Aucun fichier supprimé : les derniers instantanés contiennent tout ce que contenaient les précédents.',
+    'Aucun fichier supprimé : les derniers instantanés contiennent tout ce que contenaient les précédents.',
   results: 'Fichiers trouvés',
   found: (count, shown) => (count === 1 ? 'Un résultat' : `${shown} ${count < 2 ? 'résultat' : 'résultats'}`),
   foundMore: (shown) => `Les ${shown} premiers résultats ; faites défiler pour voir la suite`,
