@@ -117,6 +117,29 @@ export function waitedText({ code, params }: OthersWait): string {
   return `${whom}: no answer for ${inWords(silent)}${left === null ? '' : `; given up in ${inWords(left)}`}`;
 }
 
+interface LongList {
+  readonly since: number;
+  readonly names: () => number;
+}
+
+const lists = new Set<LongList>();
+
+/** Records that a list of the store is being read: names keep coming, so nothing is waited for. The returned function ends it. */
+export function readsList(names: () => number): () => void {
+  const list = { since: systemClock.monotonic(), names };
+  lists.add(list);
+  return () => void lists.delete(list);
+}
+
+/** The list that has been read for longest, in words; undefined when none has taken long enough. */
+export function longListText(now = systemClock.monotonic()): string | undefined {
+  const [first] = [...lists].sort((a, b) => a.since - b.since);
+  if (first === undefined || now - first.since < WORTH_TELLING_MS) return undefined;
+  const names = first.names();
+  const seconds = inWords(Math.round((now - first.since) / 1000));
+  return `reading the list of the store for ${seconds}${names === 0 ? '' : `: ${names} names so far`}`;
+}
+
 function inWords(seconds: number): string {
   return seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
 }

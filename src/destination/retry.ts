@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import { DestinationError } from '../base/errors.ts';
-import { waitsToAskAgain } from '../base/waits.ts';
+import { readsList, waitsToAskAgain } from '../base/waits.ts';
 import type { Destination, ListedObject, ObjectStat } from './destination.ts';
 import { mayHaveBeenDone } from './kept-connections.ts';
 import { leftoversOf } from './leftovers.ts';
@@ -229,17 +229,22 @@ export function withRetry(
     // A list has no order and cannot be resumed: it starts again and leaves out what was already given.
     const given = new Set<string>();
     const tries = new Tries(patience);
-    for (;;) {
-      try {
-        for await (const page of destination.list(prefix, signal)) {
-          const fresh = page.filter(({ key }) => !given.has(key));
-          for (const { key } of fresh) given.add(key);
-          if (fresh.length > 0) yield fresh;
+    const isRead = readsList(() => given.size);
+    try {
+      for (;;) {
+        try {
+          for await (const page of destination.list(prefix, signal)) {
+            const fresh = page.filter(({ key }) => !given.has(key));
+            for (const { key } of fresh) given.add(key);
+            if (fresh.length > 0) yield fresh;
+          }
+          return;
+        } catch (error) {
+          await tries.waitAfter(error, signal);
         }
-        return;
-      } catch (error) {
-        await tries.waitAfter(error, signal);
       }
+    } finally {
+      isRead();
     }
   }
 

@@ -1,5 +1,5 @@
 /** Progress in the form that suits the options and the terminal. */
-import { tellWaits, toldWait } from '../../base/waits.ts';
+import { longListText, tellWaits, toldWait } from '../../base/waits.ts';
 import type { Context } from './context.ts';
 import type { OutputOptions } from './options.ts';
 import { createProgress, type Progress, type ProgressMode } from '../terminal/progress.ts';
@@ -18,6 +18,7 @@ export function openProgress(verb: string, options: OutputOptions, context: Cont
     verb,
     color: wantsColor(stderr, env),
     waiting: () => (teller.isTurn() ? toldWait() : undefined),
+    slow: () => (teller.isTurn() ? longListText() : undefined),
   });
   return {
     ...progress,

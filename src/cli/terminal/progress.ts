@@ -61,6 +61,8 @@ export interface ProgressOptions {
   readonly every?: (ms: number, tick: () => void) => () => void;
   /** What the command waits for while others, such as the store, hold it up. */
   readonly waiting?: () => OthersWait | undefined;
+  /** What takes long although nobody holds it up, in words. Shown on a terminal alone. */
+  readonly slow?: () => string | undefined;
 }
 
 const TIMING = Object.freeze({
@@ -111,6 +113,7 @@ function terminalProgress({
   color = false,
   every = unrefTimer,
   waiting = () => undefined,
+  slow = () => undefined,
 }: ProgressOptions): Progress {
   const { bold, dim, yellow } = createStyles(color);
   const estimate = createEstimate();
@@ -123,7 +126,7 @@ function terminalProgress({
     const time = now();
     if (finished || time - drawnAt < TIMING.redrawMs) return;
     const wait = waiting();
-    const waits = wait && waitedText(wait);
+    const waits = wait === undefined ? slow() : waitedText(wait);
     if (counters === undefined && waits === undefined) return;
     const shown = counters ?? NOT_BEGUN;
     estimate.observe(time, shown);

@@ -1,5 +1,5 @@
 /** Reports what a command without a progress display waits for, so that users know that it goes on. */
-import { tellWaits, toldWait, waitedText } from '../../base/waits.ts';
+import { longListText, tellWaits, toldWait, waitedText } from '../../base/waits.ts';
 import {
   isTerminal,
   printable,
@@ -37,8 +37,7 @@ export function startTellingWaits(
     drawn = '';
   };
   const look = (): void => {
-    const wait = teller.isTurn() ? toldWait() : undefined;
-    const text = wait && waitedText(wait);
+    const text = teller.isTurn() ? heldUpText() : undefined;
     if (text === undefined) {
       clear();
       return;
@@ -62,6 +61,11 @@ export function startTellingWaits(
       teller.end();
     },
   };
+}
+
+function heldUpText(): string | undefined {
+  const wait = toldWait();
+  return wait === undefined ? longListText() : waitedText(wait);
 }
 
 /** Writes waits into the log of an agent, while no other part of this process reports them. */

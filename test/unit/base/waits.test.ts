@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
-import { tellWaits, toldWait, waitedText, waitsForAnswer, waitsToAskAgain } from '../../../src/base/waits.ts';
+import {
+  longListText,
+  readsList,
+  tellWaits,
+  toldWait,
+  waitedText,
+  waitsForAnswer,
+  waitsToAskAgain,
+} from '../../../src/base/waits.ts';
 
 let now: number;
 let ends: (() => void)[];
@@ -65,6 +73,19 @@ describe('a wait is told', () => {
     ends.push(waitsToAskAgain('store', 'SlowDown', 6_000), waitsToAskAgain('store', 'Busy', 300_000));
     expect(text()).toBe('waiting for the store (Busy), again in 5 min');
   });
+});
+
+test('a list that takes long is told with how much of it has come, until it is over', () => {
+  let names = 0;
+  const end = readsList(() => names);
+  now += 3_900;
+  expect(longListText()).toBeUndefined();
+  now += 8_100;
+  expect(longListText()).toBe('reading the list of the store for 12 s');
+  names = 70_000;
+  expect(longListText()).toBe('reading the list of the store for 12 s: 70000 names so far');
+  end();
+  expect(longListText()).toBeUndefined();
 });
 
 test('the last to begin tells of waits, until it ends', () => {
