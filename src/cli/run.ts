@@ -27,13 +27,14 @@ export async function run(words: readonly string[]): Promise<void> {
   nameProcess('holdfast');
   const output = standardOutput();
   const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
+  const over = new AbortController();
   const context: Context = {
     stdin: process.stdin,
     out: new Output(output, interrupts.signal, () => interrupts.outputIsDispensable()),
     stderr: process.stderr,
     env: process.env,
     clock: systemClock,
-    signal: interrupts.signal,
+    signal: AbortSignal.any([interrupts.signal, over.signal]),
     exitCode: EXIT.ok,
     outcome: '',
   };
@@ -56,8 +57,23 @@ export async function run(words: readonly string[]): Promise<void> {
     await report(error, words, context, interrupts);
   } finally {
     waits.end();
+    // Ends reads ahead that nobody waits for any more: each could go on for minutes where a store does not answer.
+    over.abort();
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
+  endSoon();
+}
+
+/** Milliseconds for what is under way to end by itself. */
+const END_MS = 1_000;
+
+/** Whoever called the command waits for the end of the process, and not for a request that holds it open. */
+function endSoon(): void {
+  const timer = setInterval(() => {
+    const unwritten = [process.stdout, process.stderr].some(({ writableLength }) => writableLength > 0);
+    if (!unwritten) process.exit();
+  }, END_MS);
+  timer.unref();
 }
 
 /**
