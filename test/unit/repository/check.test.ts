@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
-import { untilAborted } from '../../../src/destination/stall.ts';
 import { encodeIndexObject, encodeIndexedPack } from '../../../src/format/index-object.ts';
 import { OBJECT_TYPES } from '../../../src/format/header.ts';
 import {
@@ -57,28 +55,6 @@ async function packKeys(): Promise<[string, number][]> {
     size,
   ]);
 }
-
-it('a check ends with its first failure, whatever else it still reads', async () => {
-  let away: string | undefined;
-  let hanging = 0;
-  destination = createMemoryDestination();
-  const store: Destination = {
-    ...destination,
-    get: async (key, range, asking) => {
-      if (away === undefined || !key.startsWith('packs/')) return await destination.get(key, range, asking);
-      if (key === away)
-        throw new DestinationError('unreachable', 'Nobody answers', { op: 'get', hint: '', retry: 'later' });
-      hanging += 1;
-      return await untilAborted(Promise.withResolvers<never>().promise, asking);
-    },
-  };
-  repository = await memoryRepository(signal, store);
-  await tinyBackup(repository, tree, {}, signal);
-  const [[, object] = ['', undefined]] = await readIndexObjects(repository, [], signal);
-  away = packKey(object?.packs.find(({ directory }) => directory.kind === 'data')?.name ?? '');
-  await expect(run({ readData: false })).rejects.toThrow('Nobody answers');
-  expect(hanging).toBeGreaterThan(0);
-});
 
 describe('a check beside a prune', () => {
   /** The pack that goes when a check has listed it and reads the first one. */
