@@ -1,5 +1,6 @@
 /** The executable: reads the command line and runs one command. */
-import { run } from './cli/run.ts';
+import { endSoon, run } from './cli/run.ts';
 import { typedWords } from './cli/command/command-words.ts';
 
 await run(typedWords(process.argv.slice(2), process.channel !== undefined));
+endSoon();

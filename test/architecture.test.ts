@@ -394,7 +394,7 @@ const OUTSIDE: readonly {
     pattern: /\bprocess\.(?:exit|abort|reallyExit)\b/,
     files: {
       'cli/command/interrupt.ts': 'the second interrupt: the person does not want to wait',
-      'cli/run.ts': 'a command is over and its output written, but something it reads ahead goes on',
+      'cli/run.ts': 'the command is over and its output written, but something it reads ahead goes on',
       'engine/engine-main.ts': 'after a defect, and when a job does not end though the agent is gone',
     },
   },

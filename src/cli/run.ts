@@ -61,14 +61,13 @@ export async function run(words: readonly string[]): Promise<void> {
     over.abort();
   }
   process.exitCode = interrupts.outputClosed ? EXIT_OUTPUT_CLOSED : context.exitCode;
-  endSoon();
 }
 
 /** Milliseconds for what is under way to end by itself. */
 const END_MS = 1_000;
 
-/** Whoever called the command waits for the end of the process, and not for a request that holds it open. */
-function endSoon(): void {
+/** For after `run`: whoever called it waits for the end of the process, and not for a request that holds it open. */
+export function endSoon(): void {
   const timer = setInterval(() => {
     const unwritten = [process.stdout, process.stderr].some(({ writableLength }) => writableLength > 0);
     if (!unwritten) process.exit();

@@ -4,9 +4,9 @@ import { moduleUrl, runScript } from '../support/run-script.ts';
 
 it('ends once its output is written, whatever still holds the process open', async () => {
   const script = `
-    import { run } from '${moduleUrl('src/cli/run.ts')}';
+    process.argv.splice(2, Infinity, 'help', 'backup');
     setInterval(() => undefined, 1_000);
-    await run(['help', 'backup']);
+    await import('${moduleUrl('src/main.ts')}');
   `;
   expect(await runScript(script)).toContain('holdfast backup');
 });
