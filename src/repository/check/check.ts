@@ -95,19 +95,15 @@ export async function check(
   const others = [...checked.listed.keys()].filter((name) => !chosen.has(name));
   observer.phase(names.length === 0 ? 'structure' : 'reading');
   const packOptions = { salts: saltsOf(snapshots.live), workers: options.workers };
-  const failed = new AbortController();
-  const together = AbortSignal.any([signal, failed.signal]);
   const work = [
-    readPacks(repository, names, checked, packOptions, findings, observer, together),
-    checkDirectories(repository, others, checked, findings, together),
-    traverseTrees(repository, checked.index, snapshots.live, together, {
+    readPacks(repository, names, checked, packOptions, findings, observer, signal),
+    checkDirectories(repository, others, checked, findings, signal),
+    traverseTrees(repository, checked.index, snapshots.live, signal, {
       ids: checked.ids,
       compareTotals: true,
     }),
   ] as const;
-  // The first failure ends the other two: each would find out by itself that a store does not answer, for minutes. All
-  // three are waited for, so that nothing keeps running after this function has returned.
-  for (const one of work) one.catch((error: unknown) => failed.abort(error));
+  // Waits for all three before one failure is thrown, so that nothing keeps running after this function has returned.
   await Promise.allSettled(work);
   const [chosenResults, directories, firstTraversal] = await Promise.all(work);
   const unsound = unsoundPacks(snapshots.tombstones);
