@@ -81,7 +81,7 @@ describe.runIf(hasScript)('the first start', () => {
     await using place = await openPlace();
     {
       await using first = await startOnTerminal(place);
-      expect(first.said()).toContain('by this link, which works once, within 60 seconds: ');
+      expect(first.said()).toContain('with this link, which works once, within 60 seconds: ');
       expect(await opens(first.said())).toBe(true);
       expect(await opens(first.said())).toBe(false);
     }
@@ -143,7 +143,7 @@ describe('holdfast ui', () => {
       const [, address = ''] = /running at (\S+)/.exec(agent.said()) ?? [];
       expect(await (await fetch(address)).text()).toContain(`<meta name="program" content="${program}" />`);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });
-      expect(stdout).toContain('The page opens in your browser.');
+      expect(stdout).toContain('The page is opening in your browser.');
       expect(stdout).not.toContain('#code=');
       for (let waitedMs = 0; !existsSync(record) && waitedMs < PATIENCE_MS; waitedMs += 50) await delay(50);
       const opened = readFileSync(record, 'utf8');

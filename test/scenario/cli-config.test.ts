@@ -78,7 +78,7 @@ describe.concurrent('holdfast config', () => {
   test('makes the file, changes it with its comments, and takes settings out', async () => {
     await using place = await openPlace();
     expect(await config(place, ['set', 'sources[-]', '{"path": "~/Documents"}'])).toBe(
-      `sources[-] is set in ${fileOf(place)}.\n`,
+      `sources[-] was set in ${fileOf(place)}.\n`,
     );
     expect((await stat(fileOf(place))).mode & 0o777).toBe(0o600);
     await writeFile(fileOf(place), '{\n  // two weeks\n  "retention": { "keepDaily": 14 } // days\n}\n');

@@ -291,7 +291,7 @@ describe.concurrent('holdfast destinations', () => {
 test('without an agent, status says so in one sentence, and what to do', async () => {
   await using place = await openPlace();
   const { stdout, stderr } = await run(place, ['status'], 1);
-  expect(stdout).toMatch(/^Not protected: no agent is running.*\nStart it with: holdfast start/);
+  expect(stdout).toMatch(/^Not protected: the agent is not running.*\nStart it with: holdfast start/);
   expect(stderr).toBe('');
   const [json] = jsonLines(await run(place, ['status', '--json'], 1));
   expect(json).toMatchObject({ type: 'status', protected: false, agent_running: false });

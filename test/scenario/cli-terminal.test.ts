@@ -61,7 +61,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     for (const [question, answer] of [
       ['New passphrase: ', `${PASSPHRASE}x\u007f\r`],
       ['Repeat to confirm: ', 'something else\r'],
-      ['The two are different.', ''],
+      ['The passphrases do not match.', ''],
       ['New passphrase: ', `\u0015${PASSPHRASE}\r`],
       ['Repeat to confirm: ', `${PASSPHRASE}\r`],
     ] as const) {
