@@ -395,7 +395,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
-      message: expect.stringContaining('name another folder as the destination'),
+      message: expect.stringContaining('use another folder as the destination'),
       details: { reason: 'missing' },
     });
     expect(existsSync(site.store)).toBe(false);
@@ -409,7 +409,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
-      message: expect.stringContaining('name another folder as the destination'),
+      message: expect.stringContaining('use another folder as the destination'),
       details: { reason: 'empty' },
     });
     expect(readdirSync(site.store)).toEqual([]);

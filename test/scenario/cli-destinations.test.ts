@@ -67,7 +67,7 @@ describe.concurrent('holdfast destinations', () => {
     const file = await settingsWith(place, '{\n  // mine\n  "plan": "pro", // paid\n}\n');
     const usb = join(place.directory, 'usb');
     const added = await run(place, ['destinations', 'add', 'usb', 'usb', '--passphrase-file', 'secret']);
-    expect(added.stdout).toContain(`usb is at ${usb} from now on`);
+    expect(added.stdout).toContain(`Added usb, at ${usb}`);
     expect(await readFile(file, 'utf8')).toBe(
       `{\n  // mine\n  "plan": "pro", // paid\n  "destinations": {\n    "usb": {\n      "url": "${usb}",\n      "passphrase": {\n        "file": "${place.directory}/secret"\n      }\n    }\n  },\n}\n`,
     );
@@ -88,10 +88,10 @@ describe.concurrent('holdfast destinations', () => {
       [['add', 'a', '/c'], 'There is already a destination called a'],
       [['add', '1', '/c'], 'cannot be the name of a destination'],
       [['add', 'c', 'ftp://host/dir'], 'destinations.c.url'],
-      [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'named twice'],
+      [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'Only one option can set'],
       [['remove', 'a'], 'is the default destination'],
       [['remove', 'b'], '/x is backed up to it'],
-      [['remove', 'default'], 'There is no destination default'],
+      [['remove', 'default'], 'There is no destination called default'],
       [['test', 'nothing'], 'Destinations are: a, b'],
     ];
     for (const [words, text] of refused)
@@ -111,7 +111,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(row).toMatchObject({ state: 'ready', default: true, agent_running: false, last_check: null });
     expect(row?.repository_id).toMatch(/^[0-9a-f]{32}$/);
     const shown = await run(place, ['destinations', 'list']);
-    expect(shown.stdout).toContain('No agent is running');
+    expect(shown.stdout).toContain('The agent is not running');
 
     const repository = join(place.state, 'repository');
     await rename(repository, `${repository}-away`);
@@ -142,10 +142,10 @@ describe.concurrent('holdfast destinations', () => {
     const credential = `{"destinations": {"mine": {"url": "${repository}", "passphrase": {"credential": "x"}}}, "defaultDestination": "mine"}`;
     await writeFile(file, credential, { mode: 0o600 });
     const unseen = await run(place, ['destinations', 'test', 'mine']);
-    expect(unseen.stdout).toMatch(/warning +repository .* given to the agent alone/);
+    expect(unseen.stdout).toMatch(/warning +repository .* was not opened: only the agent has its passphrase/);
 
     const gone = await run(place, ['destinations', 'test', join(place.directory, 'gone')], 1);
-    expect(gone.stdout).toMatch(/ERROR +open .*make the directory/);
+    expect(gone.stdout).toMatch(/ERROR +open .*create the directory/);
   });
 
   const under = obeyingModes();
@@ -191,7 +191,7 @@ describe.concurrent('holdfast destinations', () => {
 
     // The first one is where it goes by default.
     for (const words of [[], ['-d', 'nas'], ['-d', 'default']])
-      expect((await run(place, [...add, ...words], 2)).stderr).toMatch(/ is backed up (?:to nas )?already\n/);
+      expect((await run(place, [...add, ...words], 2)).stderr).toMatch(/ is already backed up(?: to nas)?\n/);
     const other = await run(place, [...add, '-d', 'default', '--schedule', 'daily'], 2);
     expect(other.stderr).toContain("holdfast config set 'sources[0].schedule' daily");
     expect((await run(place, [...add, '-d', 'nowhere'], 2)).stderr).toContain('"nowhere"');
@@ -260,7 +260,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(moved.map(({ state }) => state)).toEqual(['ready', 'ready']);
     await settled(
       async () => await place.run(['status'], fresh),
-      ({ stdout }) => stdout.startsWith('Protected: '),
+      ({ stdout }) => /^Protected(?: from mistakes)?[:,]/.test(stdout),
     );
     await run(place, ['snapshots', '-r', usb, '--password-file', join(place.state, 'passphrase')]);
 
@@ -269,7 +269,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(paused.stdout).toMatch(
       /^Paused until you resume it: the last good backup is .* old, and no new ones are made\./,
     );
-    expect(paused.stdout).toContain('Go on with: holdfast resume');
+    expect(paused.stdout).toContain('To resume: holdfast resume');
     const [json] = jsonLines(await run(place, ['status', '--json']));
     expect(json).toMatchObject({ type: 'status', protected: true, agent_running: true, status: 'paused' });
 

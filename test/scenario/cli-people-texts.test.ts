@@ -18,7 +18,9 @@ test('a passphrase in bytes that are no text makes nothing and opens nothing', a
   const fromVariable = { env: { HOLDFAST_PASSWORD: 'passwort-\uFFFD\uFFFD' } };
   expect((await place.expectRun(['init'], 2, fromVariable)).stderr).toContain('is not valid UTF-8');
   await writeFile(file, 'passwort-\uFFFD\uFFFD\n');
-  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain('stands for unreadable ones');
+  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain(
+    'stands for unreadable ones',
+  );
   await writeFile(file, 'passwort \n');
   expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain('ends with a space');
 

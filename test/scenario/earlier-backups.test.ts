@@ -60,9 +60,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const add = ['destinations', 'add', 'nas', AWAY, '--default'];
   const refused = await run(place, add, 1);
   expect(refused.stderr).toContain(`nas was not added: Nothing seems to be mounted at ${POINT}`);
-  expect(refused.stderr).toContain(
-    `choose one outside of ${POINT}. To do it anyway, for example when the disk`,
-  );
+  expect(refused.stderr).toContain(`choose one outside ${POINT}. To do it anyway, for example when the disk`);
   expect(refused.stderr).toContain(`holdfast destinations add nas ${AWAY} --default --untested`);
   expect(existsSync(POINT)).toBe(false);
   expect(await settingsOf(place)).toEqual(before);
@@ -70,7 +68,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
 
   // Who insists is told where the backups stay.
   const added = await run(place, [...add, '--untested']);
-  expect(added.stdout).toContain('It was not tested, and backups to it wait until it is there.');
+  expect(added.stdout).toContain('It was not tested. Backups to it wait until it is available');
   expect(added.stdout).toMatch(/Earlier backups stay in embedded \(.*state\/repository\): 1 snapshot, from /);
   expect(added.stdout).toContain('1 source is now backed up to nas, starting with a full backup.');
   expect(await settingsOf(place)).toMatchObject({
@@ -88,10 +86,10 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   expect(shown.stdout).toMatch(/nas +NOT AVAILABLE: nothing is mounted, not tested yet/);
   expect(shown.stdout).toMatch(/embedded +earlier backups/);
   const listed = await run(place, ['destinations', 'list']);
-  expect(listed.stdout).toMatch(/nas \(default, not tested\) +NOT THERE/);
+  expect(listed.stdout).toMatch(/nas \(default, not tested\) +NOT AVAILABLE/);
   expect(listed.stdout).toMatch(/embedded \(earlier backups\) +ready/);
   // The backup waits: nothing is stored on the disk of the system.
-  expect((await run(place, ['jobs'])).stdout).toMatch(/waiting: The destination is not there.* nas\n/);
+  expect((await run(place, ['jobs'])).stdout).toMatch(/waiting: The destination is not available.* nas\n/);
   expect(existsSync(POINT)).toBe(false);
 
   // Nothing is read from another place unasked, and the way to it is named.
@@ -125,7 +123,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const kept = await run(place, ['destinations', 'remove', 'nas'], 2);
   expect(kept.stderr).toContain('holdfast destinations remove nas --default-to embedded');
   const own = await run(place, ['destinations', 'remove', 'embedded'], 2);
-  expect(own.stderr).toContain('In it: 1 snapshot, from ');
+  expect(own.stderr).toContain('It holds 1 snapshot, from ');
   expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT');
   await run(place, ['destinations', 'remove', 'nas', '--default-to', 'embedded']);
   await eventually(async () =>
@@ -170,15 +168,15 @@ describe.concurrent('a destination', () => {
     const snapshots = await run(place, ['snapshots']);
     expect(snapshots.stdout).toContain('1 snapshot\n');
     expect(snapshots.stderr).toMatch(
-      /^Only disk was looked at\. There is also embedded \(.*\): add -r embedded/,
+      /^This covers only disk\. There is also embedded \(.*\): add -r embedded/,
     );
-    expect((await run(place, ['find', 'notes.txt'])).stderr).toContain('add -r embedded to look there');
+    expect((await run(place, ['find', 'notes.txt'])).stderr).toContain('add -r embedded to see it');
     const json = await run(place, ['snapshots', '--json']);
     expect(jsonLines(json)).toHaveLength(1);
     expect(json.stderr).toBe('');
 
     const again = await run(place, ['destinations', 'set-default', 'embedded']);
-    expect(again.stdout).toMatch(/^The repository on this computer \(.*\) is the default destination/);
+    expect(again.stdout).toMatch(/^The repository on this computer \(.*\) is now the default destination/);
     expect(again.stdout).toMatch(/Earlier backups stay in disk \(.*\): 1 snapshot, from /);
     expect((await run(place, ['cat', 'latest', join(place.source, 'notes.txt')])).stdout).toBe('one');
   });

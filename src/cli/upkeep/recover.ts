@@ -22,7 +22,7 @@ export function define(command: Command, context: Context): void {
   });
   command.addHelpText(
     'after',
-    '\nRebuilds the indexes from the packs, restores damaged keys and settings of the repository from their second\ncopies, and removes records that nobody can read or that were planted with a write-only key or add-only access.\nIt is safe to run on an intact repository.',
+    '\nRebuilds the indexes from the packs, restores damaged keys and settings of the repository from their second\ncopies, and removes records that nobody can read, or that somebody planted with a write-only key or add-only\naccess. It is safe to run on an intact repository.',
   );
   addExamples(command, [
     [`${holdfast`recover`} && ${holdfast`check`}`, 'repair damaged indexes or keys found by "check"'],
