@@ -15,13 +15,16 @@ export function archiveRoute(app: ApiApp, { agent }: Pick<ResourceParts, 'agent'
     '/archive',
     { schema: { querystring: ArchiveQuery }, config: { scope: 'page', duration: 'streams', produces: TAR } },
     async ({ query: { snapshot, ...named } }, reply) => {
-      const { name, read } = await agent.archive(snapshot, readRequiredPath(named));
+      const archive = await agent.archive(snapshot, readRequiredPath(named));
+      const { name } = archive;
       reply
         .header('content-type', TAR)
         .header('content-disposition', attachment(`${name === '' ? 'snapshot' : name}.tar`))
         .header('cache-control', 'private, no-store');
       // Its length is unknown. If it cannot be read to its end, the connection breaks, and browsers report that.
-      return await reply.send(Readable.from(read(untilClosedOr(closing, reply)), { objectMode: false }));
+      return await reply.send(
+        Readable.from(archive.read(untilClosedOr(closing, reply)), { objectMode: false }),
+      );
     },
   );
 }
