@@ -16,6 +16,7 @@ export async function build() {
     run('service/build/program.js').then(async () => await run('service/build/validators.js')),
     run('node_modules/vite/bin/vite.js', 'build', '--config', 'service/page/vite.config.ts'),
     run('service/build/api-documents.js'),
+    run('service/build/client-types.js'),
   ]);
   markBuilt(ROOT, begun);
 }

@@ -1,6 +1,7 @@
 /**
- * Makes the npm package: `node service/npm/build.ts [--output DIR] [--version V]`. It has the program, its page and the
- * templates of services; its packages are fetched when it is installed, in the versions of the lock file.
+ * Makes the npm package: `node service/npm/build.ts [--output DIR] [--version V]`. It has the program, its page, the
+ * templates of services, and the client for programs of others; its packages are fetched when it is installed, in the
+ * versions of the lock file.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -27,6 +28,7 @@ const AFTER_INSTALL = 'service/build/after-install.js';
 
 using stage = new Stage();
 stageCompiled(stage, '', ['linux', 'darwin', 'win32']);
+stage.copyTree(path.join(ROOT, 'dist', 'client'), 'dist/client');
 stage.copyProgram(path.join(ROOT, 'service', 'bin', 'holdfast.js'), 'service/bin/holdfast.js');
 stage.copy(path.join(ROOT, AFTER_INSTALL), AFTER_INSTALL);
 for (const [name, content] of documents()) if (isForUsers(name)) stage.put(name, content);
@@ -47,7 +49,8 @@ function isForUsers(name: string): boolean {
 }
 
 function manifest(): object {
-  const { name, license, type, engines, bin, dependencies, optionalDependencies } = readManifest(ROOT);
+  const { name, license, type, engines, bin, exports, dependencies, optionalDependencies } =
+    readManifest(ROOT);
   return {
     name,
     version,
@@ -57,6 +60,7 @@ function manifest(): object {
     license,
     type,
     bin,
+    exports,
     man: pages.map(([page]) => `man/${page}`),
     scripts: { postinstall: `node ${AFTER_INSTALL}` },
     engines,

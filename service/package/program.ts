@@ -24,13 +24,13 @@ export function stageProgram(stage: Stage, home: string, platform: PlatformName,
   stage.put(path.join(home, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
-/** What is the same on every platform, and needs packages and a runtime beside it. */
+/** What is the same on every platform, and needs packages and a runtime beside it. The client is for programs of others. */
 export function stageCompiled(stage: Stage, home: string, systems: readonly Platform['os'][]): void {
   if (!existsSync(path.join(ROOT, 'dist', 'main.js'))) throw new Error('Not built yet. Run: npm run build');
   stage.copyTree(
     path.join(ROOT, 'dist'),
     path.join(home, 'dist'),
-    (name) => /\.(?:c?js|json|css|html|svg)$/.test(name) && !/^(?:package|\.code)\//.test(name),
+    (name) => /\.(?:c?js|json|css|html|svg)$/.test(name) && !/^(?:package|\.code|client)\//.test(name),
   );
   for (const name of systems.map((os) => TEMPLATES[os]))
     stage.copyTree(path.join(ROOT, 'service', name), path.join(home, 'service', name));

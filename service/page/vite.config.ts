@@ -28,7 +28,7 @@ export default defineConfig({
           groups: [
             {
               name: 'core',
-              test: /src.ui.(?!pages|style|reference|language.german)|src.ui.pages.(?:first-run|overview)|node_modules/,
+              test: /src.ui.(?!pages|style|reference|language.(?!english)\w+[\\/])|src.ui.pages.(?:first-run|overview)|node_modules/,
             },
             { name: 'pages', test: /src.ui.pages.(?!overview|first-run)/ },
           ],

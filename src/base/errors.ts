@@ -155,7 +155,7 @@ export function planted(object: string, what: string): RepositoryError {
 /** An object of a newer program that this one cannot read. It is never reported as damage. */
 export function newerFormat(object: string): RepositoryError {
   return new RepositoryError('NEWER_FORMAT', `${object} was written by a newer version of Holdfast`, {
-    hint: 'Install a newer Holdfast.',
+    hint: 'Install a newer version of Holdfast.',
     details: { object },
   });
 }

@@ -36,8 +36,8 @@ export function requireOwnTags(
 ): void {
   const found = tags.find(isJobTag);
   if (found === undefined) return;
-  throw new RequestError('INVALID_REQUEST', `The tag "${found}" is not for people to give`, {
-    hint: 'Tags that begin with "job:" say which backup has made a snapshot. Choose another word.',
+  throw new RequestError('INVALID_REQUEST', `The tag "${found}" is reserved`, {
+    hint: 'Tags that begin with "job:" record which backup made a snapshot. Choose another tag.',
     details,
   });
 }

@@ -109,7 +109,7 @@ function cannotLock(path: string, cause: unknown): StateError {
     'WRITE_ERROR',
     `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
     {
-      hint: 'Check that the directory is writable and that the disk has space, or name another state directory in HOLDFAST_STATE_DIR.',
+      hint: 'Check that the directory is writable and that the disk has space, or set HOLDFAST_STATE_DIR to another directory.',
       cause,
     },
   );

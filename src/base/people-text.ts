@@ -53,8 +53,8 @@ function markOf(start: Uint8Array) {
 /** The fault, worded to continue a sentence that begins with what was read. */
 export function faultWords(fault: TextFault): string {
   return fault === 'not-utf8'
-    ? 'is not text in UTF-8'
-    : 'holds zero characters, as text in UTF-16 without a byte order mark does';
+    ? 'is not valid UTF-8'
+    : 'contains NUL characters, like UTF-16 text without a byte order mark';
 }
 
 /**

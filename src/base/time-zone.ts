@@ -21,7 +21,7 @@ export function nameTimeZone(environment: NodeJS.ProcessEnv): string | undefined
   const zone = known ?? systemZone();
   if (zone !== written) environment['TZ'] = zone;
   if (known !== undefined || written === '' || written === ':') return undefined;
-  return `TZ says "${written}", which is not the name of a time zone that is known here: times count as ${zone}. Write a name such as Europe/Berlin.`;
+  return `TZ says "${written}", which is not a known time zone: using ${zone} instead. Use a name such as Europe/Berlin.`;
 }
 
 /** The zone of `:Europe/Berlin`, POSIX's form of a system zone. */

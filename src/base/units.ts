@@ -25,7 +25,7 @@ export function parseSize(text: string): number {
   const number = match?.[1];
   if (number === undefined || unit === undefined) {
     throw new RequestError('INVALID_SIZE', `'${text}' is not a size`, {
-      hint: 'Write a number and a unit: 500M, 1.5GiB (both count 1024), 10MB (counts 1000), 4096.',
+      hint: 'Use a number and a unit: 500M or 1.5GiB (powers of 1024), 10MB (powers of 1000), or 4096.',
     });
   }
   const bytes = Math.round(Number(number) * unit);
@@ -89,7 +89,7 @@ export function parseDuration(text: string): number {
   const milliseconds = Math.round(total);
   if (!Number.isSafeInteger(milliseconds)) {
     throw new RequestError('INVALID_DURATION', `The duration '${text}' is too long`, {
-      hint: 'Give fewer days.',
+      hint: 'Use fewer days.',
     });
   }
   return milliseconds;
@@ -97,7 +97,7 @@ export function parseDuration(text: string): number {
 
 function notADuration(text: string): RequestError {
   return new RequestError('INVALID_DURATION', `'${text}' is not a duration`, {
-    hint: 'Write numbers with units, the longest first: 90s, 5m, 72h, 3d, 2w, 1h30m; m is minutes.',
+    hint: 'Use numbers with units, the longest first: 90s, 5m, 72h, 3d, 2w, 1h30m; m means minutes.',
   });
 }
 

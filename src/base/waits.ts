@@ -28,8 +28,8 @@ const WHOM = {
   store: 'the store',
   file_system: 'the file system',
   rclone: 'rclone',
-  other_session: 'another program that may be at work here',
-  other_change: 'another program that changes the repository',
+  other_session: 'another program that may be running here',
+  other_change: 'another program that is changing the repository',
 } as const;
 
 /** A wait that is worth reporting. */
@@ -110,7 +110,7 @@ export function waitedText({ code, params }: OthersWait): string {
   if (code === 'asked_again') {
     const { because, again_in_seconds: again } = params;
     if (params.whom === 'other_session')
-      return `waiting up to ${inWords(again)} to see whether another program is still at work here`;
+      return `waiting up to ${inWords(again)} to see whether another program is still running here`;
     return `${whom}${because === null ? '' : ` (${because})`}, again in ${inWords(again)}`;
   }
   const { silent_seconds: silent, given_up_in_seconds: left } = params;

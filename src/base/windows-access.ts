@@ -46,8 +46,8 @@ export function loadKoffi(): Koffi {
     const load: (name: string) => Koffi = createRequire(import.meta.url);
     return load('koffi');
   } catch (cause) {
-    throw new StateError('UNSUPPORTED', 'Who may use a file cannot be asked or set on this machine', {
-      hint: 'The package koffi cannot be loaded: install Holdfast again.',
+    throw new StateError('UNSUPPORTED', 'File permissions cannot be read or set on this machine', {
+      hint: 'The package koffi cannot be loaded: reinstall Holdfast.',
       cause,
     });
   }
@@ -137,8 +137,8 @@ function throughKoffi(koffi: Koffi): WindowsAccess {
         }
         const code = getLastError();
         if (code === ERROR_FILE_EXISTS || code === ERROR_ALREADY_EXISTS) return false;
-        throw new StateError('WRITE_ERROR', `${path} cannot be made (error ${code} of Windows)`, {
-          hint: 'Check that its directory is there and can be written.',
+        throw new StateError('WRITE_ERROR', `${path} cannot be created (Windows error ${code})`, {
+          hint: 'Check that its directory exists and is writable.',
         });
       });
     },
@@ -147,8 +147,8 @@ function throughKoffi(koffi: Koffi): WindowsAccess {
         if (setFileSecurity(toNamespacedPath(path), OWN_LIST, descriptor) !== 0) return;
         throw new StateError(
           'WRITE_ERROR',
-          `Who may use ${path} cannot be changed (error ${getLastError()} of Windows)`,
-          { hint: 'Check that it belongs to you, and lies on a disk that has permissions (NTFS).' },
+          `The permissions of ${path} cannot be changed (Windows error ${getLastError()})`,
+          { hint: 'Check that it belongs to you, and is on a disk that supports permissions (NTFS).' },
         );
       });
     },
@@ -165,8 +165,8 @@ function securityAttributes(descriptor: number): Buffer {
 
 function notAsked(file: string | number, code: number): StateError {
   const name = typeof file === 'string' ? file : 'an open file';
-  return new StateError('READ_ERROR', `Who may use ${name} cannot be asked (error ${code} of Windows)`, {
-    hint: 'Check the disk, and that the user that Holdfast runs as may read it.',
+  return new StateError('READ_ERROR', `The permissions of ${name} cannot be read (Windows error ${code})`, {
+    hint: 'Check the disk, and that the user Holdfast runs as can read it.',
   });
 }
 

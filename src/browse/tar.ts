@@ -55,6 +55,20 @@ export async function writeTar(
   return archive.summary;
 }
 
+/**
+ * The same archive as bytes. An error ends them before the end of the archive.
+ * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA
+ */
+export function readTar(
+  repository: Repository,
+  index: ChunkIndex,
+  snapshot: Snapshot,
+  options: TarOptions,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
+  return inLargeBuffers(new TarArchive(repository, index, snapshot, options).blocks(signal));
+}
+
 /** How far the walk runs ahead of the archive: few segments, so that they are still in memory when they are needed. */
 const ENTRIES_AHEAD = 1_024;
 const SEGMENTS_AHEAD = 4;

@@ -33,17 +33,17 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'init',
-        purpose: 'Create a repository, where backups are kept',
+        purpose: 'Create a repository to keep backups in',
         load: async () => await import('./upkeep/init.ts'),
       },
       {
         name: 'backup',
-        purpose: 'Save files and directories as a new snapshot',
+        purpose: 'Back up files and directories as a new snapshot',
         load: async () => await import('./backup/backup.ts'),
       },
       {
         name: 'explain',
-        purpose: 'Say why a path would be left out of a backup, or not',
+        purpose: 'Explain whether a path is backed up, and which rule decides',
         load: async () => await import('./backup/explain.ts'),
       },
     ],
@@ -53,17 +53,17 @@ export const TOPICS: readonly Topic[] = [
     commands: [
       {
         name: 'status',
-        purpose: 'Say whether you are protected, and what the agent does',
+        purpose: 'Show whether you are protected, and what the agent is doing',
         load: async () => await import('./agent/status.ts'),
       },
       {
         name: 'ui',
-        purpose: 'Open the page of the agent in the browser',
+        purpose: 'Open your backups in the browser',
         load: async () => await import('./agent/ui.ts'),
       },
       {
         name: 'jobs',
-        purpose: 'List what ran, runs and waits',
+        purpose: 'List past, running and waiting jobs',
         load: async () => await import('./agent/jobs.ts'),
       },
       {
@@ -73,7 +73,7 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'pause',
-        purpose: 'Start no jobs for a while',
+        purpose: 'Pause all jobs for a while',
         load: async () => await import('./agent/pause.ts'),
       },
       {
@@ -83,12 +83,12 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'alarms',
-        purpose: 'Show alarms about sources that look damaged, and acknowledge them',
+        purpose: 'Show alarms about sources that look damaged, or acknowledge them',
         load: async () => await import('./agent/alarms.ts'),
       },
       {
         name: 'logs',
-        purpose: 'Show what the agent has written to its log',
+        purpose: 'Show the log of the agent',
         load: async () => await import('./agent/logs.ts'),
       },
       {
@@ -98,7 +98,7 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'destinations',
-        purpose: 'List, test, add and remove the places that backups go to',
+        purpose: 'List, test, add and remove places to keep backups',
         load: async () => await import('./settings/destinations.ts'),
       },
       {
@@ -109,7 +109,7 @@ export const TOPICS: readonly Topic[] = [
     ],
   },
   {
-    title: 'Restore and look around',
+    title: 'Restore and browse',
     commands: [
       {
         name: 'restore',
@@ -128,12 +128,12 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'find',
-        purpose: 'Search all snapshots for names',
+        purpose: 'Find files by name in all snapshots',
         load: async () => await import('./snapshots/find.ts'),
       },
       {
         name: 'versions',
-        purpose: 'Show how one path changed over the snapshots',
+        purpose: 'Show the versions of a file or directory',
         load: async () => await import('./snapshots/versions.ts'),
       },
       {
@@ -143,33 +143,33 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'webdav',
-        purpose: 'Show the snapshots as a folder that file managers can open',
+        purpose: 'Open the snapshots as a folder in a file manager',
         load: async () => await import('./agent/webdav.ts'),
       },
       {
         name: 'cat',
         aliases: ['dump'],
-        purpose: 'Write one file of a snapshot to standard output',
+        purpose: 'Print a file from a snapshot to standard output',
         load: async () => await import('./snapshots/cat.ts'),
       },
       {
         name: 'tar',
-        purpose: 'Write a part of a snapshot to standard output as a tar archive',
+        purpose: 'Write files from a snapshot to standard output as a tar archive',
         load: async () => await import('./snapshots/tar.ts'),
       },
     ],
   },
   {
-    title: 'Keep in order',
+    title: 'Maintain',
     commands: [
       {
         name: 'forget',
-        purpose: 'Remove old snapshots by rules or by id',
+        purpose: 'Remove old snapshots, by rules or by id',
         load: async () => await import('./upkeep/forget.ts'),
       },
       {
         name: 'prune',
-        purpose: 'Free the space that forgotten snapshots took',
+        purpose: 'Free the space of removed snapshots',
         load: async () => await import('./upkeep/prune.ts'),
       },
       {
@@ -185,11 +185,11 @@ export const TOPICS: readonly Topic[] = [
     ],
   },
   {
-    title: 'Make sure',
+    title: 'Verify and recover',
     commands: [
       {
         name: 'check',
-        purpose: 'Verify that everything stored is whole',
+        purpose: 'Check that the repository is intact',
         load: async () => await import('./upkeep/check.ts'),
       },
       {
@@ -199,7 +199,7 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'keys',
-        purpose: 'Manage passphrases, recovery codes and the generations of keys',
+        purpose: 'Manage passphrases, recovery codes and encryption keys',
         load: async () => await import('./keys/keys.ts'),
       },
     ],
@@ -214,27 +214,27 @@ export const TOPICS: readonly Topic[] = [
       },
       {
         name: 'service',
-        purpose: 'Start the agent with the machine, and take that back',
+        purpose: 'Run the agent as a service that starts with the machine',
         load: async () => await import('./install/installation.ts'),
       },
       {
         name: 'enroll',
-        purpose: 'Let a partner look after the backups of this machine',
+        purpose: 'Let a partner look after this machine’s backups',
         load: async () => await import('./agent/enroll.ts'),
       },
       {
         name: 'partner',
-        purpose: 'Run the Partner service, for those who look after the backups of others',
+        purpose: 'Run the Partner service, for providers who look after other people’s backups',
         load: async () => await import('./partner.ts'),
       },
       {
         name: 'doctor',
-        purpose: 'Find out what keeps the agent from working, and what to do',
+        purpose: 'Find out what is wrong, and what to do about it',
         load: async () => await import('./doctor/doctor.ts'),
       },
       {
         name: 'completion',
-        purpose: 'Print what a shell needs to complete commands',
+        purpose: 'Print the completion script for a shell',
         load: async () => await import('./completion.ts'),
       },
     ],

@@ -30,7 +30,7 @@ const WRITERS: Readonly<Record<string, (commands: readonly Completed[]) => strin
 export function define(command: Command, context: Context): void {
   command.argument('<shell>', 'bash, zsh, fish or powershell').action(async (shell: string) => {
     const write = Object.hasOwn(WRITERS, shell) ? WRITERS[shell] : undefined;
-    if (write === undefined) throw usage('This shell is not known', 'Name bash, zsh, fish or powershell.');
+    if (write === undefined) throw usage('Unknown shell', 'Use bash, zsh, fish or powershell.');
     await context.out.write(write(await completedCommands(context)));
   });
   addExamples(command, [

@@ -45,14 +45,14 @@ const STATUS_CHANGES = [
   [
     'suspend',
     'suspended',
-    'Suspend the account of a partner',
-    'Until it is resumed, its API keys and its devices are refused. Devices go on backing up, and report later what they did.',
+    'Suspend a partner account',
+    'Until it is resumed, its API keys and devices are refused. Devices keep backing up and report later.',
   ],
   [
     'resume',
     'active',
-    'Resume a suspended account of a partner',
-    'Its API keys and its devices are accepted again, and devices report what they did meanwhile.',
+    'Resume a suspended partner account',
+    'Its API keys and devices are accepted again, and devices report what they did in the meantime.',
   ],
 ] as const;
 
@@ -60,27 +60,27 @@ export function define(command: Command, context: Context): void {
   command.usage('[COMMAND] [options]').helpCommand(false).enablePositionalOptions();
   const config = [
     '--config <file>',
-    'Use this configuration (partner.json in the directory of the service)',
+    'Use this configuration (default: partner.json in the directory of the service)',
   ] as const;
   const start = (made: Command): Command =>
     addOutputOptions(
       made
         .option('--host <address>', 'Listen on this address (127.0.0.1)')
-        .option('--port <n>', 'Listen on this port (7391); 0 for any that is free')
+        .option('--port <n>', 'Listen on this port (7391); 0 for any free port')
         .option(...config),
-      { json: 'What it says as JSON, one object on each line' },
+      { json: 'Output as JSON, one object on each line' },
     );
   start(command).action(async (options: StartOptions) => await run(options, context));
 
   const init = command
     .command('init')
-    .summary('Make the account of a partner')
-    .description('Make the account of a partner, who can then sign in to the settings page.')
+    .summary('Create a partner account')
+    .description('Create a partner account, which can then sign in to the settings page.')
     .helpOption('-h, --help', 'Show this help')
-    .requiredOption('--name <name>', 'Who it is', oneLine)
-    .requiredOption('--email <address>', 'To sign in with')
-    .option('--company <name>', 'Whom it works for', oneLine)
-    .option('--password-file <file>', 'A file with the password (else it is asked for)')
+    .requiredOption('--name <name>', 'Name of the partner', oneLine)
+    .requiredOption('--email <address>', 'E-mail address to sign in with')
+    .option('--company <name>', 'Name of the company', oneLine)
+    .option('--password-file <file>', 'A file with the password (otherwise you are asked for it)')
     .option('--password-command <command>', 'A command that prints the password')
     .option(...config);
   addOutputOptions(init, { json: 'The account as a JSON object' }).action(
@@ -89,8 +89,8 @@ export function define(command: Command, context: Context): void {
 
   const copy = command
     .command('copy <file>')
-    .summary('Copy the SQLite store to a file, to be backed up')
-    .description('Copy the SQLite store to a file while the service runs: that file can be backed up.')
+    .summary('Copy the SQLite store to a file for backup')
+    .description('Copy the SQLite store to a file, which can be backed up, while the service is running.')
     .helpOption('-h, --help', 'Show this help')
     .option(...config);
   addOutputOptions(copy, { json: 'The result as a JSON object' }).action(
@@ -108,7 +108,7 @@ export function define(command: Command, context: Context): void {
     );
   }
   addExamples(command, [
-    [holdfast`partner init --name "Ana Sousa" --email ana@example.org`, 'make the first account'],
+    [holdfast`partner init --name "Ana Sousa" --email ana@example.org`, 'create the first account'],
     [holdfast`partner`, 'run the service in the foreground'],
   ]);
 }
@@ -158,7 +158,7 @@ async function run(options: StartOptions, context: Context): Promise<void> {
     log,
   });
   for (const { target } of settings.webhooks.testTargets)
-    log.warn({ target }, 'webhooks may go to this receiver of tests, wherever it is');
+    log.warn({ target }, 'webhooks may go to this test receiver at any address');
   out.goOnWithout();
   const named = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY'].find(
     (name) => (context.env[name] ?? '') !== '',
@@ -166,7 +166,7 @@ async function run(options: StartOptions, context: Context): Promise<void> {
   if (named !== undefined)
     log.warn(
       { variable: named },
-      'webhooks go straight to their receivers, not through the proxy that this names',
+      'webhooks go directly to their receivers, not through the proxy set by this variable',
     );
   await greet(service.address, options, context, (await service.stores.partners.list()).length > 0);
   await out.flush();
@@ -183,25 +183,25 @@ async function greet(
     await out.json({ type: 'ready', address, pid: process.pid });
     return;
   }
-  await out.line(`The Partner service runs at ${address}`);
+  await out.line(`The Partner service is running at ${address}`);
   await out.line(`  Settings page  ${address}/settings`);
   await out.line(`  Documentation  ${address}/docs`);
   if (!hasPartners)
     await out.line(
-      `There is no account yet. Make one with: ${holdfast`partner init --name NAME --email ADDRESS`}`,
+      `There is no account yet. Create one with: ${holdfast`partner init --name NAME --email ADDRESS`}`,
     );
 }
 
 function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw usage(`"${text}" is not a port`, 'Use a number from 1 to 65535, or 0 for any that is free.');
+  throw usage(`"${text}" is not a port`, 'Use a number from 1 to 65535, or 0 for any free port.');
 }
 
 async function makeAccount(options: InitOptions, context: Context): Promise<void> {
   const { clock, out } = context;
   if (!/^[^\s@]+@[^\s@]+$/.test(options.email))
-    throw usage(`"${options.email}" is not a mail address`, 'Write it as name@host.');
+    throw usage(`"${options.email}" is not an e-mail address`, 'Write it as name@host.');
   const place = await openPlace(options.config, context);
   const passwordHash = await hashPassword(await passwordOf(options, context));
   await using stores = await openPartnerStore(place.storeAddress, clock, {
@@ -217,7 +217,7 @@ async function makeAccount(options: InitOptions, context: Context): Promise<void
     return;
   }
   await out.line(
-    `Account ${partner.id} of ${printable(partner.name)} was made. Sign in as ${printable(partner.email)} at /settings.`,
+    `Created account ${partner.id} for ${printable(partner.name)}. Sign in as ${printable(partner.email)} at /settings.`,
   );
 }
 
@@ -236,7 +236,7 @@ async function setStatus(
   });
   const partner = await stores.partners.findLogin(email);
   if (partner === undefined)
-    throw usage(`No account has the address ${printable(email)}`, 'Look for a typing mistake.');
+    throw usage(`No account has the address ${printable(email)}`, 'Check the spelling.');
   const isChanged = await stores.partners.setStatus(partner.id, status, OPERATOR);
   if (options.json === true) {
     await out.json({ type: 'partner', id: partner.id, name: partner.name, email: partner.email, status });
@@ -255,7 +255,7 @@ async function makeCopy(file: string, options: PlaceOptions, context: Context): 
     await out.json({ type: 'copy', file: resolve(file), key_file: place.settings.keyFile });
   else
     await out.line(
-      `Copied to ${printable(resolve(file))}. It is of no use without the key of the service: ${printable(place.settings.keyFile)}`,
+      `Copied to ${printable(resolve(file))}. Keep the key of the service as well, without which the copy is useless: ${printable(place.settings.keyFile)}`,
     );
 }
 
@@ -263,5 +263,5 @@ async function passwordOf(options: InitOptions, context: Context): Promise<strin
   const given = givenByOptions(options);
   if (given !== undefined) return await readGiven(given, context);
   if (canPrompt(context)) return await promptNewPassword(context);
-  throw usage('There is no terminal to ask for a password', 'Give --password-file or --password-command.');
+  throw usage('There is no terminal to ask for a password', 'Use --password-file or --password-command.');
 }

@@ -115,8 +115,8 @@ function startedWrong({ code }: CommanderError, [word = '']: readonly string[]):
   if (code !== 'commander.excessArguments' || word.startsWith('-')) return undefined;
   const isPlace = /[/\\~.]/.test(word);
   if (isPlace)
-    return new RequestError('USAGE', `"start" takes directories behind --source, and ${word} stands alone`, {
-      hint: `Back it up with: ${holdfast`start --source ${word}`}`,
+    return new RequestError('USAGE', `"start" needs --source before a directory: ${word}`, {
+      hint: `To back it up: ${holdfast`start --source ${word}`}`,
     });
   const names = TOPICS.flatMap(({ commands }) => commands.map(({ name }) => name));
   const near = nearestName(word, names);
@@ -133,7 +133,7 @@ function usageError(error: CommanderError, entry: CommandEntry | undefined): Req
   const message = `${what.charAt(0).toUpperCase()}${what.slice(1)}`.replace(/\.$/, '');
   const meant = suggestion.replace(/^\((.*)\)$/, '$1');
   const help = entry === undefined ? holdfast`help` : holdfast`help ${entry.name}`;
-  const hint = [meant, `See what is possible with: ${help}`].filter((text) => text !== '').join(' ');
+  const hint = [meant, `For help: ${help}`].filter((text) => text !== '').join(' ');
   return new RequestError('USAGE', message, { hint });
 }
 
@@ -147,17 +147,17 @@ function overview(context: Context): string {
   const first = holdfast`start --source ~/Documents`;
   const help = holdfast`help backup`;
   const column = Math.max(first.length, help.length);
-  return `Holdfast keeps encrypted, verified backups of your files and brings them back.
+  return `Holdfast makes encrypted, verified backups of your files and restores them.
 
 ${bold('Usage:')} ${programName()} COMMAND [options]
 
 ${topics.join('\n\n')}
 
-${bold('Begin with')}
-  ${first.padEnd(column)}    makes a repository of its own and saves the directory
-  ${help.padEnd(column)}    explains one command
+${bold('Getting started')}
+  ${first.padEnd(column)}    create a repository and back up the directory
+  ${help.padEnd(column)}    explain one command
 
-Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, else the default destination of the settings.
+Commands use the repository given by -r DIR or HOLDFAST_REPOSITORY, otherwise the default destination in the settings.
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some files could not be read, 10 no repository,
 11 locked, 12 wrong passphrase, 130 interrupted.
 `;

@@ -83,8 +83,8 @@ export function endSoon(): void {
 function requireReadable(env: NodeJS.ProcessEnv): void {
   const name = OF_PATHS.find((one) => env[one]?.includes('\uFFFD') === true);
   if (name === undefined) return;
-  throw new RequestError('USAGE', `The path in ${name} is not text in UTF-8`, {
-    hint: 'Name a directory whose path is, or a symbolic link to it that has such a path.',
+  throw new RequestError('USAGE', `The path in ${name} is not valid UTF-8`, {
+    hint: 'Use a directory, or a symbolic link to it, whose path is UTF-8.',
   });
 }
 

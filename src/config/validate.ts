@@ -154,7 +154,7 @@ function wordsOf(error: Found): Words {
   if (isNewerVersion(error)) {
     return {
       message: 'The file was written for a newer version of Holdfast',
-      hint: 'Install a newer Holdfast.',
+      hint: 'Install a newer version of Holdfast.',
     };
   }
   switch (error.keyword) {

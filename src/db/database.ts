@@ -143,7 +143,7 @@ function makePrivate(path: string): void {
       {
         hint:
           errnoOf(cause) === 'ELOOP'
-            ? 'It is a symbolic link. Put the file itself in its place.'
+            ? 'It is a symbolic link. Replace it with the file itself.'
             : 'Check that the state directory is writable and that the disk has space.',
         cause,
       },
@@ -166,7 +166,7 @@ function isOurs(uid: number): boolean {
 
 function notOurs(path: string, uid: number): StateError {
   return new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
-    hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+    hint: 'Run Holdfast as that user, or set HOLDFAST_STATE_DIR to another directory.',
   });
 }
 

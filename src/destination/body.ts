@@ -80,7 +80,7 @@ function wrongLength(
 ): DestinationError {
   return new DestinationError('corrupt-reply', `The reply for ${key} has ${what}`, {
     op: 'read',
-    hint: 'The line or the store changes replies. If it stays so, run a check of the repository.',
+    hint: 'The connection or the store corrupts data. If this continues, run a check of the repository.',
     details: { key, ...facts },
     retry: 'now',
   });

@@ -201,7 +201,7 @@ export class ListBound {
   #endless(what: string): DestinationError {
     return new DestinationError('corrupt-reply', `Cannot list ${this.#url}: ${what}`, {
       op: 'list',
-      hint: 'No repository looks like that. Check what answers there, and whether something else stores files in the destination.',
+      hint: 'This does not look like a repository. Check what answers there, and whether something else stores files in the destination.',
       retry: 'never',
     });
   }

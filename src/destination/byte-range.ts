@@ -30,7 +30,7 @@ export function extentOf(range: ByteRange | undefined, size: number, key: string
     const what = `${length} bytes from ${offset} were asked for, but the object has ${size}`;
     throw new DestinationError('corrupt-reply', `${key} is too short: ${what}`, {
       op: 'get',
-      hint: 'The object is damaged or cut short. Run a check of the repository.',
+      hint: 'The object is damaged or incomplete. Run a check of the repository.',
       details,
     });
   }

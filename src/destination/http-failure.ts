@@ -57,13 +57,13 @@ export function noSuch(what: string, hint: string): Meaning {
 }
 
 const LINE = 'Check the network, and the address of the destination.';
-const LATER = 'Try again later; if it stays so, ask who runs the store.';
+const LATER = 'Try again later. If this continues, ask whoever runs the store.';
 const RIGHTS = 'Check the credentials of the destination and what they allow.';
-const REASON = 'Do what it says there, or ask who runs the store.';
+const REASON = 'Follow what the store says, or ask whoever runs it.';
 const REPORT = 'Check the address and the settings of the destination.';
 
 /** Retried only later: retrying at once would add to the load. */
-export const THROTTLED = meaning('unreachable', 'later', 'the store is asked too often', LATER);
+export const THROTTLED = meaning('unreachable', 'later', 'the store receives too many requests', LATER);
 export const DENIED = meaning('denied', 'never', 'the store refuses', RIGHTS);
 export const TAKEN = meaning(
   'exists',
@@ -74,8 +74,8 @@ export const TAKEN = meaning(
 export const FULL = meaning(
   'full',
   'later',
-  'no space is left, or the quota is used up',
-  'Free some space there, or get more.',
+  'there is no space left, or the quota is used up',
+  'Free up some space there, or get more.',
 );
 
 const PROTECTED: Meaning = {
@@ -83,7 +83,7 @@ const PROTECTED: Meaning = {
     'denied',
     'later',
     'the store protects it from being removed for now',
-    'It can be removed when its time of protection has ended.',
+    'It can be removed when its protection period ends.',
   ),
   details: PROTECTED_FOR_NOW,
 };
@@ -91,16 +91,16 @@ const PROTECTED: Meaning = {
 export const TOO_LARGE = meaning(
   'unsupported',
   'never',
-  'the server, or a proxy before it, takes no object of this size',
-  'Objects have 32 MiB mostly, and 128 MiB at most. That limit stands in the settings of the server or the proxy, where whoever runs it can raise it: client_max_body_size of nginx, LimitRequestBody of Apache.',
+  'the server, or a proxy in front of it, does not accept objects this large',
+  'Most objects are 32 MiB, at most 128 MiB. Whoever runs the server or proxy can raise the limit in its settings: client_max_body_size in nginx, LimitRequestBody in Apache.',
 );
 
 /** Passes once the user signs in to the network or changes to another one. */
 export const NOT_THE_STORE = meaning(
   'unreachable',
   'later',
-  'a web page came in place of an answer of the store',
-  'Sign in to the network if it asks for that, and check that no proxy answers in place of the store.',
+  'the answer is a web page, not from the store',
+  'Sign in to the network if it requires that, and check that no proxy answers instead of the store.',
 );
 
 export function meaningOfStatus(status: number): Meaning {
@@ -110,10 +110,10 @@ export function meaningOfStatus(status: number): Meaning {
       'not-found',
       'never',
       'it does not exist',
-      'Check that this is the right destination and that nothing was removed from it.',
+      'Check that this is the right destination, and that nothing was removed from it.',
     );
   if (status === 407) return ofProxy(proxyTrouble(407));
-  if (status === 408) return meaning('unreachable', 'now', 'the store waited in vain', LINE);
+  if (status === 408) return meaning('unreachable', 'now', 'the store timed out waiting', LINE);
   if (status === 409 || status === 412) return TAKEN;
   if (status === 413) return TOO_LARGE;
   if (status === 416)
@@ -121,7 +121,7 @@ export function meaningOfStatus(status: number): Meaning {
       'corrupt-reply',
       'never',
       'it has no such part',
-      'The object is damaged or cut short. Run a check of the repository.',
+      'The object is damaged or incomplete. Run a check of the repository.',
     );
   if (status === 429) return THROTTLED;
   if (status === 507) return FULL;
@@ -129,34 +129,29 @@ export function meaningOfStatus(status: number): Meaning {
   if (status === 501 || status === 405)
     return meaning('unsupported', 'never', 'the store cannot do this', 'Use another store.');
   if (status >= 500)
-    return meaning('unreachable', 'later', `the store has a problem of its own (${status})`, LATER);
+    return meaning('unreachable', 'later', `the store has an internal problem (${status})`, LATER);
   if (status >= 300 && status < 400)
     return meaning(
       'unsupported',
       'never',
-      'the store names another address',
+      'the store redirects to another address',
       'Check the address and the region of the destination.',
     );
-  return meaning('unsupported', 'never', `the store does not understand (${status})`, REPORT);
+  return meaning('unsupported', 'never', `the store does not understand the request (${status})`, REPORT);
 }
 
 export const SENSELESS = meaning(
   'corrupt-reply',
   'now',
-  'the answer makes no sense',
-  'Check that no proxy or sign-in page of a network answers in place of the store.',
+  'the answer is not valid',
+  'Check that no proxy or network sign-in page answers instead of the store.',
 );
 
 /** What Node.js calls answers that are no HTTP, and those that end too early. */
 const NO_HTTP = /^HPE_/;
 const TOO_EARLY = /^ERR_STREAM_PREMATURE/;
-const NOT_HTTP = meaning('unreachable', 'later', 'what answers there is no HTTP', SENSELESS.hint);
-const CUT_SHORT = meaning(
-  'unreachable',
-  'later',
-  'the connection broke off in the middle of an answer',
-  LINE,
-);
+const NOT_HTTP = meaning('unreachable', 'later', 'what answers there is not an HTTP server', SENSELESS.hint);
+const CUT_SHORT = meaning('unreachable', 'later', 'the connection was lost in the middle of an answer', LINE);
 
 function gone(): Meaning {
   return meaning('unreachable', 'later', 'the server cannot be reached', `${LINE}${hintOfProxy()}`);
@@ -189,7 +184,7 @@ function unreadIn(error: unknown): string | undefined {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if (at instanceof EndlessAnswer || at instanceof HollowAnswer || at instanceof PackedAnswer)
       return `the answer is ${at.what}`;
-    if (TOO_MUCH.test(errnoOf(at) ?? '')) return 'the head of the answer does not come to an end';
+    if (TOO_MUCH.test(errnoOf(at) ?? '')) return 'the header of the answer is endless';
   }
   return undefined;
 }
@@ -198,7 +193,7 @@ function unreadIn(error: unknown): string | undefined {
 const TOO_MUCH = /^HPE_\w*OVERFLOW$/;
 
 function notRead(what: string): Meaning {
-  const hint = 'Check what answers there: the store of a repository says no more than that at once.';
+  const hint = 'Check what answers there: a store never sends answers this large.';
   return meaning('corrupt-reply', 'never', what, hint);
 }
 

@@ -179,8 +179,8 @@ export function openHttpSite({
 const broken = meaning(
   'corrupt-reply',
   'now',
-  'the answer is cut short or no HTTP',
-  'Check that no proxy or sign-in page of a network answers in place of the store.',
+  'the answer is incomplete or not HTTP',
+  'Check that no proxy or network sign-in page answers instead of the store.',
 );
 
 async function exchange(outgoing: ClientRequest, request: HttpRequest, moving: Moving): Promise<HttpReply> {

@@ -240,7 +240,7 @@ function understand(location: string): Location {
     case 'rclone:':
       return rclonePlace(location);
     default:
-      throw invalid(`Destinations of the kind "${scheme}" do not exist here.`);
+      throw invalid(`"${scheme}" is not a kind of destination.`);
   }
 }
 
@@ -255,21 +255,22 @@ function isPath(location: string): boolean {
 
 function directoryOfPath(path: string): string {
   // Only a shell expands "~"; taken literally, backups would fill a directory of that name.
-  if (/^~[^/]*(\/|$)/.test(path)) throw invalid(`${path} begins with "~". Write the home directory in full.`);
+  if (/^~[^/]*(\/|$)/.test(path))
+    throw invalid(`${path} begins with "~". Write the full path of the home directory.`);
   return resolveTyped(path);
 }
 
 function directoryOfUrl(text: string): string {
-  if (!/^file:\//i.test(text)) throw invalid('A file: URL has an absolute path.');
+  if (!/^file:\//i.test(text)) throw invalid('A file: URL needs an absolute path.');
   try {
     const url = new URL(text);
     if (url.search !== '' || url.hash !== '') {
-      throw invalid('A file: URL has no query and no fragment. Write "?" as %3F and "#" as %23.');
+      throw invalid('A file: URL cannot have a query or fragment. Write "?" as %3F and "#" as %23.');
     }
     return resolve(fileURLToPath(url));
   } catch (error) {
     if (error instanceof RequestError) throw error;
-    throw invalid('The file: URL does not name a directory of this machine. It has three slashes.', error);
+    throw invalid('The file: URL does not name a directory on this machine. It needs three slashes.', error);
   }
 }
 
@@ -285,10 +286,10 @@ function s3Place(text: string): S3Place {
   const endpoint = endpointOf(parts);
   const region = parts.parameters.get('region') ?? undefined;
   if (region !== undefined && !/^[A-Za-z0-9_-]{1,64}$/.test(region))
-    throw invalid('This is not the name of a region.');
+    throw invalid('This is not a valid region.');
   const style = parts.parameters.get('path_style');
   if (style !== null && style !== 'true' && style !== 'false')
-    throw invalid('The parameter "path_style" is true or false.');
+    throw invalid('The parameter "path_style" must be true or false.');
   return {
     kind: 's3',
     bucket: bucketOf(parts, 'bucket', BUCKET),
@@ -308,7 +309,7 @@ function azurePlace(text: string): AzurePlace {
   const parts = partsOf(text, ['account', 'endpoint']);
   const account = parts.parameters.get('account') ?? undefined;
   if (account !== undefined && !/^[a-z0-9]{3,24}$/.test(account))
-    throw invalid('The name of an account has 3 to 24 small letters and digits.');
+    throw invalid('An account name has 3 to 24 lower-case letters and digits.');
   return {
     kind: 'azblob',
     container: bucketOf(parts, 'container', CONTAINER),
@@ -333,7 +334,7 @@ function sftpPlace(text: string): SftpPlace {
   const { host, port } = hostOf(parts, 22);
   const home = parts.path[0] === '~';
   const path = prefixOf(home ? { ...parts, path: parts.path.slice(1) } : parts);
-  if (parts.path.length === 0) throw invalid('The sftp: URL names no directory.');
+  if (parts.path.length === 0) throw invalid('The sftp: URL does not name a directory.');
   return {
     kind: 'sftp',
     user: parts.user === '' ? undefined : parts.user,
@@ -348,7 +349,7 @@ function webdavPlace(text: string): WebdavPlace {
   const isPlain = /^webdav:/i.test(text);
   const { host, port } = hostOf(parts, isPlain ? 80 : 443);
   if (isPlain && !isLoopback(canonicalHost(host)))
-    throw invalid('Without TLS (webdav:) only this machine itself is reached. Use webdavs:.');
+    throw invalid('webdav: has no TLS and is allowed only for this machine. Use webdavs:.');
   const url = new URL(`${isPlain ? 'http' : 'https'}://${bracketed(host)}:${port}`);
   return {
     kind: 'webdav',
@@ -363,15 +364,15 @@ function rclonePlace(text: string): RclonePlace {
   // Remotes defined on the spot (:sftp,host=…,pass=…:) would contain their secrets.
   if (found === null)
     throw invalid(
-      'An rclone: destination names a remote of rclone’s configuration, and a path: rclone:remote:path.',
+      'An rclone: destination needs a remote from the configuration of rclone, and a path: rclone:remote:path.',
     );
-  if (/[?#]/.test(path)) throw invalid('The path of an rclone: destination has no "?" and no "#".');
+  if (/[?#]/.test(path)) throw invalid('The path of an rclone: destination cannot contain "?" or "#".');
   return { kind: 'rclone', remote, path: checkedPath(path) };
 }
 
 function checkedPath(path: string): string {
   refuseControls(path);
-  if (path.split('/').includes('..')) throw invalid('The path of the URL has a part that is "..".');
+  if (path.split('/').includes('..')) throw invalid('The path of the URL cannot contain "..".');
   return path.replace(/\/+$/, '');
 }
 

@@ -20,7 +20,7 @@ export function createMemoryDestination(clock: () => number = Date.now): Destina
     if (found !== undefined) return found;
     throw new DestinationError('not-found', `Cannot ${op} ${key}: there is no such object`, {
       op,
-      hint: 'Check that this is the right destination and that nothing was removed from it.',
+      hint: 'Check that this is the right destination, and that nothing was removed from it.',
       details: { key },
     });
   }

@@ -137,7 +137,7 @@ async function writeSynced(
 function incomplete(path: string, actual: number, expected: number): DestinationError {
   return new DestinationError('corrupt-reply', `${path} has ${actual} bytes after writing ${expected}`, {
     op: 'store',
-    hint: 'The drive or share loses what is written to it. Check it before relying on it.',
+    hint: 'The drive or share loses data. Check it before relying on it.',
     details: { actual, expected },
     retry: 'now',
   });
@@ -192,9 +192,9 @@ async function takeClaim(claim: string, temporary: string): Promise<void> {
     await discard(cleared);
     if (wasOld && (await tryClaim(claim))) return;
   }
-  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
+  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} exists`, {
     op: 'store',
-    hint: 'Try again. A claim left by a crash is set aside after ten minutes.',
+    hint: 'Try again. A claim left by a crash is ignored after ten minutes.',
     retry: 'now',
   });
 }
@@ -241,12 +241,12 @@ async function taken(path: string, cause?: unknown): Promise<DestinationError> {
   const stats = await statIfPresent(path);
   if (stats === undefined) {
     const hint = 'Try again, and check that nothing else changes the destination.';
-    const message = `${path} was there and is gone again`;
+    const message = `${path} appeared and disappeared again`;
     return new DestinationError('unreachable', message, { op: 'store', hint, retry: 'now', cause });
   }
   if (!stats.isFile()) {
-    const hint = 'Move what is there out of the destination.';
-    return new DestinationError('unsupported', `${path} is there and is no file`, {
+    const hint = 'Move it out of the destination.';
+    return new DestinationError('unsupported', `${path} exists but is not a file`, {
       op: 'store',
       hint,
       cause,

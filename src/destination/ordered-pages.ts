@@ -80,7 +80,7 @@ export async function* orderedPages(
       if (names > 0) used.clear();
       used.add(token);
       empty = names === 0 ? empty + 1 : 0;
-      if (empty > MOST_EMPTY_PAGES) throw wrong(url, 'it does not come to an end');
+      if (empty > MOST_EMPTY_PAGES) throw wrong(url, 'it never ends');
     }
     for (let at = 0; at < objects.length; at += PAGE_LENGTH) yield objects.slice(at, at + PAGE_LENGTH);
     next = token;
@@ -100,9 +100,9 @@ class NameOrder {
 
   /** @throws {DestinationError} where the list cannot have this name now */
   check(name: string): void {
-    if (!name.startsWith(this.#prefix)) throw wrong(this.#url, 'it has names that were not asked for');
+    if (!name.startsWith(this.#prefix)) throw wrong(this.#url, 'it has names that were not requested');
     if (name.length > LONGEST_NAME)
-      throw wrong(this.#url, 'it has longer names than any store takes', 'never');
+      throw wrong(this.#url, 'it has names longer than any store allows', 'never');
     if (this.#last !== undefined && !isBefore(this.#last, name))
       throw wrong(this.#url, 'its names are out of order');
     this.#last = name;
@@ -118,7 +118,7 @@ function isBefore(one: string, other: string): boolean {
 function wrong(url: string, what: string, retry: 'now' | 'never' = 'now'): DestinationError {
   return new DestinationError('corrupt-reply', `Cannot list ${url}: the list cannot be right, as ${what}`, {
     op: 'list',
-    hint: 'Do not rely on what this store lists: use another one, or a newer version of it.',
+    hint: 'Do not trust the lists of this store: use another one, or a newer version of it.',
     retry,
     details: { whole: true },
   });

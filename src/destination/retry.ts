@@ -168,7 +168,7 @@ class Tries {
 function reasonOf({ kind, details: { code, status } }: DestinationError): string {
   if (typeof code === 'string') return code;
   if (typeof status === 'number' && status >= 300) return `status ${status}`;
-  return kind === 'corrupt-reply' ? 'its answer makes no sense' : 'it cannot be reached';
+  return kind === 'corrupt-reply' ? 'its answer is not valid' : 'it cannot be reached';
 }
 
 /**
@@ -354,7 +354,7 @@ async function statIfEqual(
   } catch (error) {
     if (!isKind(error, 'not-found')) throw error;
     // The caller would take "exists" for "stored", which it no longer is.
-    throw new DestinationError('unreachable', `${key} was there and is gone again`, {
+    throw new DestinationError('unreachable', `${key} appeared and disappeared again`, {
       op: 'store',
       hint: 'Try again, and check that nothing else changes the destination.',
       retry: 'now',

@@ -95,11 +95,11 @@ export async function whileMoving<T>(
 
 function stalled(what: string, stallMs: number): DestinationError {
   const seconds = Math.round(stallMs / 1000);
-  const reason = `nothing has moved for ${seconds} seconds`;
+  const reason = `no data was transferred for ${seconds} seconds`;
   return new DestinationError('unreachable', `Cannot ${what}: ${reason}`, {
     op: what,
     what: reason,
-    hint: 'Check the network and whether the server answers others.',
+    hint: 'Check the network, and whether the server answers others.',
     retry: 'later',
     details: { stalled: true },
   });

@@ -21,13 +21,13 @@ export interface Parts {
 
 export function partsOf(text: string, allowed: readonly string[]): Parts {
   const found = /^[a-z0-9+.-]+:\/\/(?:([^@/?#]*)@)?([^/?#@]*)([^?#]*)(?:\?([^#]*))?(#.*)?$/is.exec(text);
-  if (found === null) throw invalid('The URL of the destination is not complete.');
+  if (found === null) throw invalid('The URL of the destination is incomplete.');
   const [, user, authority = '', path = '', search = '', fragment] = found;
-  if (fragment !== undefined) throw invalid('The URL of a destination has no fragment. Write "#" as %23.');
+  if (fragment !== undefined)
+    throw invalid('The URL of a destination cannot have a fragment. Write "#" as %23.');
   const parameters = new URLSearchParams(search);
   for (const name of new Set(parameters.keys())) {
-    if (!allowed.includes(name))
-      throw invalid(`The URL has a parameter "${name.slice(0, 40)}" that means nothing here.`);
+    if (!allowed.includes(name)) throw invalid(`The URL has an unknown parameter "${name.slice(0, 40)}".`);
     if (parameters.getAll(name).length > 1) throw invalid(`The URL has the parameter "${name}" twice.`);
   }
   return {
@@ -46,7 +46,7 @@ function decoded(part: string): string {
   try {
     text = decodeURIComponent(part);
   } catch (error) {
-    throw invalid('A part of the URL is not encoded as URLs are.', error);
+    throw invalid('Part of the URL is not encoded correctly.', error);
   }
   refuseControls(text);
   return text;
@@ -58,7 +58,7 @@ export function refuseControls(text: string): void {
 
 export function prefixOf({ path }: Parts): string {
   if (path.some((part) => part === '.' || part === '..' || part.includes('/')))
-    throw invalid('The path of the URL has a part that is "." or ".." or holds a slash.');
+    throw invalid('A part of the path in the URL is "." or "..", or contains a slash.');
   return path.join('/');
 }
 
@@ -66,7 +66,7 @@ export function bucketOf({ authority, user }: Parts, what: string, pattern: RegE
   if (user !== undefined) throw invalid(`The URL has a user before the ${what}.`);
   const name = decoded(authority);
   if (pattern.test(name)) return name;
-  throw invalid(name === '' ? `The URL names no ${what}.` : `This is not the name of a ${what}.`);
+  throw invalid(name === '' ? `The URL does not name a ${what}.` : `This is not a valid ${what} name.`);
 }
 
 /**
@@ -77,7 +77,7 @@ export function endpointOf({ parameters }: Parts): string | undefined {
   if (text === '') return undefined;
   const full = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
   const url = URL.parse(full);
-  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('The endpoint is no web address.');
+  if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('The endpoint is not a web address.');
   if (url.username !== '' || url.password !== '') throw secretRefused('a user or password in its endpoint');
   if (url.search !== '' || url.hash !== '') throw invalid('The endpoint has a query or a fragment.');
   return url.href.replace(/\/+$/, '');
@@ -91,7 +91,7 @@ export function hostOf(
   const name = authority.trim();
   // URL parsers take a backslash for a slash.
   if (name === '' || name.includes('\\') || !URL.canParse(`https://${name}`))
-    throw invalid('The URL names no host.');
+    throw invalid('The URL does not name a host.');
   const written = /:(\d+)$/.exec(name)?.[1];
   return {
     host: decoded(name.replace(/:\d*$/, '').replaceAll(/^\[|\]$/g, '')),
@@ -120,6 +120,6 @@ export function invalid(what: string, cause?: unknown): RequestError {
 export function secretRefused(where: string): RequestError {
   return new RequestError('SECRET_IN_URL', `The URL of the destination contains ${where}.`, {
     op: 'open destination',
-    hint: 'URLs end up in logs and histories: give the secret to a named destination, and change it if it is in use.',
+    hint: 'URLs end up in logs and shell histories: put the secret in the settings of a named destination, and change it if it is in use.',
   });
 }

@@ -123,7 +123,7 @@ async function madeNow(
 ): Promise<EngineOutcome> {
   const { snapshot, bytesNew, bytesRead, bytesUploaded, durationMs, foreign, packsDamaged } = summary;
   const { counts, errors, errorsMore, omitted } = snapshot.record;
-  for (const what of omitted) parts.report.note(`Not captured: ${omissionText(what)}`);
+  for (const what of omitted) parts.report.note(`Not backed up: ${omissionText(what)}`);
   const contentNew = Math.min(bytesNew, bytesRead);
   if (foreign !== undefined) parts.report.note(foreignText(foreign));
   if (packsDamaged > 0) parts.report.note(packsDamagedText(packsDamaged));

@@ -229,7 +229,7 @@ function outcome(
   { parts, name, durationMs }: CopyFacts,
 ): EngineOutcome {
   const { counts, errors, errorsMore, omitted } = made.record;
-  for (const what of omitted) parts.report.note(`Not captured: ${omissionText(what)}`);
+  for (const what of omitted) parts.report.note(`Not backed up: ${omissionText(what)}`);
   for (const problem of errors) parts.report.problem(problemOf(problem));
   const bytesNew = Math.min(summary.bytesNew, counts.bytes);
   const moment = finalMoment(made, {

@@ -62,19 +62,19 @@ export function refuseEmptySource(
   const at = lies === named ? '' : ` (where it leads: ${lies})`;
   throw new SourceError(
     'SOURCE_SUSPICIOUSLY_EMPTY',
-    `${named}${at} ${WORDS[state]}, and had ${filesBefore} files at its last backup`,
+    `${named}${at} ${WORDS[state]}. It had ${filesBefore} files at its last backup`,
     {
       op: 'look at the source',
-      hint: `If it is a disk or a share, mount it. If it is meant to be so, run: ${holdfast`alarms --acknowledge`}`,
+      hint: `If it is a disk or a share, mount it. If this was intended, run: ${holdfast`alarms --acknowledge`}`,
       details: { path: named, files_before: filesBefore, is_there: state !== 'gone', snapshot: last.id },
     },
   );
 }
 
 const WORDS = {
-  gone: 'is not there any more',
+  gone: 'has disappeared',
   empty: 'is empty',
-  replaced: 'is a file in place of the directory that it was',
+  replaced: 'is now a file instead of a directory',
 } as const;
 
 /** `replaced`: it is a single file, but had several files before. */

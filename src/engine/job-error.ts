@@ -93,7 +93,7 @@ export function internalError(error: unknown): JobError {
     code: 'INTERNAL_ERROR',
     message: sentences(
       `Unexpected error: ${what}`,
-      'This is a defect in Holdfast: please report it with the log of the job.',
+      'This is a bug in Holdfast: please report it with the log of the job.',
     ),
     details: {},
   };

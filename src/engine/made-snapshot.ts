@@ -95,6 +95,6 @@ export async function keepProtected({ place, report }: JobParts, signal: AbortSi
     if (warning !== undefined) report.note(warning);
   } catch (error) {
     if (!isAbort(error)) throw error;
-    report.note('The snapshot is made. The next backup goes on with protecting what it needs.');
+    report.note('The snapshot is complete. The next backup finishes the remaining protection of its data.');
   }
 }

@@ -327,15 +327,15 @@ function requireRemembered(repository: Repository, destination: EngineDestinatio
 const GONE = {
   missing: [
     'is gone',
-    'Check that the drive or share is connected and mounted. If it was deleted on purpose, name another folder as the destination: backups begin anew there.',
+    'Check that the drive or share is connected and mounted. If it was deleted on purpose, use another folder as the destination: backups start afresh there.',
   ],
   empty: [
     'is gone: the place is empty',
-    'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination, such as a new one below it: backups begin anew there.',
+    'Check that the right drive is mounted there. If it was emptied on purpose, use another folder as the destination, such as a new one below it: backups start afresh there.',
   ],
   different: [
     'was replaced by another one',
-    'Find out who replaced it. To use the other one, move it to another folder, and name that as the destination.',
+    'Find out who replaced it. To use the other one, move it to another folder, and use that as the destination.',
   ],
 } as const;
 

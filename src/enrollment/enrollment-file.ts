@@ -86,7 +86,7 @@ function parsed(path: string, text: string): Enrollment {
     const version = fieldOf(value, 'version');
     if (typeof version === 'number' && version > VERSION)
       throw new StateError('NEWER_STATE', `${path} was written by a newer version of Holdfast`, {
-        hint: 'Install a newer Holdfast.',
+        hint: 'Install a newer version of Holdfast.',
       });
     const serviceKey = serviceKeyOf(fieldOf(value, 'serviceKey'));
     const enrolledAt = fieldOf(value, 'enrolledAt');

@@ -192,18 +192,18 @@ export function createExcluder(options: ExcludeOptions, source: ExcludeSource, f
 export function sourceLeftOut(source: ByteString, decision: Exclusion): SourceError {
   return new SourceError(
     'SOURCE_LEFT_OUT',
-    `The source ${shownPath(source)} is left out as a whole: ${reasonOfSource(decision)}`,
+    `Nothing in the source ${shownPath(source)} was backed up: ${reasonOfSource(decision)}`,
     {
       op: 'find source',
-      hint: 'Nothing of it is in this backup. Take the rule back, or do not name the source.',
+      hint: 'To back it up, remove that rule or file.',
       details: { path: pathText(source) },
     },
   );
 }
 
 function reasonOfSource(decision: Exclusion): string {
-  if (decision.rule === 'cache-directory') return `${shownPath(decision.tag)} marks it as a cache`;
-  if (decision.rule === 'marker') return `${shownPath(decision.marker)} in it says so`;
+  if (decision.rule === 'cache-directory') return `the file ${shownPath(decision.tag)} marks it as a cache`;
+  if (decision.rule === 'marker') return `the file ${shownPath(decision.marker)} excludes the whole folder`;
   return reasonOf(decision);
 }
 
@@ -211,10 +211,10 @@ function reasonOfSource(decision: Exclusion): string {
 export function everythingLeftOut(source: ByteString, entries: number): SourceError {
   return new SourceError(
     'SOURCE_LEFT_OUT',
-    `No file of the source ${shownPath(source)} is taken: the rules leave out all there is (${entries === 1 ? 'one entry' : `${entries} entries`})`,
+    `No file in the source ${shownPath(source)} was backed up: the rules exclude everything in it (${entries === 1 ? 'one entry' : `${entries} entries`})`,
     {
       op: 'find source',
-      hint: 'No file of it is in this backup. Take rules back, or do not name the source.',
+      hint: 'To back it up, change the rules.',
       details: { path: pathText(source) },
     },
   );
@@ -242,7 +242,7 @@ function readIgnoreFile(directory: ByteString, name: ByteString, files: RuleFile
   files.onError(
     new SourceError(
       'EXCLUDE_FILE_TOO_LARGE',
-      `${shownPath(path)} is over ${formatBytes(maxIgnoreFileBytes)}, too large for a list of patterns`,
+      `${shownPath(path)} is larger than ${formatBytes(maxIgnoreFileBytes)}, too large for a list of patterns`,
       { op: 'read exclude rules', hint: 'Its rules are not applied in this backup. Shorten or remove it.' },
     ),
   );

@@ -140,7 +140,7 @@ function keptSentence(
     return `${subject} as an empty directory: ${reasonOf(decision)}.`;
   if (rule === undefined) return `${subject}: no rule leaves it out.`;
   const { pattern, from } = rule.exclusion;
-  return `${subject}: the pattern ${quoted(pattern)} from ${printable(from)} takes it back in.`;
+  return `${subject}: the pattern ${quoted(pattern)} from ${printable(from)} includes it again.`;
 }
 
 function namesBelow(root: ByteString, path: ByteString): readonly ByteString[] {
@@ -162,9 +162,9 @@ function namesBelow(root: ByteString, path: ByteString): readonly ByteString[] {
 function notADirectory(path: ByteString): RequestError {
   return new RequestError(
     'NOT_A_DIRECTORY',
-    `${shownPath(path)} is not a directory, so nothing can lie in it`,
+    `${shownPath(path)} is not a directory, so nothing can be in it`,
     {
-      hint: 'Check the path; symbolic links in a source are stored and not followed.',
+      hint: 'Check the path. Symbolic links in a source are stored, not followed.',
     },
   );
 }

@@ -116,7 +116,7 @@ export function decodeHeader(bytes: Buffer, object: string): Header {
       'NEWER_FORMAT',
       `${object} has format ${format}; this program reads format ${FORMAT}`,
       {
-        hint: 'Install a newer Holdfast.',
+        hint: 'Install a newer version of Holdfast.',
         details: { object, format },
       },
     );

@@ -57,11 +57,11 @@ function endText(end: AttemptEnd, job: Job): string {
     case 'canceled':
       return 'Canceled.';
     case 'stopped':
-      return 'Stopped; it goes on later.';
+      return 'Stopped; it will continue later.';
     case 'died':
       return `The engine process ended unexpectedly: ${deathText(end.how)}.`;
     case 'cut':
-      return 'The machine went down meanwhile; it goes on.';
+      return 'The machine was shut down or crashed; the job continues.';
     case 'failed':
       return end.error.message;
   }

@@ -205,6 +205,13 @@ export interface FileContent {
   ): AsyncIterable<Uint8Array>;
 }
 
+/** A tar archive (pax) that is made while it is read. It lacks sockets, which no archive can hold. */
+export interface TarContent {
+  /** The name of its top entry; empty for the root. */
+  readonly name: string;
+  read(signal: AbortSignal): AsyncIterable<Uint8Array>;
+}
+
 export interface StatusCheck {
   readonly name: string;
   readonly status: 'ok' | 'warning' | 'error';
@@ -389,4 +396,6 @@ export interface Agent {
   diff(id: string, base: string | undefined, limit: number, after: string | undefined): Promise<ChangePage>;
   /** `snapshot` as in `FileQuery`. */
   content(snapshot: string, path: string, storedBy?: readonly string[]): Promise<FileContent>;
+  /** A directory with everything below it, or one entry. `snapshot` as in `FileQuery`. */
+  archive(snapshot: string, path: string): Promise<TarContent>;
 }

@@ -37,7 +37,7 @@ function readKey(path: string): string | undefined {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Replace it with the file itself.' : '';
     throw new StateError('READ_ERROR', `The key of the journal ${path} cannot be read`, { hint, cause });
   }
   try {

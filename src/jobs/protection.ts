@@ -31,6 +31,26 @@ export function moreOf({ more }: Pick<Headline, 'more'>): string {
   return more === 0 ? '' : more === 1 ? ' And one more thing.' : ` And ${more} more things.`;
 }
 
+/** What sentences begin with to say whether the person is protected, which only the headline should decide. */
+const PREFACES = [
+  'Protected, but: ',
+  'Protected, but ',
+  'Protected, except ',
+  'Protected from mistakes, not from a broken disk: ',
+  'Not protected yet: ',
+  'Not protected: ',
+];
+
+/** The sentence for a place below a headline, which has said already whether the person is protected. */
+export function detailOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
+  const sentence = sentenceOf(said, checks, nowMs);
+  const preface = PREFACES.find((one) => sentence.startsWith(one)) ?? '';
+  const rest = sentence.slice(preface.length);
+  const [name] = said.names;
+  const beginsWithName = name !== undefined && rest.startsWith(nameOf(name));
+  return beginsWithName || rest === sentence ? rest : rest.slice(0, 1).toUpperCase() + rest.slice(1);
+}
+
 export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowMs: number): string {
   const { code, since, figures, files } = said;
   const age = formatDuration(Math.max(0, nowMs - (since ?? nowMs)));
@@ -55,13 +75,13 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'files_disappeared':
       return `${number('files_gone')} of ${fileCount(figures['files_before'])} disappeared from ${names}.`;
     case 'files_burst':
-      return `${fileCount(figures['touched'])} in ${names} came, changed or went at once.`;
+      return `${fileCount(figures['touched'])} in ${names} were added, changed or deleted at once.`;
     case 'name_claimed':
       return `Write-only key ${number('write_only_key')} stored a backup in the name of ${names}, for which others store too.`;
     case 'destination_gone':
       return `Not protected: the folder of ${to} is gone, and the backups in it.`;
     case 'damaged':
-      return `Not protected: the last check of ${to} found damage, and backups there may not come back whole.`;
+      return `Not protected: the last check of ${to} found damage, and some backups there may not be restorable.`;
     case 'drill_failed':
       return `Not protected: the last restore drill of ${to} could not restore files as they were saved.`;
     case 'never_backed_up':
@@ -69,31 +89,31 @@ export function sentenceOf(said: Statement, checks: readonly StatusCheck[], nowM
     case 'overdue':
       return `Not protected: ${subject(said, 'has', 'have')} not been backed up${toWords(to)} for ${age}${because(said.reason)}.`;
     case 'first_backup_runs':
-      return 'Not protected yet: the first backup is on its way.';
+      return 'Not protected yet: the first backup is running.';
     case 'first_backup_paused':
-      return 'Not protected yet: the first backup waits for the end of the pause.';
+      return 'Not protected yet: the first backup starts when the pause ends.';
     case 'last_failed':
       return `Protected, but the last backup of ${names}${toWords(to)} failed${said.reason === 'other' ? '' : because(said.reason)}. The last good one is ${age} old.`;
     case 'files_unread':
       return `Protected, except ${unreadCount(figures)} we could not read${files.length === 0 ? '' : `: ${namedFiles(said)}`}.`;
     case 'clock_behind':
-      return `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${formatDuration(figures['ahead_ms'] ?? 0)} from now.`;
+      return `Protected, but the clock of this computer is or was wrong: the last backup has a time ${formatDuration(figures['ahead_ms'] ?? 0)} in the future.`;
     case 'same_place':
-      return `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once. The last good one is ${age} old.`;
+      return `Protected, but with fewer copies than it seems: ${to} are the same place, so there is only one copy of the backups of ${names}. The last good one is ${age} old.`;
     case 'state_nearly_full':
       return `Protected, but only ${formatBytes(figures['free_bytes'] ?? 0)} are free on the disk where Holdfast keeps its state; backups stop when it is full.`;
     case 'check_warns':
       return `Protected, but: ${saidBy(said, checks, 'warning')}`;
     case 'check_undone':
-      return `Protected, but the last check of ${to} failed: whether the backups there are whole is not known.`;
+      return `Protected, but the last check of ${to} failed, so it is unknown whether the backups there are intact.`;
     case 'drill_undone':
-      return `Protected, but the last restore drill of ${to} could not be done: whether the backups there can be restored is not known.`;
+      return `Protected, but the last restore drill of ${to} could not run, so it is unknown whether the backups there can be restored.`;
     case 'prune_failed':
-      return `Protected, but old snapshots at ${to} could not be removed: what is no longer needed there stays.`;
+      return `Protected, but old snapshots at ${to} could not be removed, so they still take up space.`;
     case 'paused':
-      return `Paused until ${pauseEnd(figures['until_ms'])}: the last good backup is ${age} old, and none is made now.`;
+      return `Paused until ${pauseEnd(figures['until_ms'])}: the last good backup is ${age} old, and no new ones are made.`;
     case 'not_watched':
-      return `Protected, but changes in ${names} are not noticed as they happen: they wait for the next backup by schedule.`;
+      return `Protected, but changes in ${names} are not noticed as they happen; they are backed up at the next scheduled time.`;
     case 'destination_away':
       return figures['far'] === 1
         ? `${to} cannot be reached; the last backup to it is ${age} old.`
@@ -112,26 +132,26 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
   const back = (to: RestoreTo): string => wayBack(before, paths[0] ?? '', to);
   switch (code) {
     case 'no_source':
-      return `Begin with: ${holdfast`sources add DIR`}`;
+      return `Start with: ${holdfast`sources add DIR`}`;
     case 'files_disappeared':
-      return `Older snapshots are kept. Put back what is missing ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+      return `Older snapshots are kept. Restore what is missing ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_empty':
-      return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, put them back ${back('in-place')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+      return `Older snapshots are kept. If it is a disk, mount it. If the files were deleted, restore them ${back('in-place')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'source_left_out':
-      return `Older snapshots are kept. The job says which rule it is: ${holdfast`jobs`}. Take it back, or remove the source.`;
+      return `Older snapshots are kept. The job names the rule: ${holdfast`jobs`}. Change the rule, or remove the source.`;
     case 'source_unreadable':
-      return `Older snapshots are kept. See that Holdfast may read the files, or restore them elsewhere ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+      return `Older snapshots are kept. Give Holdfast permission to read the files, or restore them elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'files_rewritten':
     case 'files_burst':
-      return `Older snapshots are kept. Look at some of the files. Restore them elsewhere as they were ${back('beside')}, or say that it is meant to be: ${holdfast`alarms --acknowledge`}`;
+      return `Older snapshots are kept. Look at some of the files. Restore the earlier versions elsewhere ${back('beside')}, or, if this was intended: ${holdfast`alarms --acknowledge`}`;
     case 'name_claimed':
-      return `It counts as no backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
+      return `It does not count as a backup of that machine. The alarm says what to do: ${holdfast`alarms`}. If the machine has moved to that key: ${holdfast`alarms --acknowledge`}`;
     case 'files_unread':
       return files.length === 0
         ? `The job names them: ${holdfast`jobs`}`
         : `Give yourself permission to read it, leave it out (${holdfast`sources exclude FILE`}), or accept it (${holdfast`sources accept FILE`}).`;
     case 'damaged':
-      return 'Check the drive, back up again, which stores anew what is missing, then run another check.';
+      return 'Check the drive, back up again, which stores missing data again, then run another check.';
     case 'drill_failed':
       return 'Run a check that reads all data and back up again, then run another drill.';
     case 'destination_gone':
@@ -145,20 +165,20 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
     case 'prune_failed':
       return `The job says why: ${holdfast`jobs`}`;
     case 'clock_behind':
-      return 'Set the clock, and let the system keep it. The next backup puts this right.';
+      return 'Set the clock, and let the system keep it right. The next backup fixes this.';
     case 'same_place':
-      return `Give each destination a place of its own, or remove all names but one: ${holdfast`destinations remove NAME`}`;
+      return `Give each destination its own place, or remove all names but one: ${holdfast`destinations remove NAME`}`;
     case 'state_nearly_full':
-      return 'Make room there.';
+      return 'Free up space there.';
     case 'paused':
     case 'first_backup_paused':
-      return `Go on with: ${holdfast`resume`}`;
+      return `To resume: ${holdfast`resume`}`;
     case 'not_watched':
       return `Find out why with: ${holdfast`doctor`}`;
     case 'same_disk':
       return `If the disk fails, both are lost. Add a destination elsewhere: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'untested':
-      return `Restore a file that you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
+      return `Restore a file you know, and look at it: ${holdfast`restore latest FILE --target DIR`}`;
     case 'check_failed':
     case 'check_warns':
     case 'first_backup_runs':
@@ -171,35 +191,35 @@ export function adviceOf({ code, reason, files, paths, before }: Statement): str
 function adviceAgainst(reason: Reason): string {
   switch (reason) {
     case 'away':
-      return 'Plug the disk in, or mount it.';
+      return 'Plug in the disk, or mount it.';
     case 'full':
-      return 'Make room there, or keep fewer old snapshots.';
+      return 'Free up space there, or keep fewer old snapshots.';
     case 'other_repository':
-      return `Plug the right disk in, or give this one a name of its own: ${holdfast`destinations add NAME LOCATION --default`}`;
+      return `Plug in the right disk, or add this one under another name: ${holdfast`destinations add NAME LOCATION --default`}`;
     case 'emptied':
       return 'If it is a disk, mount it. If the backups were deleted, remove the destination and add it again.';
     case 'locked_out':
-      return 'Put the right passphrase into the settings of the destination; the recovery kit has it.';
+      return 'Set the right passphrase in the settings of the destination; the recovery kit has it.';
     case 'denied':
-      return 'Check what the settings give to sign in there.';
+      return 'Check the credentials in the settings.';
     case 'unreachable':
-      return 'It is tried again by itself.';
+      return 'Holdfast will try again.';
     case 'source_missing':
       return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
     case 'source_empty':
-      return `If it is a disk, mount it. If it is meant to be empty: ${holdfast`alarms --acknowledge`}`;
+      return `If it is a disk, mount it. If it is supposed to be empty: ${holdfast`alarms --acknowledge`}`;
     case 'other':
       return `The job says what went wrong: ${holdfast`jobs`}`;
   }
 }
 
 const BECAUSE: Readonly<Record<Reason, string>> = {
-  away: 'its disk is not there',
+  away: 'its disk is not connected',
   full: 'the disk there is full',
-  other_repository: 'there is another repository than before',
-  emptied: 'its repository is not there any more',
-  locked_out: 'the passphrase does not open it, or is missing',
-  denied: 'signing in there was refused',
+  other_repository: 'it holds a different repository than before',
+  emptied: 'its repository has disappeared',
+  locked_out: 'the passphrase is wrong or missing',
+  denied: 'the sign-in was refused',
   unreachable: 'it could not be reached',
   source_missing: 'the source is not there',
   source_empty: 'the source is empty',
@@ -268,7 +288,7 @@ function saidBy({ check }: Statement, checks: readonly StatusCheck[], level: Sta
 }
 
 function pauseEnd(untilMs: number | undefined): string {
-  return untilMs === undefined ? 'somebody resumes it' : `${new Date(untilMs).toISOString().slice(0, 16)}Z`;
+  return untilMs === undefined ? 'you resume it' : `${new Date(untilMs).toISOString().slice(0, 16)}Z`;
 }
 
 function lowerFirst(text: string): string {

@@ -12,17 +12,17 @@ export function waitText(wait: Wait): string {
 }
 
 const TEXTS: Readonly<Record<Exclude<Wait['code'], 'asked_again' | 'no_answer' | 'quiet_hours'>, string>> = {
-  destination_absent: 'The destination is not there: connect or mount it.',
+  destination_absent: 'The destination is not available: connect or mount it.',
   on_battery: 'The computer runs on battery.',
   on_metered: 'The network is metered.',
-  reader: 'It waits for the same backup to another destination, to copy that.',
-  earlier: 'It waits for the same job from before, which is tried again.',
-  turn: 'It waits for its turn: another job uses the same source or destination, or the memory that there is.',
-  destination_unreachable: 'The destination cannot be reached; it is tried again.',
+  reader: 'Waiting for the same backup to another destination, to copy it.',
+  earlier: 'Waiting for an earlier run of the same job, which will be tried again.',
+  turn: 'Waiting for another job, which uses the same source or destination, or the available memory.',
+  destination_unreachable: 'The destination cannot be reached; Holdfast will try again.',
   // A prune lease stays valid for up to five minutes after its process has ended or its machine has lost power.
   repository_locked:
-    'The repository is locked, by another program or by a run that was broken off; it is tried again.',
-  state_unwritable: 'Holdfast cannot write in its state directory; it is tried again.',
+    'The repository is locked by another program or an interrupted run; Holdfast will try again.',
+  state_unwritable: 'Holdfast cannot write to its state directory; it will try again.',
   account_suspended: 'The account at the partner is suspended.',
-  trial_over: 'The trial at the partner is over.',
+  trial_over: 'The partner’s free trial is over.',
 };

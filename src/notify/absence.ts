@@ -61,7 +61,7 @@ export function absenceNotice({ source, destination, lastGoodAt, days }: Absence
   const age = days === 1 ? '1 day' : `${days} days`;
   const what =
     lastGoodAt === null
-      ? `${source} has never been backed up to ${destination}, although it should have been for ${age}.`
+      ? `${source} has never been backed up to ${destination}, although a backup has been due for ${age}.`
       : `The last good backup of ${source} to ${destination} is ${age} old, of ${new Date(lastGoodAt).toISOString()}.`;
   const text = `${what} Check that the agent runs, that the schedule is not off or paused, and that the destination can be reached.`;
   return { kind: 'absence', host, source, destination, text };

@@ -93,7 +93,7 @@ const TITLE: Readonly<Record<NoticeKind, string>> = {
   'drill.failed': 'A trial restore failed',
   alarm: 'Something unusual happened to the files',
   absence: 'There is no recent backup',
-  'state.failed': 'Backups cannot be noted',
+  'state.failed': 'The agent cannot record backups',
   test: 'Test message',
 };
 

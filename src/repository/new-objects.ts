@@ -54,9 +54,9 @@ function notEmpty({ properties: { url } }: Destination, others: readonly string[
     strange.length > 2 ? `${first} and others` : second === undefined ? first : `${first} and ${second}`;
   return new RepositoryError(
     'REPOSITORY_EXISTS',
-    `No repository can be made at ${url}, as something else lies there: ${names}`,
+    `No repository can be created at ${url}, because there are other files: ${names}`,
     {
-      hint: 'Move it away, or choose an empty place, such as a new folder below this one.',
+      hint: 'Move them away, or choose an empty place, such as a new folder below this one.',
       details: { found: first },
     },
   );

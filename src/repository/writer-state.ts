@@ -189,7 +189,7 @@ export class WriterState {
     const gone = seen.ring < ring ? `keys/ring-${ring}` : `config/${config}`;
     throw new RepositoryError(
       'REFUSED',
-      `The repository is older than when this machine last used it (${gone} is not there): it has been rolled back`,
+      `The repository is older than when this machine last used it (${gone} is missing): it was replaced with an earlier copy`,
       {
         hint: "Find out who restored or replaced the destination before you go on; delete this machine's memory of the repository to accept it.",
       },

@@ -138,7 +138,7 @@ function Languages({ onLanguage }: Pick<AppFacts, 'onLanguage'>): JSX.Element {
       value={language}
       onChange={({ currentTarget }) => onLanguage(currentTarget.value as Language)}
     >
-      {Object.entries(LANGUAGES).map(([code, name]) => (
+      {Object.entries(LANGUAGES).map(([code, { name }]) => (
         <option key={code} value={code} lang={code}>
           {name}
         </option>

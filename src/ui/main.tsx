@@ -49,7 +49,8 @@ async function show(): Promise<void> {
   else closed(problem);
 }
 
-await show();
+// Not awaited: the script of a language imports this one, and would wait for it while it waits for that.
+void show();
 
 /** Shown to users who are not signed in. */
 function Closed({ problem }: { readonly problem?: string | undefined }): JSX.Element {

@@ -125,10 +125,10 @@ export function emptyAlarm(
 ): Alarm | null {
   const { filesBefore, isThere, source, before } = facts;
   const alarm = makeAlarm(facts, 'empty', { files_before: filesBefore }, [
-    `${source} ${isThere ? 'is empty' : 'is not there any more'}, and had ${counted(filesBefore)} at its last backup.`,
-    'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; if it is meant to be ' +
+    `${source} ${isThere ? 'is empty' : 'has disappeared'}. It had ${counted(filesBefore)} at its last backup.`,
+    'No backup was made, and older snapshots are kept. If it is a disk or a share, mount it; if it is supposed to be ' +
       'empty, acknowledge this alarm.',
-    `If the files were deleted, put them back ${wayBack(before, source, 'in-place')}.`,
+    `If the files were deleted, restore them ${wayBack(before, source, 'in-place')}.`,
   ]);
   return unlessOpen(alarm, open);
 }
@@ -239,8 +239,8 @@ function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Ala
   if (filesBefore === null || filesBefore === 0 || files > 0 || unread === 0) return null;
   const { source } = facts;
   return makeAlarm(facts, 'unreadable', { files_before: filesBefore, unread }, [
-    `${source} had ${counted(filesBefore)}, and the last backup could read none of them.`,
-    'Older snapshots are kept. The job says what could not be read: see that the agent may read it. This alarm ends by ' +
+    `${source} had ${counted(filesBefore)}, but the last backup could not read any of them.`,
+    'Older snapshots are kept. The job says what could not be read: give the agent permission to read it. This alarm ends by ' +
       'itself once a backup has read the files again.',
   ]);
 }
@@ -250,9 +250,9 @@ function leftOut({ filesBefore, files, leftOut: isLeftOut = false, ...facts }: R
   if (!isLeftOut || filesBefore === null || files >= filesBefore) return null;
   const { source } = facts;
   return makeAlarm(facts, 'left_out', { files_before: filesBefore, files }, [
-    `${source} had ${counted(filesBefore)}, and the exclude rules leave out all there is since the last backup.`,
-    'Older snapshots are kept. The job says which rule it is: a pattern, or a file in the source that marks it as not to ' +
-      'be backed up. Take it back, and this alarm ends with the next backup.',
+    `${source} had ${counted(filesBefore)}, but the exclude rules left out everything at the last backup.`,
+    'Older snapshots are kept. The job names the rule: a pattern, or a file in the source that marks it as not to ' +
+      'be backed up. Change the rule, and this alarm ends with the next backup.',
   ]);
 }
 
@@ -262,8 +262,8 @@ function shrunk(facts: RunFacts, { files: before, at }: Held): Alarm | null {
   const since: Held = { files, at: facts.made ?? null };
   const alarm = makeAlarm({ ...facts, before: at }, 'shrunk', { files_before: before, files }, [
     `${grouped(before - files)} of ${counted(before)} disappeared from ${source}: ${percent(1 - files / before)} are gone.`,
-    `Older snapshots are kept. Put back what is missing ${wayBack(at, source, 'in-place')}: this alarm then ends with the ` +
-      'next backup. Acknowledge it if that is meant to be.',
+    `Older snapshots are kept. Restore what is missing ${wayBack(at, source, 'in-place')}: this alarm then ends with the ` +
+      'next backup. If this was intended, acknowledge it.',
   ]);
   return { ...alarm, since };
 }
@@ -320,9 +320,9 @@ function rewritten(facts: RunFacts, before: number, runs: UsualRuns): Alarm | nu
         (isRenamed
           ? `, ${grouped(renamed)} of them with the new extension ${extension}.`
           : ' with what looks encrypted.'),
-      'This is what ransomware does. Older snapshots are kept. Look at some of the files; acknowledge this alarm if ' +
-        'they are as they should be.',
-      `If they are not, restore them elsewhere ${wayBack(facts.before, source, 'beside')}.`,
+      'This is what ransomware does. Older snapshots are kept. Look at some of the files. If they are ' +
+        'fine, acknowledge this alarm.',
+      `If they are not, restore the earlier versions elsewhere ${wayBack(facts.before, source, 'beside')}.`,
     ],
   );
 }
@@ -334,9 +334,9 @@ function burst(facts: RunFacts, before: number, runs: UsualRuns): Alarm | null {
   if (runs.length === 0 || touched < BURST_FILES) return null;
   if (touched < before * BURST_SHARE || touched < usual * ABOVE_USUAL) return null;
   return makeAlarm(facts, 'burst', { files_before: before, touched, usual }, [
-    `${counted(touched)} in ${facts.source} came, changed or went at once; ${grouped(usual)} is the most so far.`,
-    'Older snapshots are kept. Acknowledge this alarm if that is meant to be.',
-    `If it is not, restore the files elsewhere ${wayBack(facts.before, facts.source, 'beside')}.`,
+    `${counted(touched)} in ${facts.source} were added, changed or deleted at once. The most so far was ${grouped(usual)}.`,
+    'Older snapshots are kept. If this was intended, acknowledge this alarm.',
+    `If not, restore the files elsewhere ${wayBack(facts.before, facts.source, 'beside')}.`,
   ]);
 }
 

@@ -25,7 +25,7 @@ interface Generation {
  * a day on which that failed, for example because the settings of the source were changed at that time.
  */
 export const UNWALKED_MS = 36 * 3_600_000;
-const UNWALKED = 'that was due yesterday';
+const UNWALKED = 'the daily check was due yesterday';
 
 /** With more paths, keeping them costs more than a full walk. */
 const MOST_PATHS = 50_000;
@@ -80,7 +80,7 @@ export class ChangeLog {
    */
   take(reader: string, untold?: string): TakenChanges {
     const now = this.#clock.now();
-    const taken = this.#readers.get(reader) ?? fresh(now, now, 'the source has just begun to be watched');
+    const taken = this.#readers.get(reader) ?? fresh(now, now, 'watching has just started');
     if (untold !== undefined) forget(taken, untold);
     // A time in the future was stored while the clock was ahead.
     if (now - taken.walkedAt > UNWALKED_MS || taken.walkedAt > now) forget(taken, UNWALKED);

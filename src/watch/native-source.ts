@@ -137,7 +137,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
       if (!canOpenQueue()) throw watchError(root, new Error('Too many open files'));
       await this.#cover(root);
       this.#state = 'watching';
-      this.#sink.unknown('the source has just begun to be watched');
+      this.#sink.unknown('watching has just started');
       // The change was reported to nobody, and no other one may follow for long.
       if (this.#isChanged) this.#sink.happened(1);
       this.#isChanged = false;
@@ -167,7 +167,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
   }
 
   overflowed(): void {
-    this.#sink.lose('so much changed at once that the system may not have told everything');
+    this.#sink.lose('so much changed at once that the system may have missed changes');
     this.#isChanged = true;
     // A new directory whose event was dropped is not watched, so watching starts over.
     this.#renewSoon();
@@ -298,7 +298,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
   #coverLater(path: ByteString): void {
     if (this.#renewing) return;
     if (this.#subscriptions.length + this.#waiting >= MOST_SUBSCRIPTIONS || !isUtf8(path)) {
-      this.#sink.unknown('many directories came into the source');
+      this.#sink.unknown('many directories were added to the source');
       this.#renewSoon();
       return;
     }
@@ -329,7 +329,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
 
   #failed(error: Error): void {
     if (this.#ended.signal.aborted) return;
-    this.#sink.lose('the system stopped telling of changes');
+    this.#sink.lose('the system stopped reporting changes');
     this.#sink.problem(watchError(this.#request.root, error));
     this.#renewSoon();
   }
@@ -346,7 +346,7 @@ export class NativeSource implements ChangeFeed, NativeClient {
     if (before === 'lost') return;
     this.#sink.lose(
       isWatchLimit(known)
-        ? 'the system does not let this user watch more directories'
+        ? 'the system does not allow this user to watch more directories'
         : 'the source cannot be watched',
     );
     this.#sink.problem(known);

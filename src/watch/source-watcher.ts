@@ -326,7 +326,7 @@ function wholePaths({ directories, subtrees, since }: TakenChanges): Changes {
   const paths = new Set(directories);
   for (const top of subtrees) {
     const below = directoriesBelow(top, MOST_LISTED - paths.size);
-    if (below === undefined) return unknown('large directories came into the source');
+    if (below === undefined) return unknown('large directories were added to the source');
     for (const path of below) paths.add(path);
   }
   return { kind: 'paths', paths: [...paths], since };

@@ -14,11 +14,13 @@ export interface AttackFacts {
 export function isExcused(what: Deed, error: unknown, facts: AttackFacts): string | undefined {
   if (!(error instanceof HoldfastError) || error.side === 'bug') return undefined;
   const { code } = error;
+  // A reply that was lost may have been that of the removal.
+  if (what === 'remove-key' && code === 'REFUSED' && (facts.keyRemoved || facts.power === 'network'))
+    return 'removed before';
   if (facts.power === 'network')
     return code.startsWith('DESTINATION_') || isAfterCut(code) ? code : undefined;
   // It says that it goes on no further: what it must not do is to go on wrongly.
   if (ownsStorage(facts.power) && (facts.lied || facts.spoiled)) return code;
-  if (what === 'remove-key' && code === 'REFUSED' && facts.keyRemoved) return 'removed before';
   if (code === 'CORRUPT_DATA' && DELETING.has(what) && holdsUp(facts)) return 'held up by what was planted';
   if (code === 'REPOSITORY_LOCKED' && facts.planted.has('lease-again'))
     return 'a lease of a few minutes ago, again';

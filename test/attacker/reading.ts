@@ -18,7 +18,7 @@ import { THIEF_KEY } from './scene.ts';
 const MOST = 200_000;
 const ROOT = asByteString('/');
 
-/** @throws {Broken} when it does not come to an end; and what reading a snapshot of somebody honest ends with */
+/** @throws {Broken} when it never ends; and what reading a snapshot of somebody honest ends with */
 export async function readSome(
   repository: Repository,
   random: SeededRandom,

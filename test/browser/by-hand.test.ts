@@ -59,12 +59,12 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     const hands = handsOf(shown);
     const { page } = shown;
     await site.visit(shown, '/settings/account');
-    await page.getByText('An alarm waits for an answer.').waitFor();
-    await hands.press(page.getByRole('link', { name: 'Look at it' }));
+    await page.getByText('1 alarm needs your attention.').waitFor();
+    await hands.press(page.getByRole('link', { name: 'View alarms' }));
     await page.getByRole('heading', { level: 1, name: 'Alarms' }).waitFor();
-    await page.getByText('Not one file is left').waitFor();
+    await page.getByText('This source had files, and now has none.').waitFor();
     await hands.press(page.getByText('Acknowledge…'));
-    await hands.press(page.getByRole('button', { name: 'They are as they should be' }));
+    await hands.press(page.getByRole('button', { name: 'This is what I intended' }));
     await expect
       .poll(async () => jsonLines({ stdout: await site.command(['alarms', '--json']) }).length)
       .toBe(0);
@@ -87,7 +87,7 @@ describe.each(BY)('by $by', ({ by, handsOf }) => {
     await expect.poll(async () => (await site.api('GET', '/status')).data['sources']).toHaveLength(2);
     const card = page.locator('.card').filter({ hasText: added });
     await hands.press(card.getByText('Remove…'));
-    await hands.press(card.getByRole('button', { name: 'Back it up no longer' }));
+    await hands.press(card.getByRole('button', { name: 'Stop backing it up' }));
     await hands.press(page.getByRole('button', { name: 'Save' }));
     await expect.poll(config).not.toContain(added);
     expect(shown.complaints).toEqual([]);

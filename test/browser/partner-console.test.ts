@@ -108,7 +108,7 @@ describe('the settings page in a browser', () => {
     const form = `<form method="post" action="${service.address}/settings/sign-out-everywhere"><button>Win</button></form>`;
     await page.goto(`data:text/html,${encodeURIComponent(form)}`);
     await page.getByRole('button', { name: 'Win' }).click();
-    await page.getByText('This form came from elsewhere').waitFor();
+    await page.getByText('This form came from another site').waitFor();
     // The session is still there.
     await service.visit(shown, '/api');
     expect(page.url()).toContain('/settings/api');

@@ -28,15 +28,15 @@ async function home(): Promise<PageSite> {
 
 async function firstRun({ page }: OpenPage, hands: Hands): Promise<void> {
   await page.waitForURL(/#\/start/);
-  await page.getByRole('heading', { name: 'What should be protected?' }).waitFor();
+  await page.getByRole('heading', { name: 'What do you want to protect?' }).waitFor();
   for (const box of await page.getByRole('checkbox').all()) if (await box.isChecked()) await box.uncheck();
   await hands.tick(page.getByRole('checkbox', { name: /Documents/ }));
   await hands.press(page.getByRole('button', { name: 'Next' }));
   await page.getByRole('heading', { name: 'Where should backups go?' }).waitFor();
-  await hands.tick(page.getByRole('radio', { name: /On this machine/ }));
+  await hands.tick(page.getByRole('radio', { name: /On this computer/ }));
   await hands.press(page.getByRole('button', { name: 'Next' }));
-  await page.getByRole('heading', { name: 'Keep the recovery kit' }).waitFor();
-  await hands.tick(page.getByRole('checkbox', { name: /stored it elsewhere/ }));
+  await page.getByRole('heading', { name: 'Save your recovery kit' }).waitFor();
+  await hands.tick(page.getByRole('checkbox', { name: /saved it somewhere else/ }));
   await hands.press(page.getByRole('button', { name: 'Next' }));
   await hands.press(page.getByRole('button', { name: 'Start the first backup' }));
   await page.getByRole('heading', { name: /^Protected/ }).waitFor({ timeout: 60_000 });
@@ -63,7 +63,7 @@ async function browse({ page }: OpenPage, hands: Hands): Promise<void> {
 
 async function search({ page }: OpenPage, hands: Hands): Promise<void> {
   await hands.type(page.getByRole('searchbox'), 'to-ana');
-  await page.getByText('One match').waitFor();
+  await page.getByText('1 match').waitFor();
 }
 
 async function restore({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
@@ -76,10 +76,10 @@ async function restore({ page }: OpenPage, hands: Hands, site: PageSite): Promis
   await hands.press(page.getByRole('button', { name: 'Restore…' }));
   await hands.press(page.getByRole('button', { name: 'Next' }));
   await hands.tick(page.getByRole('radio', { name: /Another folder/ }));
-  await hands.type(page.getByLabel('Folder on this machine'), target);
+  await hands.type(page.getByLabel('Folder on this computer'), target);
   await hands.press(page.getByRole('button', { name: 'Next' }));
   await hands.press(page.getByRole('button', { name: 'Restore now' }));
-  await page.getByText('Done: one file is back.').waitFor({ timeout: 60_000 });
+  await page.getByText('Done: 1 file is back.').waitFor({ timeout: 60_000 });
   const file = join(site.place.directory, 'Documents', 'letters', 'to-ana.txt');
   expect(readFileSync(join(target, file), 'utf8')).toBe(CHANGED);
   rmSync(target, { recursive: true });
@@ -89,7 +89,7 @@ async function changeSettings({ page }: OpenPage, hands: Hands, site: PageSite):
   await hands.press(page.getByRole('link', { name: 'Settings', exact: true }));
   await hands.press(page.getByRole('link', { name: 'Schedule and retention' }).first());
   await hands.type(page.getByLabel('Days to keep'), '0');
-  await page.getByText('This is a number from 1 to 100,000').first().waitFor();
+  await page.getByText('Enter a number from 1 to 100,000').first().waitFor();
   await hands.type(page.getByLabel('Days to keep'), '14');
   await hands.press(page.getByRole('button', { name: 'Save' }));
   const file = join(site.place.state, 'config.json');
@@ -101,8 +101,8 @@ async function changeSettings({ page }: OpenPage, hands: Hands, site: PageSite):
 async function apiAccess({ page }: OpenPage, hands: Hands, site: PageSite): Promise<void> {
   await hands.press(page.getByRole('link', { name: 'API access' }));
   await hands.type(page.getByLabel('What it is for'), 'monitoring');
-  await hands.press(page.getByRole('button', { name: 'Make it' }));
-  await page.getByText('The secret is shown only now.').waitFor();
+  await hands.press(page.getByRole('button', { name: 'Create', exact: true }));
+  await page.getByText('This secret is shown only once.').waitFor();
   const text = await page.locator('main').innerText();
   const key = /hfk_\w{36}/.exec(text)?.[0] ?? '';
   const secret = /hfs_\w{36}/.exec(text)?.[0] ?? '';
@@ -116,7 +116,7 @@ async function apiAccess({ page }: OpenPage, hands: Hands, site: PageSite): Prom
   const token = String(data?.['access_token']);
   const asked = ['--header', `Authorization: Bearer ${token}`, `${site.origin}/v1/backup`];
   expect((await curl(asked)).data?.['items']).not.toHaveLength(0);
-  await hands.press(page.getByRole('button', { name: 'I have kept it' }));
+  await hands.press(page.getByRole('button', { name: 'I have saved it' }));
   expect(await page.content()).not.toContain(secret);
   const row = page.getByRole('listitem').filter({ hasText: 'monitoring' });
   await hands.press(row.getByText('Revoke…'));
@@ -147,3 +147,30 @@ test.each([
     expect(shown.complaints.filter((one) => !one.includes('/retention-preview'))).toEqual([]);
   },
 );
+
+test('a deleted file is back in four clicks', { timeout: 300_000 }, async () => {
+  await using site = await home();
+  const shown = await site.signedIn();
+  const { page } = shown;
+  const hands = mouse();
+  await firstRun(shown, hands);
+  const file = join(site.place.directory, 'Documents', 'budget.csv');
+  const before = readFileSync(file, 'utf8');
+  rmSync(file);
+  await hands.press(page.getByRole('link', { name: 'Overview', exact: true }));
+  await hands.press(page.getByRole('button', { name: /Back up now/ }).first());
+  const found = async (): Promise<unknown> => {
+    const { data } = await site.api('GET', `/files?${new URLSearchParams({ q: 'budget.csv' })}`);
+    return (data['items'] as readonly unknown[]).length;
+  };
+  await expect.poll(found, { timeout: 60_000, interval: 2_000 }).toBe(0);
+
+  await hands.press(page.getByRole('link', { name: 'Get a file back' }));
+  await hands.press(page.getByRole('button', { name: 'Deleted files' }));
+  await page.getByText('1 deleted file or folder').waitFor();
+  await expectAccessible(page, 'the deleted files');
+  await hands.press(page.getByRole('button', { name: 'Put it back' }));
+  await hands.press(page.getByRole('button', { name: 'Restore now' }));
+  await page.getByText('Done: 1 file is back.').waitFor({ timeout: 60_000 });
+  expect(readFileSync(file, 'utf8')).toBe(before);
+});

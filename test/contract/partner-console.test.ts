@@ -112,7 +112,7 @@ describe('the API key', () => {
   test('needs a name, and there is one at a time', async () => {
     const unnamed = await recorded(PAGE, `${PAGE}/generate`, { name: ' ' });
     expect(unnamed.reply).toMatchObject({ status: 400 });
-    expect(unnamed.reply.text).toContain('Give it a name');
+    expect(unnamed.reply.text).toContain('Enter a name');
     expect(unnamed.reply.html).toContain('aria-invalid="true"');
     const { html } = await visitor.get(PAGE);
     await visitor.send(PAGE, `${PAGE}/generate`, { name: 'first' });
@@ -188,7 +188,7 @@ describe('customers', () => {
     const page = await visitor.get(path);
     for (const shown of ['The customer was added.', NEW.name, NEW.email, NEW.external_id, 'Pro', 'Active'])
       expect(page.text).toContain(shown);
-    expect((await visitor.get(PAGE)).text).toContain('One customer, the newest first. Name');
+    expect((await visitor.get(PAGE)).text).toContain('1 customer. Name');
 
     const wrong: Fields = { name: ' ', email: 'jo', external_id: 'x'.repeat(256), plan_id: 'plan_none' };
     const refused = await recorded(`${PAGE}/new`, `${PAGE}/new`, wrong);
@@ -198,7 +198,7 @@ describe('customers', () => {
     expect(refused.reply.html).toContain('value="jo"');
     const taken = await visitor.send(`${PAGE}/new`, `${PAGE}/new`, { ...NEW, name: 'Another' });
     expect(taken.status).toBe(409);
-    expect(taken.text).toContain('Another customer has this number');
+    expect(taken.text).toContain('Another customer already has this number');
     const nul = await visitor.send(`${PAGE}/new`, `${PAGE}/new`, { ...NEW, name: 'a\u0000b' });
     expect(nul.status).toBe(400);
   });
@@ -268,7 +268,7 @@ test('plans are shown with their limits and their price', async () => {
     expect(text).toContain(plan.id);
     if (plan.price.cents > 0) expect(text).toContain((plan.price.cents / 100).toFixed(2));
   }
-  expect(text).toContain('1,000 requests an hour');
+  expect(text).toContain('1,000 requests per hour');
 });
 
 describe('usage', () => {

@@ -170,7 +170,7 @@ else {
       }
       expect(site.agent.job(id)).toMatchObject({
         attempt: 2,
-        waiting_for: 'The destination cannot be reached; it is tried again.',
+        waiting_for: 'The destination cannot be reached; Holdfast will try again.',
         error: { code: 'DESTINATION_UNREACHABLE', message: expect.stringContaining('ECONNREFUSED') },
       });
       proxy.calm();
@@ -199,7 +199,7 @@ else {
         'is full',
         refusal(507, 'XMinioStorageFull'),
         'INSUFFICIENT_STORAGE',
-        /no space is left.*Free some space/,
+        /no space left.*Free up some space/,
       ],
       ['is over its quota', refusal(403, 'QuotaExceeded'), 'INSUFFICIENT_STORAGE', /quota is used up/],
       [
@@ -342,7 +342,7 @@ else {
         expect(await site.ended(await submitBackup(site))).toMatchObject({
           status: 'failed',
           snapshot_id: null,
-          error: { code: 'INSUFFICIENT_STORAGE', message: expect.stringMatching(/no space is left|quota/) },
+          error: { code: 'INSUFFICIENT_STORAGE', message: expect.stringMatching(/no space left|quota/) },
         });
         const check = await site.agent.submit({ type: 'check', destination: 'far', read_data: 1 }, 'api');
         expect(await site.ended(check.id)).toMatchObject({ status: 'completed', error: null });

@@ -116,7 +116,7 @@ else {
   test.each([
     ['InvalidAccessKeyId', 403, /credentials are wrong/],
     ['AccessDenied', 403, /the store refuses/],
-    ['ExpiredToken', 400, /no longer valid/],
+    ['ExpiredToken', 400, /have expired/],
     ['SignatureDoesNotMatch', 403, /credentials are wrong/],
   ])(
     'credentials that are taken away in the middle end what is under way with the reason: %s',

@@ -126,7 +126,7 @@ describe('a planned stop', () => {
           await queue.stop();
           queue.start();
         },
-        ({ id }) => queue.log(id).includes('Stopped; it goes on later.'),
+        ({ id }) => queue.log(id).includes('Stopped; it will continue later.'),
       );
       expect(job).toMatchObject({ status: 'completed', attempt: 1, error: null });
       expectWhole(type);

@@ -106,7 +106,7 @@ describe.runIf(hasNamespaces())('with a limit on what may be watched', () => {
     const { first, kind, lost, problems } = underLimit('max_inotify_watches', 20, 0);
     expect(first).toBe('lost');
     expect(kind).toBe('unknown');
-    expect(lost).toEqual(['the system does not let this user watch more directories']);
+    expect(lost).toEqual(['the system does not allow this user to watch more directories']);
     expect(problems).toHaveLength(1);
     expect(problems[0]?.code).toBe('WATCH_LIMIT');
     expect(problems[0]?.hint).toMatch(/run: sudo sysctl -w user\.max_inotify_watches=\d{6,} /);
@@ -125,7 +125,7 @@ describe.runIf(hasNamespaces())('with a limit on what may be watched', () => {
     expect(first).toBe('watching');
     expect(state).toBe('lost');
     expect(kind).toBe('unknown');
-    expect(lost).toEqual(['the system does not let this user watch more directories']);
+    expect(lost).toEqual(['the system does not allow this user to watch more directories']);
     expect(problems.map(({ code }) => code)).toEqual(['WATCH_LIMIT']);
   });
 

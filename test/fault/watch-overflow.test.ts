@@ -133,7 +133,7 @@ test('the agent says that it was not told everything, and its next backup has it
   const job = await site.endOfNext('backup', known);
   expect(job).toMatchObject({ status: 'completed', trigger: 'watch' });
   const said = site.agent.log(job.id).map(({ text }) => text);
-  expect(said.join('\n')).toMatch(/Everything is looked at: /);
+  expect(said.join('\n')).toMatch(/Checking all files, because /);
   const files = await eventually(async () => {
     const { items } = await site.agent.files({ ...QUERY, snapshot: job.snapshot_id ?? '' });
     return items.length > 0 && items;

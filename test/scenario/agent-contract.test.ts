@@ -195,7 +195,7 @@ describe.runIf(hasCurl)('the agent', () => {
     expect(performance.now() - began).toBeLessThan(10_000);
     const gone = await place.run(['status'], fresh);
     expect(gone.code).toBe(1);
-    expect(gone.stdout).toContain('no agent is running');
+    expect(gone.stdout).toContain('the agent is not running');
   });
 
   test('killed in the middle of a backup, completes it at the next start without storing anything twice', async () => {

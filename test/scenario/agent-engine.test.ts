@@ -395,7 +395,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
-      message: expect.stringContaining('name another folder as the destination'),
+      message: expect.stringContaining('use another folder as the destination'),
       details: { reason: 'missing' },
     });
     expect(existsSync(site.store)).toBe(false);
@@ -409,7 +409,7 @@ describe('a destination', () => {
     const job = site.job(site.backup(), { destination: { repositoryId: repository } });
     expect(failed(await engine.run(job))).toMatchObject({
       code: 'DESTINATION_ERROR',
-      message: expect.stringContaining('name another folder as the destination'),
+      message: expect.stringContaining('use another folder as the destination'),
       details: { reason: 'empty' },
     });
     expect(readdirSync(site.store)).toEqual([]);
@@ -635,7 +635,7 @@ describe('a prune', () => {
   test('forgets nothing of a source from before an alarm about it, and of others what the rules say', async () => {
     await backUpThrice();
     const before = Date.now() + 60_000;
-    // The source is named through a link, and is not there any more.
+    // The source is named through a link, and has disappeared.
     const link = join(site.directory, 'link');
     symlinkSync(site.source, link);
     renameSync(site.source, join(site.directory, 'away'));

@@ -149,7 +149,7 @@ test('a drill of a destination that the settings no longer have is not told of',
   expect(await site.ended(id)).toMatchObject({ status: 'failed' });
   expect(await whatDoctorSays()).toMatchObject({ status: 'warning' });
   await site.configure(settings);
-  expect(await whatDoctorSays()).toMatchObject({ status: 'ok', message: 'None has ended yet' });
+  expect(await whatDoctorSays()).toMatchObject({ status: 'ok', message: 'No drill has finished yet' });
 });
 
 test('a backup by a request with exclude rules of its own takes the place of no whole one', async () => {

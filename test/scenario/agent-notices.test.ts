@@ -80,7 +80,7 @@ test('a failure and an alarm reach everybody', async () => {
       .map(({ type }) => type),
   ).toEqual(['backup.started', 'backup.failed', 'alarm']);
   for (const text of [to('/topic')[1]?.body, mail.messages[1]])
-    expect(text).toContain('is empty, and had 1 file');
+    expect(text).toContain('is empty. It had 1 file');
   expect(mail.messages[0]).toMatch(/^Subject: \[Holdfast .*\] Backup failed/m);
   expect(mail.messages[0]).toContain('SOURCE_SUSPICIOUSLY_EMPTY');
   expect(mail.commands.join('\n')).toMatch(/RCPT TO:<me@example\.org>/);

@@ -1,19 +1,19 @@
 /** The page's search and lists of directories, asked of the real agent: what is gone is found as well as what is there. */
 // Turn 5 of 8.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { ListingOf } from '../../src/api/framework/route.ts';
-import { File } from '../../src/api/schemas/snapshot.ts';
-import { Entries } from '../../src/api/schemas/page/entries.ts';
+import { Entries, SearchHit } from '../../src/api/schemas/page/entries.ts';
 import { openDaemonSite } from '../support/daemon-site.ts';
 import { openPage } from '../support/daemon-page.ts';
 
-const List = ListingOf(File);
+const List = ListingOf(SearchHit);
 
 interface Found {
-  readonly items: readonly File[];
+  readonly items: readonly SearchHit[];
   readonly next_cursor: string | null;
 }
 
@@ -59,6 +59,13 @@ it('finds each path of any snapshot once, as it was last', async () => {
   expect(facts).toContainEqual([join(site.source, 'report 1'), 6, second.snapshot_id]);
   expect(facts).toContainEqual([join(site.source, 'old/report 2'), 3, first.snapshot_id]);
 
+  // What was deleted is listed without a search: the folder, and not each file in it.
+  const gone = await ask('of=deleted');
+  expect(gone.items.map(({ path, deleted }) => [path, deleted])).toEqual([[join(site.source, 'old'), true]]);
+  expect((await ask('of=deleted&q=report')).items.map(({ path }) => path)).toEqual([
+    join(site.source, 'old/report 2'),
+  ]);
+
   const begin = await ask('q=report&limit=1');
   const rest = await ask(`q=report&limit=1&cursor=${encodeURIComponent(begin.next_cursor ?? '')}`);
   expect([...begin.items, ...rest.items]).toEqual(items);
@@ -92,4 +99,23 @@ it('finds what lies in another repository, too', async () => {
   const begin = await ask('q=report&limit=1');
   const rest = await ask(`q=report&limit=1&cursor=${encodeURIComponent(begin.next_cursor ?? '')}`);
   expect([...begin.items, ...rest.items]).toEqual(items);
+});
+
+it('sends a folder of a snapshot as an archive that tar unpacks', async () => {
+  await using site = await openDaemonSite();
+  site.write({ 'many/a': 'one', 'many/below/b': 'two', other: 'x' });
+  const { snapshot_id: snapshot } = await site.backUp();
+  const page = await openPage(site.daemon);
+  const query = new URLSearchParams({ snapshot: String(snapshot), path: join(site.source, 'many') });
+  const reply = await page.fetch('GET', `/archive?${query}`);
+  expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'application/x-tar']);
+  expect(reply.headers.get('content-disposition')).toContain('filename="many.tar"');
+  const target = join(site.directory, 'unpacked');
+  mkdirSync(target);
+  execFileSync('tar', ['-x', '-C', target], { input: Buffer.from(await reply.arrayBuffer()) });
+  expect(readFileSync(join(target, 'many/a'), 'utf8')).toBe('one');
+  expect(readFileSync(join(target, 'many/below/b'), 'utf8')).toBe('two');
+  expect((await page.refused('GET', `/archive?snapshot=${String(snapshot)}&path=/nowhere`)).error?.code).toBe(
+    'PATH_NOT_IN_SNAPSHOT',
+  );
 });

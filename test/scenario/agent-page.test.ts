@@ -25,7 +25,7 @@ async function running(child: ChildProcess, end: () => unknown): Promise<Running
     stream?.on('data', (bytes: Buffer) => {
       text += bytes.toString();
     });
-  for (let waitedMs = 0; !/Open its page with: [^\n]+\n/.test(text); waitedMs += 50) {
+  for (let waitedMs = 0; !/Open your backups in a browser with: [^\n]+\n/.test(text); waitedMs += 50) {
     if (child.exitCode !== null || waitedMs > PATIENCE_MS) {
       end();
       throw new Error(`it did not start:\n${text}`);
@@ -81,13 +81,13 @@ describe.runIf(hasScript)('the first start', () => {
     await using place = await openPlace();
     {
       await using first = await startOnTerminal(place);
-      expect(first.said()).toContain('by this link, which works once, within 60 seconds: ');
+      expect(first.said()).toContain('with this link, which works once, within 60 seconds: ');
       expect(await opens(first.said())).toBe(true);
       expect(await opens(first.said())).toBe(false);
     }
     await using second = await startOnTerminal(place);
     expect(second.said()).not.toMatch(ADDRESS);
-    expect(second.said()).toContain('Open its page with: ');
+    expect(second.said()).toContain('Open your backups in a browser with: ');
   });
 });
 
@@ -139,11 +139,11 @@ describe('holdfast ui', () => {
       await using agent = await start(place, { env, under });
       expect(agent.said()).toContain('Holdfast is running');
       const program = `HOLDFAST_STATE_DIR=${place.state} node ${executable}`;
-      expect(agent.said()).toContain(`No source is configured yet. Begin with: ${program} sources add DIR`);
+      expect(agent.said()).toContain(`Nothing is backed up yet. Start with: ${program} sources add DIR`);
       const [, address = ''] = /running at (\S+)/.exec(agent.said()) ?? [];
       expect(await (await fetch(address)).text()).toContain(`<meta name="program" content="${program}" />`);
       const { stdout } = await place.expectRun(['ui'], 0, { env, under });
-      expect(stdout).toContain('The page opens in your browser.');
+      expect(stdout).toContain('The page is opening in your browser.');
       expect(stdout).not.toContain('#code=');
       for (let waitedMs = 0; !existsSync(record) && waitedMs < PATIENCE_MS; waitedMs += 50) await delay(50);
       const opened = readFileSync(record, 'utf8');

@@ -167,7 +167,7 @@ describe('by the standing of the account', () => {
     site.clock.skip(8 * DAY_MS);
     const { id } = await site.agent.requestBackup({ source: site.source, options: {} }, 'schedule');
     await eventually(
-      () => site.agent.job(id)?.waiting_for === 'The trial at the partner is over.',
+      () => site.agent.job(id)?.waiting_for === 'The partner’s free trial is over.',
       'the reason',
     );
     const { checks } = await statusOf(site);

@@ -87,7 +87,7 @@ test('three runs, with one destination away in the second: the others complete a
   expect((await site.status()).checks).toContainEqual({
     name: 'destinations of a source',
     status: 'warning',
-    message: 'The last backup to one destination failed, while others of the source are good.',
+    message: 'The last backup to one destination failed, but the source has good backups elsewhere.',
   });
   const trouble = site.log.filter((line) => !/passphrase cost|catalog|restored/.test(line));
   expect(trouble).toEqual([]);

@@ -120,7 +120,7 @@ test('without its destination everything for it waits, and nothing is made in it
   renameSync(disk, `${disk}-away`);
   const source = join(site.source, 'unplugged');
   const { id } = await site.agent.requestBackup({ source, options: {} }, 'api');
-  await waits(id, /^The destination is not there: connect or mount it\.$/);
+  await waits(id, /^The destination is not available: connect or mount it\.$/);
   expect((await site.status()).checks).toContainEqual(
     // The last backup is minutes old: nothing is wrong with a disk that is unplugged.
     expect.objectContaining({
@@ -135,7 +135,7 @@ test('without its destination everything for it waits, and nothing is made in it
 });
 
 describe('a drive that is unplugged during its first backup', () => {
-  const NOT_THERE = /^The destination is not there: connect or mount it\.$/;
+  const NOT_THERE = /^The destination is not available: connect or mount it\.$/;
   const SLOW = { bandwidth: [{ from: '00:00', uploadLimit: '100 KiB' }] };
   /** The mount point, which goes with the drive, and the repository below it. */
   let mounted: string;

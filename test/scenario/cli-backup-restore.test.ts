@@ -74,7 +74,7 @@ test.concurrent('a dry run says what would be saved and read, and stores nothing
   await using place = await openInitialised();
   await place.write({ a: 'aaaa', b: 'bb' });
   const dry = await place.expectRun(['backup', '--dry-run', place.source]);
-  expect(dry.stdout).toContain('Would save 2 files, 6 B: 2 new files');
+  expect(dry.stdout).toContain('Would back up 2 files, 6 B: 2 new files');
   expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([]);
   await place.expectRun(['backup', place.source]);
   await new Promise((resolve) => setTimeout(resolve, 50));
@@ -127,7 +127,7 @@ test.concurrent('excluded files stay out, and explain says why', async () => {
   const why = await place.expectRun(['explain', '--source', place.source, ...rules, ...asked]);
   expect(why.stdout.split('\n')).toEqual([
     `${asked[0]} is left out: it matches the pattern '*.o' from --exclude.`,
-    `${asked[1]} is backed up: the pattern '!keep.o' from --exclude takes it back in.`,
+    `${asked[1]} is backed up: the pattern '!keep.o' from --exclude includes it again.`,
     `${asked[2]} is left out: it matches the pattern '*.log' from ${place.source}/.gitignore:1.`,
     '',
   ]);
@@ -161,13 +161,13 @@ test.concurrent('a source inside another one is saved whatever is left out aroun
   ]);
 });
 
-test.concurrent('a source that is left out as a whole is saved as nothing, and that is said', async () => {
+test.concurrent('a source that was backed up is saved as nothing, and that is said', async () => {
   await using place = await openInitialised();
   await place.write({ a: 'x' });
   for (const dry of [[], ['-n']]) {
     const saved = await place.expectRun(['backup', ...dry, '--exclude', place.source, place.source]);
     expect(saved.stderr).toContain(
-      `Warning: The source ${place.source} is left out as a whole: it matches the pattern '${place.source}' from --exclude. Nothing of it is in this backup.`,
+      `Warning: Nothing in the source ${place.source} was backed up: it matches the pattern '${place.source}' from --exclude. To back it up, remove that rule or file.`,
     );
   }
 });
@@ -196,7 +196,7 @@ test.concurrent('a link on the way to the source is resolved, and a link as the 
   const { stdout } = await place.expectRun(['ls', 'latest']);
   expect(stdout).toBe(`${join(place.source, 'real', 'a')}\n`);
   const link = await place.expectRun(['backup', join(place.source, 'way')]);
-  expect(link.stderr).toContain('only the link is stored');
+  expect(link.stderr).toContain('only the link is backed up');
   await rm(join(place.source, 'real'), { recursive: true });
   const nowhere = await place.run(['backup', `${join(place.source, 'way')}/`]);
   expect(nowhere).toMatchObject({ code: 1, stderr: expect.stringContaining('does not exist') });
@@ -209,7 +209,7 @@ test.concurrent('a source that had files and has none is told of', async () => {
   expect((await place.expectRun(['backup', disk])).stderr).not.toContain('Warning');
   await rm(join(disk, 'a'));
   const emptied = await place.expectRun(['backup', '--json', disk]);
-  expect(emptied.stderr).toContain(`${disk} had 1 file at the last backup, and has none now`);
+  expect(emptied.stderr).toContain(`${disk} had 1 file at the last backup and is empty now`);
   expect(jsonLines(emptied).at(-1)).toMatchObject({ files_total: 0, files_before: 1 });
   expect((await place.expectRun(['backup', disk])).stderr).not.toContain('Warning');
 });
@@ -283,7 +283,7 @@ test.concurrent('a restore that deletes what is extra spares the repository and 
   }
 });
 
-test.concurrent('the contents of one directory go back to where they were in place', async () => {
+test.concurrent('restore the contents of one directory go back to where they were in place', async () => {
   await using place = await openInitialised();
   await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });
   await place.expectRun(['backup', place.source]);
@@ -361,7 +361,7 @@ test.concurrent('a tag that says which backup has made a snapshot is nobody’s 
     ['tag', '--set', 'job:bkp_1', 'latest'],
   ]) {
     const { stderr } = await place.expectRun(words, 2);
-    expect(stderr).toContain('The tag "job:bkp_1" is not for people to give');
+    expect(stderr).toContain('The tag "job:bkp_1" is reserved');
   }
   expect(jsonLines(await place.expectRun(['snapshots', '--json']))).toEqual([
     expect.objectContaining({ tags: [] }),
@@ -514,7 +514,7 @@ test.concurrent('a file that was deleted before the last backup is named with th
   await rm(file);
   await idOfBackup(place);
   expect((await place.expectRun(['find', 'plan.odt'])).stdout).toContain(
-    'Found 1 version; searched 2 snapshots. "Snapshots" is how many have it',
+    'Found 1 version in 2 snapshots. "Snapshots" shows how many contain the version',
   );
   const asked = ['latest', file];
   const options = ['--in-place', '--overwrite', 'if-changed', '--exclude', '*.tmp'];

@@ -104,7 +104,7 @@ test.runIf(process.platform === 'linux')(
     ])
       expect(await inShell(place, `$0 ${words}`)).toMatchObject({
         code: 2,
-        stderr: expect.stringContaining('is not text in UTF-8') as string,
+        stderr: expect.stringContaining('is not valid UTF-8') as string,
       });
     const state = await inShell(place, 'HOLDFAST_STATE_DIR="$PWD/state$BAD" $0 snapshots');
     expect(state).toMatchObject({ code: 2, stderr: expect.stringContaining('HOLDFAST_STATE_DIR') as string });

@@ -18,7 +18,7 @@ describe.concurrent('holdfast config', () => {
     expect(await config(place, ['get', 'retention.keepDaily'])).toBe('7\n');
     expect(await config(place, ['get', 'plan'])).toBe('free_trial\n');
     expect(JSON.parse(await config(place, ['get']))).toMatchObject({ version: 1, listen: { port: 7_390 } });
-    expect(await config(place, ['validate'])).toBe(`There is no ${fileOf(place)}: all defaults hold.\n`);
+    expect(await config(place, ['validate'])).toBe(`${fileOf(place)} does not exist: all defaults apply.\n`);
     const [shown] = jsonLines({ stdout: await config(place, ['get', 'listen', '--json']) });
     expect(shown).toEqual({
       type: 'setting',
@@ -78,7 +78,7 @@ describe.concurrent('holdfast config', () => {
   test('makes the file, changes it with its comments, and takes settings out', async () => {
     await using place = await openPlace();
     expect(await config(place, ['set', 'sources[-]', '{"path": "~/Documents"}'])).toBe(
-      `sources[-] is set in ${fileOf(place)}.\n`,
+      `sources[-] was set in ${fileOf(place)}.\n`,
     );
     expect((await stat(fileOf(place))).mode & 0o777).toBe(0o600);
     await writeFile(fileOf(place), '{\n  // two weeks\n  "retention": { "keepDaily": 14 } // days\n}\n');

@@ -67,7 +67,7 @@ describe.concurrent('holdfast destinations', () => {
     const file = await settingsWith(place, '{\n  // mine\n  "plan": "pro", // paid\n}\n');
     const usb = join(place.directory, 'usb');
     const added = await run(place, ['destinations', 'add', 'usb', 'usb', '--passphrase-file', 'secret']);
-    expect(added.stdout).toContain(`usb is at ${usb} from now on`);
+    expect(added.stdout).toContain(`Added usb, at ${usb}`);
     expect(await readFile(file, 'utf8')).toBe(
       `{\n  // mine\n  "plan": "pro", // paid\n  "destinations": {\n    "usb": {\n      "url": "${usb}",\n      "passphrase": {\n        "file": "${place.directory}/secret"\n      }\n    }\n  },\n}\n`,
     );
@@ -85,14 +85,14 @@ describe.concurrent('holdfast destinations', () => {
     );
     const before = await readFile(file, 'utf8');
     const refused: readonly (readonly [readonly string[], string])[] = [
-      [['add', 'a', '/c'], 'There is a destination a already'],
+      [['add', 'a', '/c'], 'There is already a destination called a'],
       [['add', '1', '/c'], 'cannot be the name of a destination'],
       [['add', 'c', 'ftp://host/dir'], 'destinations.c.url'],
-      [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'named twice'],
+      [['add', 'c', '/c', '--passphrase-env', 'A', '--passphrase-file', 'b'], 'Only one option can set'],
       [['remove', 'a'], 'is the default destination'],
       [['remove', 'b'], '/x is backed up to it'],
-      [['remove', 'default'], 'There is no destination default'],
-      [['test', 'nothing'], 'Configured are: a, b'],
+      [['remove', 'default'], 'There is no destination called default'],
+      [['test', 'nothing'], 'Destinations are: a, b'],
     ];
     for (const [words, text] of refused)
       expect((await run(place, ['destinations', ...words], 2)).stderr).toContain(text);
@@ -111,7 +111,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(row).toMatchObject({ state: 'ready', default: true, agent_running: false, last_check: null });
     expect(row?.repository_id).toMatch(/^[0-9a-f]{32}$/);
     const shown = await run(place, ['destinations', 'list']);
-    expect(shown.stdout).toContain('No agent is running');
+    expect(shown.stdout).toContain('The agent is not running');
 
     const repository = join(place.state, 'repository');
     await rename(repository, `${repository}-away`);
@@ -126,7 +126,7 @@ describe.concurrent('holdfast destinations', () => {
     const repository = join(place.state, 'repository');
     const before = (await readdir(repository, { recursive: true })).sort();
     const { stdout } = await run(place, ['destinations', 'test', 'default']);
-    expect(stdout).toMatch(/ok +one of several +Of 4 who create the same object at once, one succeeds/);
+    expect(stdout).toMatch(/ok +one of several +If 4 writers create the same object at once, one succeeds/);
     expect(stdout).toMatch(/ok +repository +.* opens \([0-9a-f]{8}\)/);
     expect(stdout).toContain('default can be used.');
     expect((await readdir(repository, { recursive: true })).sort()).toEqual(before);
@@ -142,10 +142,10 @@ describe.concurrent('holdfast destinations', () => {
     const credential = `{"destinations": {"mine": {"url": "${repository}", "passphrase": {"credential": "x"}}}, "defaultDestination": "mine"}`;
     await writeFile(file, credential, { mode: 0o600 });
     const unseen = await run(place, ['destinations', 'test', 'mine']);
-    expect(unseen.stdout).toMatch(/warning +repository .* given to the agent alone/);
+    expect(unseen.stdout).toMatch(/warning +repository .* was not opened: only the agent has its passphrase/);
 
     const gone = await run(place, ['destinations', 'test', join(place.directory, 'gone')], 1);
-    expect(gone.stdout).toMatch(/ERROR +open .*make the directory/);
+    expect(gone.stdout).toMatch(/ERROR +open .*create the directory/);
   });
 
   const under = obeyingModes();
@@ -155,8 +155,8 @@ describe.concurrent('holdfast destinations', () => {
     await mkdir(closed, { mode: 0o500 });
     const tried = await place.run(['destinations', 'test', closed], { ...fresh, under: under ?? [] });
     expect(tried.code).toBe(1);
-    expect(tried.stdout).toMatch(/ERROR +store .*permission is denied .*-> Check who owns the directory/);
-    expect(tried.stdout).toContain('CANNOT be used as it is.');
+    expect(tried.stdout).toMatch(/ERROR +store .*permission denied .*-> Check who owns the directory/);
+    expect(tried.stdout).toContain('CANNOT be used.');
     await rm(closed, { recursive: true });
   });
 
@@ -181,7 +181,7 @@ describe.concurrent('holdfast destinations', () => {
     await run(place, ['sources', 'add', place.source]);
     const add = ['sources', 'add', place.source];
     const more = await run(place, [...add, '-d', 'nas', '-d', 'bucket']);
-    expect(more.stdout).toBe(`${place.source} is backed up to bucket, too, from now on.\n`);
+    expect(more.stdout).toBe(`${place.source} is now backed up to bucket as well.\n`);
     const [told] = jsonLines(await run(place, [...add, '-d', 'usb', '-d', 'usb', '--json']));
     const destinations = ['nas', 'bucket', 'usb'];
     expect(told).toEqual({ type: 'source_changed', path: place.source, destinations });
@@ -191,7 +191,7 @@ describe.concurrent('holdfast destinations', () => {
 
     // The first one is where it goes by default.
     for (const words of [[], ['-d', 'nas'], ['-d', 'default']])
-      expect((await run(place, [...add, ...words], 2)).stderr).toMatch(/ is backed up (?:to nas )?already\n/);
+      expect((await run(place, [...add, ...words], 2)).stderr).toMatch(/ is already backed up(?: to nas)?\n/);
     const other = await run(place, [...add, '-d', 'default', '--schedule', 'daily'], 2);
     expect(other.stderr).toContain("holdfast config set 'sources[0].schedule' daily");
     expect((await run(place, [...add, '-d', 'nowhere'], 2)).stderr).toContain('"nowhere"');
@@ -260,16 +260,16 @@ describe.concurrent('holdfast destinations', () => {
     expect(moved.map(({ state }) => state)).toEqual(['ready', 'ready']);
     await settled(
       async () => await place.run(['status'], fresh),
-      ({ stdout }) => stdout.startsWith('Protected: '),
+      ({ stdout }) => /^Protected(?: from mistakes)?[:,]/.test(stdout),
     );
     await run(place, ['snapshots', '-r', usb, '--password-file', join(place.state, 'passphrase')]);
 
     await run(place, ['pause']);
     const paused = await run(place, ['status']);
     expect(paused.stdout).toMatch(
-      /^Paused until somebody resumes it: the last good backup is .* old, and none is made now\./,
+      /^Paused until you resume it: the last good backup is .* old, and no new ones are made\./,
     );
-    expect(paused.stdout).toContain('Go on with: holdfast resume');
+    expect(paused.stdout).toContain('To resume: holdfast resume');
     const [json] = jsonLines(await run(place, ['status', '--json']));
     expect(json).toMatchObject({ type: 'status', protected: true, agent_running: true, status: 'paused' });
 
@@ -281,7 +281,7 @@ describe.concurrent('holdfast destinations', () => {
     expect(broken.stdout).toMatch(
       /^Protected, but: the configuration file cannot be used; the last valid one stays in force\. And one more thing\.\n/,
     );
-    expect(broken.stdout).toMatch(/^! Paused until somebody resumes it: /m);
+    expect(broken.stdout).toMatch(/^! Paused until you resume it: /m);
     expect(broken.stdout).toMatch(/config\.json, line 1, column 11/);
     await run(place, ['resume']);
     expect((await run(place, ['status'])).stdout).toMatch(/^Protected, but: the configuration file cannot/);
@@ -291,7 +291,7 @@ describe.concurrent('holdfast destinations', () => {
 test('without an agent, status says so in one sentence, and what to do', async () => {
   await using place = await openPlace();
   const { stdout, stderr } = await run(place, ['status'], 1);
-  expect(stdout).toMatch(/^Not protected: no agent is running.*\nStart it with: holdfast start/);
+  expect(stdout).toMatch(/^Not protected: the agent is not running.*\nStart it with: holdfast start/);
   expect(stderr).toBe('');
   const [json] = jsonLines(await run(place, ['status', '--json'], 1));
   expect(json).toMatchObject({ type: 'status', protected: false, agent_running: false });

@@ -54,11 +54,11 @@ test('a known destination that is away is to be connected, and gets no second re
   const examined = await place.run(['doctor'], fresh);
   expect(examined.code).toBe(1);
   expect(said(examined, 'repository')).toMatch(
-    /ERROR .*is another repository .* than the one that the backups went to/,
+    /ERROR .*The repository .* is not the one that holds your backups/,
   );
   const tested = await place.run(['destinations', 'test', 'usb'], fresh);
-  expect(tested.stdout).toContain('is another repository');
-  expect(tested.stdout).toContain('usb CANNOT be used as it is.');
+  expect(tested.stdout).toContain('is not the one that holds your backups');
+  expect(tested.stdout).toContain('usb CANNOT be used.');
 });
 
 test('a word that is no destination and no directory is told as such', async () => {
@@ -72,5 +72,5 @@ test('a word that is no destination and no directory is told as such', async () 
 test('a repository below directories that did not exist is made with a note', async () => {
   await using place = await openPlace();
   const { stderr } = await place.expectRun(['init', '-r', join(place.directory, 'drive/backup')]);
-  expect(stderr).toContain(`Note: ${join(place.directory, 'drive')} did not exist and is made.`);
+  expect(stderr).toContain(`Note: creating ${join(place.directory, 'drive')}, which did not exist.`);
 });

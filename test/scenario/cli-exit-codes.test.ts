@@ -14,7 +14,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     const { code, stderr, stdout } = await place.run(['snapshots']);
     expect({ code, stdout }).toEqual({ code: 10, stdout: '' });
     expect(stderr).toBe(
-      `Error: There is no repository at ${place.repository}\nCheck the path and that the drive is mounted, or create a repository there with: holdfast init -r DIR\n`,
+      `Error: There is no repository at ${place.repository}\nCheck the path, and that the drive is mounted. To create a repository there: holdfast init -r DIR\n`,
     );
   });
 
@@ -22,7 +22,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     await using place = await openPlace();
     const { code, stderr } = await place.run(['ls', 'latest'], { env: { HOLDFAST_REPOSITORY: undefined } });
     expect(code).toBe(10);
-    expect(stderr).toContain('There is no repository yet, and none was named');
+    expect(stderr).toContain('There is no repository yet');
     expect(stderr).toContain('holdfast start --source DIR');
   });
 
@@ -93,7 +93,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     ]) {
       const { stdout, stderr } = await place.expectRun(words, 2, { cwd: place.source });
       expect(stdout).toBe('');
-      expect(stderr).toMatch(/is empty|No path follows the colon/);
+      expect(stderr).toMatch(/is empty|There is no path after the colon/);
     }
     expect(await readdir(place.source)).toEqual(['a.txt', 'b.txt']);
     expect(await readFile(join(place.source, 'a.txt'), 'utf8')).toBe('as it is now');
@@ -159,18 +159,18 @@ describe.concurrent('one clear message and the right exit code', () => {
     const given = ['--new-password-file', join(place.source, 'new-passphrase')];
     const refused: readonly (readonly [readonly string[], string])[] = [
       // It would give up what is lost of all machines.
-      [['forget', '--lost', '--host', 'web1'], '--lost stands alone'],
+      [['forget', '--lost', '--host', 'web1'], '--lost cannot be combined with anything else'],
       // The passphrase would open nothing.
-      [['keys', 'add', '--recovery-code', ...given], 'Two kinds of keys'],
-      [['keys', 'add', '--this-machine', ...given], 'Two kinds of keys'],
-      [['keys', 'add', '--this-machine', '--recovery-code'], 'Two kinds of keys'],
-      [['keys', 'add', '--write-only', join(place.directory, 'key'), ...given], 'Two kinds of keys'],
+      [['keys', 'add', '--recovery-code', ...given], 'Only one kind of key'],
+      [['keys', 'add', '--this-machine', ...given], 'Only one kind of key'],
+      [['keys', 'add', '--this-machine', '--recovery-code'], 'Only one kind of key'],
+      [['keys', 'add', '--write-only', join(place.directory, 'key'), ...given], 'Only one kind of key'],
       // Every file that is not empty would be left out; nothing could ever be stored.
-      [['backup', '--exclude-larger-than', '0', place.source], '"0" is no size'],
-      [['keys', 'rekey', '--limit-rate', '0B'], '"0B" is no size'],
-      [['backup', '--stdin-name', 'db', '--exclude', '*.tmp'], '--exclude is not possible'],
-      [['backup', '--stdin-name', 'db', '--exclude-caches', '-x'], '--exclude-caches is not possible'],
-      [['backup', '--stdin-name', 'db', '--parent', 'none'], '--parent is not possible'],
+      [['backup', '--exclude-larger-than', '0', place.source], '"0" is not a possible size'],
+      [['keys', 'rekey', '--limit-rate', '0B'], '"0B" is not a possible size'],
+      [['backup', '--stdin-name', 'db', '--exclude', '*.tmp'], '--exclude cannot be used'],
+      [['backup', '--stdin-name', 'db', '--exclude-caches', '-x'], '--exclude-caches cannot be used'],
+      [['backup', '--stdin-name', 'db', '--parent', 'none'], '--parent cannot be used'],
       [['check', '--from-password-file', 'x'], '--repair-from'],
     ];
     for (const [words, text] of refused) expect((await place.expectRun(words, 2)).stderr).toContain(text);
@@ -183,9 +183,9 @@ describe.concurrent('one clear message and the right exit code', () => {
     const file = join(place.directory, 'passphrase');
     const init = ['init', '--password-file', file];
     for (const [text, what] of [
-      ['correct\uFEFF horse', 'a mark that nobody sees'],
+      ['correct\uFEFF horse', 'an invisible character'],
       ['correct\nhorse\n', 'more than one line'],
-      ['correct\thorse', 'a mark that nobody sees'],
+      ['correct\thorse', 'an invisible character'],
     ] as const) {
       await writeFile(file, text);
       expect((await place.expectRun(init, 2)).stderr).toContain(what);
@@ -226,12 +226,12 @@ describe.concurrent('one clear message and the right exit code', () => {
     [['help', 'bakup'], "Unknown command 'bakup'\nDid you mean backup?"],
     [['cat', 'latest'], "Missing required argument 'path'"],
     [['backup'], 'Nothing to back up was named'],
-    [['backup', '--stdin-command', 'true'], 'The content has no name'],
+    [['backup', '--stdin-command', 'true'], 'The backup of standard input needs a file name'],
     [['backup', '--exlude', 'x', '.'], "Unknown option '--exlude'\nDid you mean --exclude?"],
     [['backup', '--compression', 'gzip', '.'], 'Compression "gzip" is not known'],
     [['backup', '--exclude-larger-than', 'big', '.'], "'big' is not a size"],
-    [['restore', 'latest'], 'Where to restore to is missing'],
-    [['forget'], 'Nothing says what to keep'],
+    [['restore', 'latest'], 'It is not clear where to restore to'],
+    [['forget'], 'It is not clear what to remove'],
     [['check', '--read-data-subset', '0%'], '0% is not a part of the data'],
     [['find', 'x', '--newer', 'soon'], '"soon" is not a time'],
   ])('of a wrong command line (%j): 2', async (words, message) => {
@@ -252,7 +252,7 @@ describe.concurrent('one clear message and the right exit code', () => {
       expect.objectContaining({ type: 'error', code: 'INVALID_SOURCE', message: `${gone} does not exist` }),
     ]);
     const said = await place.run(['backup', place.source, gone]);
-    expect(said).toMatchObject({ code: 3, stderr: `Not saved: ${gone} does not exist\n` });
+    expect(said).toMatchObject({ code: 3, stderr: `Not backed up: ${gone} does not exist\n` });
     const among = await place.run(['backup', '--json', place.source, gone]);
     expect(among.code).toBe(3);
     expect(jsonLines(among)).toContainEqual(

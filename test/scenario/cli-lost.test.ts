@@ -38,7 +38,7 @@ test.concurrent('what is lost stops rules and prune, is shown, and is given up o
 
   const given = jsonLines(await place.expectRun(['forget', '--lost', '--json']));
   expect(given).toMatchObject([{ dry_run: false, lost: [{ id: second, number: 2 }] }]);
-  expect((await place.expectRun(['forget', '--lost'])).stdout).toMatch(/^Nothing is lost/);
+  expect((await place.expectRun(['forget', '--lost'])).stdout).toMatch(/^Nothing is missing/);
   await place.expectRun(['check']);
   await place.expectRun(['forget', '--keep-last', '1']);
   await place.expectRun(['prune']);
@@ -72,7 +72,7 @@ test.concurrent('nothing is given up of a whole repository, nor together with ru
   await using _ = place;
   await place.expectRun(['forget', 'latest']);
   expect((await place.expectRun(['forget', '--lost'])).stdout).toBe(
-    'Nothing is lost: every snapshot and every list of removals is there.\n',
+    'Nothing is missing: every snapshot and every list of removals is present.\n',
   );
   expect(await readdir(join(place.repository, 'trash'))).toHaveLength(1);
   for (const words of [['--keep-last', '1'], ['latest'], ['--prune']])
@@ -87,12 +87,12 @@ test.concurrent('an empty list where something was saved is warned of, on a mach
   for (const env of [{}, elsewhere]) {
     const listed = await place.run(['snapshots'], { env });
     expect(listed).toMatchObject({ code: 0, stdout: 'There are no snapshots.\n' });
-    expect(listed.stderr).toContain('snapshots were saved here and are not there any more');
-    expect((await place.run(['ls', 'latest'], { env })).stderr).toContain('not there any more');
+    expect(listed.stderr).toContain('snapshots that were saved here are missing');
+    expect((await place.run(['ls', 'latest'], { env })).stderr).toContain('are missing');
     const restored = await place.run(['restore', 'latest', '--target', join(place.directory, 'back')], {
       env,
     });
-    expect(restored.stderr).toContain('not there any more');
+    expect(restored.stderr).toContain('are missing');
   }
   await place.expectRun(['forget', '--lost']);
   expect(await place.run(['snapshots'])).toMatchObject({

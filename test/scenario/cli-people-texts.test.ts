@@ -13,14 +13,16 @@ test('a passphrase in bytes that are no text makes nothing and opens nothing', a
   const from = ['--password-file', file];
   await writeFile(file, Buffer.from('passwort-\u00e4\u00f6\n', 'latin1'));
   const refused = await place.expectRun(['init', ...from], 1, NO_VARIABLE);
-  expect(refused.stderr).toContain('is not text in UTF-8');
+  expect(refused.stderr).toContain('is not valid UTF-8');
   await place.expectRun(['init', '--password-command', `cat ${file}`], 1, NO_VARIABLE);
   const fromVariable = { env: { HOLDFAST_PASSWORD: 'passwort-\uFFFD\uFFFD' } };
-  expect((await place.expectRun(['init'], 2, fromVariable)).stderr).toContain('is not text in UTF-8');
+  expect((await place.expectRun(['init'], 2, fromVariable)).stderr).toContain('is not valid UTF-8');
   await writeFile(file, 'passwort-\uFFFD\uFFFD\n');
-  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain('stands for others');
+  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain(
+    'stands for unreadable ones',
+  );
   await writeFile(file, 'passwort \n');
-  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain('ends with a blank');
+  expect((await place.expectRun(['init', ...from], 2, NO_VARIABLE)).stderr).toContain('ends with a space');
 
   await writeFile(file, 'passwort-äö\n');
   await place.expectRun(['init', ...from], 0, NO_VARIABLE);

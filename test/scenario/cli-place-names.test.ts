@@ -55,7 +55,7 @@ describe.concurrent('a destination’s name', () => {
     configureNas(place);
     mkdirSync(join(place.directory, 'nas'));
     const { stderr } = await place.expectRun(['init', '-r', 'nas'], EXIT.usage);
-    expect(stderr).toContain('"nas" is a destination of the configuration, and a directory here');
+    expect(stderr).toContain('"nas" is both a configured destination and a directory here');
     expect(stderr).toContain('./nas');
     await place.expectRun(['init', '-r', './nas']);
     await place.expectRun(['snapshots', '-r', './nas']);
@@ -183,7 +183,7 @@ describe.concurrent('what the settings name as a passphrase', () => {
     const directory = configureNas(place);
     const given = (text: string) => ({ env: { ...untold, HOLDFAST_PASSWORD: text } });
     const { stderr } = await place.expectRun(['init', '-r', 'nas'], EXIT.usage, given('another one'));
-    expect(stderr).toContain('another passphrase than the settings have for nas');
+    expect(stderr).toContain('differs from the one in the settings of nas');
     expect(stderr).not.toContain(OTHER);
     expect(existsSync(directory)).toBe(false);
     await place.expectRun(['init', '-r', 'nas'], 0, given(OTHER));

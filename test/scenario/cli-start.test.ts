@@ -34,7 +34,7 @@ describe.concurrent('the first start', () => {
     const kit = join(place.state, 'recovery-kit.txt');
     expect(stderr).toContain(`Recovery kit  ${kit}`);
     expect(stdout).toContain(`Saved 2 files (6 B) from ${place.source}`);
-    expect(stdout).toContain(`Store the recovery kit in another place`);
+    expect(stdout).toContain(`Keep your recovery kit somewhere else`);
     expect(stdout).toMatch(/restore latest --target DIR/);
     for (const name of ['recovery-kit.txt', 'machine.key', 'repository-id'])
       expect((await stat(join(place.state, name))).mode & 0o777).toBe(0o600);
@@ -100,7 +100,7 @@ describe.concurrent('the first start', () => {
     const { code, stdout, stderr } = await ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
     expect(stderr).toMatch(
-      /^ {2}Recovery kit {2}\S+\/recovery-kit\.txt\n {2}Store the recovery kit in another place: [^\n]+\n$/,
+      /^ {2}Recovery kit {2}\S+\/recovery-kit\.txt\n {2}Keep the recovery kit somewhere else: [^\n]+\n$/,
     );
   });
 });
@@ -114,7 +114,7 @@ describe.concurrent('a later start', () => {
     await place.write({ b: 'y' });
     const second = await start(place);
     expect(second.stderr).not.toContain('first start');
-    expect(second.stdout).toContain('Store the recovery kit');
+    expect(second.stdout).toContain('Keep your recovery kit');
     expect(await readKit(place)).toEqual(before);
     expect(jsonLines(await place.expectRun(['snapshots', '--json'], 0, fresh))).toHaveLength(2);
     await rm(join(place.state, 'recovery-kit.txt'));
@@ -252,7 +252,7 @@ describe.concurrent('the destination of a start', () => {
   test.each([
     [['--destination', 'usb'], 'No destination is called "usb"'],
     [['--destination', 'usb', '--once'], 'No destination is called "usb"'],
-    [['--port', '7000', '--once'], 'no port to listen on'],
+    [['--port', '7000', '--once'], 'so --port has no use'],
   ])('%j cannot be, and says so', async (words, message) => {
     await using place = await openPlace();
     const { stderr } = await place.expectRun(['start', '--source', place.source, ...words], 2, fresh);
@@ -324,7 +324,7 @@ describe.concurrent('the program', () => {
       'Error: There is no command snapshos\nDid you mean snapshots? See what it does with: holdfast help snapshots\n',
     );
     const alone = await place.expectRun(['start', place.source], 2);
-    expect(alone.stderr).toContain(`Back it up with: holdfast start --source ${place.source}\n`);
+    expect(alone.stderr).toContain(`To back it up: holdfast start --source ${place.source}\n`);
     expect((await place.expectRun(['help', 'service', 'uninstall'])).stdout).toContain('--purge');
   });
 

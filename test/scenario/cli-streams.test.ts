@@ -37,7 +37,7 @@ test.runIf(isShell)('what cannot be read is no empty backup', async () => {
   for (const nothing of ['0<&-', '< /dev/null'])
     expect(await inShell(place, `$0 ${named} ${nothing}`)).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Nothing comes from standard input') as string,
+      stderr: expect.stringContaining('Standard input is closed') as string,
     });
   const closedToReading = await inShell(place, `$0 ${named} 0> w`);
   expect(closedToReading).toMatchObject({ code: 1, stderr: expect.stringContaining('EBADF') as string });

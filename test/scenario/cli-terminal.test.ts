@@ -60,10 +60,10 @@ describe.runIf(hasScript)('on a terminal', () => {
     const init = onTerminal(place, ['init']);
     for (const [question, answer] of [
       ['New passphrase: ', `${PASSPHRASE}x\u007f\r`],
-      ['The same again: ', 'something else\r'],
-      ['The two are different.', ''],
+      ['Repeat to confirm: ', 'something else\r'],
+      ['The passphrases do not match.', ''],
       ['New passphrase: ', `\u0015${PASSPHRASE}\r`],
-      ['The same again: ', `${PASSPHRASE}\r`],
+      ['Repeat to confirm: ', `${PASSPHRASE}\r`],
     ] as const) {
       await init.shows(question);
       init.type(answer);
@@ -86,7 +86,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   test.concurrent('the account of a partner is given a password, not a passphrase', async () => {
     await using place = await openPlace();
     const init = onTerminal(place, ['partner', 'init', '--name', 'Ana', '--email', 'ana@example.org']);
-    for (const question of ['New password: ', 'The same again: ']) {
+    for (const question of ['New password: ', 'Repeat to confirm: ']) {
       await init.shows(question);
       init.type('four words nobody guesses\r');
     }
@@ -114,7 +114,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     backup.type(`${PASSPHRASE}\r`);
     await backup.shows('Backing up');
     backup.type('\u0003');
-    await backup.shows('Stopping. Press Ctrl-C again to end at once.');
+    await backup.shows('Stopping. Press Ctrl-C again to quit at once.');
     await backup.shows('Interrupted.');
     await backup.shows('run the same command again');
     expect(await backup.ended).toBe(130);

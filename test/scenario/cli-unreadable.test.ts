@@ -25,12 +25,12 @@ test('a file is left out by a pattern that names it alone, or accepted, in every
   expect((await written()).sources.map((source) => source.acceptUnreadable)).toEqual([[file], [file]]);
 
   const said = await place.expectRun(['sources', 'exclude', file]);
-  expect(said.stdout).toContain('is left out from the next backup on');
+  expect(said.stdout).toContain('is left out of future backups');
   const patterns = (await written()).sources.map(({ exclude }) => exclude?.patterns.at(-1));
   expect(patterns).toEqual([String.raw`/inner/a \[1\].txt`, String.raw`/a \[1\].txt`]);
   // What was left out before stays so.
   expect((await written()).sources[0]?.exclude?.patterns).toContain('.cache/');
 
   const nowhere = await place.expectRun(['sources', 'accept', join(place.directory, 'else')], 2);
-  expect(nowhere.stderr).toContain('is in no source');
+  expect(nowhere.stderr).toContain('is not in any source');
 });

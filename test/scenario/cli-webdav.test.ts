@@ -37,7 +37,7 @@ test('the folder of snapshots is turned on and off, and its secret shown once', 
     expect((await fetch(String(address?.[1]))).status).toBe(401);
     expect((await fetch(String(made?.['address']))).status).toBe(200);
 
-    expect(await run('off')).toBe('The snapshots are no longer shown as a folder.\n');
+    expect(await run('off')).toBe('Turned off: the snapshots can no longer be opened as a folder.\n');
     expect(await json('off')).toEqual({ type: 'webdav', enabled: false });
     expect((await fetch(String(made?.['address']))).status).toBe(404);
   } finally {

@@ -60,7 +60,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const add = ['destinations', 'add', 'nas', AWAY, '--default'];
   const refused = await run(place, add, 1);
   expect(refused.stderr).toContain(`nas was not added: Nothing seems to be mounted at ${POINT}`);
-  expect(refused.stderr).toContain(`choose one outside of ${POINT}. To do it all the same, as for a disk`);
+  expect(refused.stderr).toContain(`choose one outside ${POINT}. To do it anyway, for example when the disk`);
   expect(refused.stderr).toContain(`holdfast destinations add nas ${AWAY} --default --untested`);
   expect(existsSync(POINT)).toBe(false);
   expect(await settingsOf(place)).toEqual(before);
@@ -68,9 +68,9 @@ test('the lines of the README, with nothing mounted where they say', async () =>
 
   // Who insists is told where the backups stay.
   const added = await run(place, [...add, '--untested']);
-  expect(added.stdout).toContain('It was not tested, and backups to it wait until it is there.');
-  expect(added.stdout).toMatch(/Earlier backups stay in embedded \(.*state\/repository\): 1 snapshot, of /);
-  expect(added.stdout).toContain('1 source is backed up to nas from now on, from the beginning.');
+  expect(added.stdout).toContain('It was not tested. Backups to it wait until it is available');
+  expect(added.stdout).toMatch(/Earlier backups stay in embedded \(.*state\/repository\): 1 snapshot, from /);
+  expect(added.stdout).toContain('1 source is now backed up to nas, starting with a full backup.');
   expect(await settingsOf(place)).toMatchObject({
     destinations: { nas: { url: AWAY, untested: true } },
     defaultDestination: 'nas',
@@ -83,13 +83,13 @@ test('the lines of the README, with nothing mounted where they say', async () =>
     { name: 'embedded', reachable: true, unreachable_reason: null, untested: false, embedded: true },
   ]);
   const shown = await run(place, ['status'], 1);
-  expect(shown.stdout).toMatch(/nas +NOT THERE: nothing is mounted, not tested yet/);
+  expect(shown.stdout).toMatch(/nas +NOT AVAILABLE: nothing is mounted, not tested yet/);
   expect(shown.stdout).toMatch(/embedded +earlier backups/);
   const listed = await run(place, ['destinations', 'list']);
-  expect(listed.stdout).toMatch(/nas \(default, not tested\) +NOT THERE/);
+  expect(listed.stdout).toMatch(/nas \(default, not tested\) +NOT AVAILABLE/);
   expect(listed.stdout).toMatch(/embedded \(earlier backups\) +ready/);
   // The backup waits: nothing is stored on the disk of the system.
-  expect((await run(place, ['jobs'])).stdout).toMatch(/waiting: The destination is not there.* nas\n/);
+  expect((await run(place, ['jobs'])).stdout).toMatch(/waiting: The destination is not available.* nas\n/);
   expect(existsSync(POINT)).toBe(false);
 
   // Nothing is read from another place unasked, and the way to it is named.
@@ -103,7 +103,9 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   ]) {
     const failed = await run(place, words, 10);
     expect(failed.stderr).toContain(`There is no repository at ${AWAY}, the default destination (nas)`);
-    expect(failed.stderr).toMatch(/Backups are also in embedded \(.*\): 1 snapshot, of .*add -r embedded/);
+    expect(failed.stderr).toMatch(
+      /There are more backups in embedded \(.*\): 1 snapshot, from .*add -r embedded/,
+    );
     expect(failed.stdout).toBe('');
   }
   expect(existsSync(back)).toBe(false);
@@ -121,7 +123,7 @@ test('the lines of the README, with nothing mounted where they say', async () =>
   const kept = await run(place, ['destinations', 'remove', 'nas'], 2);
   expect(kept.stderr).toContain('holdfast destinations remove nas --default-to embedded');
   const own = await run(place, ['destinations', 'remove', 'embedded'], 2);
-  expect(own.stderr).toContain('In it: 1 snapshot, of ');
+  expect(own.stderr).toContain('It holds 1 snapshot, from ');
   expect(own.stderr).toContain('holdfast forget -r embedded SNAPSHOT');
   await run(place, ['destinations', 'remove', 'nas', '--default-to', 'embedded']);
   await eventually(async () =>
@@ -154,28 +156,28 @@ describe.concurrent('a destination', () => {
     const file = join(place.state, 'passphrase');
     await run(place, ['init', '-r', 'disk', '--password-file', file]);
     const empty = await run(place, ['snapshots']);
-    expect(empty.stdout).toMatch(/^There are no snapshots yet\.\nBackups are also in embedded /);
+    expect(empty.stdout).toMatch(/^There are no snapshots yet\.\nThere are more backups in embedded /);
     const latest = await run(place, ['ls', 'latest'], 1);
     expect(latest.stderr).toContain('add -r embedded to the command');
     await run(place, ['backup', place.source]);
     // Which snapshots there are here comes before what lies elsewhere.
     const mistyped = await run(place, ['restore', 'zzzz', '--in-place'], 1);
     expect(mistyped.stderr).toMatch(
-      /no snapshot "zzzz"\n.*List what there is with: .* snapshots\b.*\. Backups are also in embedded/,
+      /no snapshot "zzzz"\n.*List what there is with: .* snapshots\b.*\. There are more backups in embedded/,
     );
     const snapshots = await run(place, ['snapshots']);
     expect(snapshots.stdout).toContain('1 snapshot\n');
     expect(snapshots.stderr).toMatch(
-      /^Only disk was looked at\. There is also embedded \(.*\): add -r embedded/,
+      /^This covers only disk\. There is also embedded \(.*\): add -r embedded/,
     );
-    expect((await run(place, ['find', 'notes.txt'])).stderr).toContain('add -r embedded to look there');
+    expect((await run(place, ['find', 'notes.txt'])).stderr).toContain('add -r embedded to see it');
     const json = await run(place, ['snapshots', '--json']);
     expect(jsonLines(json)).toHaveLength(1);
     expect(json.stderr).toBe('');
 
     const again = await run(place, ['destinations', 'set-default', 'embedded']);
-    expect(again.stdout).toMatch(/^The repository on this computer \(.*\) is the default destination/);
-    expect(again.stdout).toMatch(/Earlier backups stay in disk \(.*\): 1 snapshot, of /);
+    expect(again.stdout).toMatch(/^The repository on this computer \(.*\) is now the default destination/);
+    expect(again.stdout).toMatch(/Earlier backups stay in disk \(.*\): 1 snapshot, from /);
     expect((await run(place, ['cat', 'latest', join(place.source, 'notes.txt')])).stdout).toBe('one');
   });
 
@@ -187,7 +189,9 @@ describe.concurrent('a destination', () => {
     child.stderr?.resume();
     const ended = once(child, 'exit');
     try {
-      await eventually(async () => await Promise.resolve(said.includes('Open its page with')));
+      await eventually(
+        async () => await Promise.resolve(said.includes('Open your backups in a browser with')),
+      );
       expect(said).not.toContain('restore');
       const status = await place.run(['status'], fresh);
       expect(status.stdout).toMatch(/not used yet/);
@@ -253,7 +257,7 @@ describe.concurrent('a destination', () => {
     await run(place, ['sources', 'add', place.source, '-d', 'usb']);
     const one = await run(place, ['destinations', 'remove', 'usb'], 2);
     expect(one.stderr).toContain(
-      "Send it elsewhere first: holdfast config set 'sources[0].destination' embedded.",
+      "Back it up elsewhere first: holdfast config set 'sources[0].destination' embedded.",
     );
     await run(place, ['sources', 'add', place.source, '-d', 'nas']);
     const two = await run(place, ['destinations', 'remove', 'usb'], 2);

@@ -46,7 +46,7 @@ test('code and passphrase of the kit open the repository that the agent makes, a
   await mkdir(disk);
   const added = await run(place, ['destinations', 'add', 'nas', disk, '--default']);
   expect(added.stdout).toContain(
-    'The repository there will open with the recovery kit of this computer: its passphrase, or its recovery code.',
+    'The repository there opens with the recovery kit of this computer: either its passphrase or its recovery code.',
   );
   await firstBackup(disk);
   const doctor = await place.run(['doctor'], fresh);

@@ -201,7 +201,7 @@ describe('a destination is tried out', () => {
     expect(await last()).toMatchObject({
       check: 'repository',
       status: 'error',
-      message: expect.stringContaining('a backup to it would fail') as string,
+      message: expect.stringContaining('so a backup would fail') as string,
     });
   });
 

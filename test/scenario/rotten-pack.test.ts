@@ -54,7 +54,7 @@ describe.each(['tree', 'data'] as const)('%s packs with bit rot', (kind) => {
     expect(rot(place, kind)).toBe(1);
     const found = await place.run(['check', '--read-data']);
     expect(found.code).toBe(1);
-    expect(found.stdout).toContain('back them up again: that mends the older snapshots as well');
+    expect(found.stdout).toContain('back them up again: this repairs the older snapshots as well');
     expect(found.stdout).toContain('1 damaged pack marked');
 
     await place.expectRun(['backup', place.source]);

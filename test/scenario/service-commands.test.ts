@@ -64,7 +64,7 @@ describe.skipIf(process.platform !== 'linux')('holdfast service', () => {
   test('takes one person or the machine, not both', async () => {
     await using place = await openPlace();
     const words = ['service', 'status', '--system', '--for', 'anna'];
-    expect((await place.expectRun(words, 2)).stderr).toContain('Give one of them');
+    expect((await place.expectRun(words, 2)).stderr).toContain('Use only one of them');
   });
 
   test('does not let the service write to what is no directory', async () => {
@@ -115,7 +115,7 @@ describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for wh
     const status = await place.expectRun(['service', 'status', '--json'], 1, { under });
     expect(jsonLines(status)).toMatchObject([{ unit: `${UNITS}/holdfast-nobody.service`, installed: false }]);
     const other = await place.expectRun(['service', 'status', '--for', 'root'], 2, { under });
-    expect(other.stderr).toContain('Only root may name another person');
+    expect(other.stderr).toContain('Only root can install a service for someone other than');
   });
 
   test('who may not look into the state directory is not told that an agent runs there', async () => {
@@ -124,7 +124,7 @@ describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for wh
     await mkdir(place.state, { mode: 0o700 });
     const under = ['setpriv', '--reuid=nobody', '--regid=65534', '--clear-groups', '--'];
     const status = await place.expectRun(['service', 'status'], 1, { under });
-    expect(status.stdout).toMatch(/^Not installed.*\n(?:Service .*\n)?Agent +cannot be asked by this user/);
+    expect(status.stdout).toMatch(/^Not installed.*\n(?:Service .*\n)?Agent +this user has no access to it/);
     const asked = await place.expectRun(['status'], 1, { under });
     expect(asked.stderr).toContain('Whether an agent runs cannot be seen by this user');
   });
@@ -181,7 +181,7 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     const purge = ['service', 'uninstall', ...WHOM, '--purge', '--yes'];
     const elsewhere = { ...options, env: { ...options.env, HOLDFAST_STATE_DIR: other } };
     const { stderr } = await place.expectRun(purge, 1, elsewhere);
-    expect(stderr).toContain(`keeps its state in ${place.state}, and HOLDFAST_STATE_DIR names ${other}`);
+    expect(stderr).toContain(`keeps its state in ${place.state}, but HOLDFAST_STATE_DIR is ${other}`);
     expect(stderr).toContain(`HOLDFAST_STATE_DIR=${place.state}`);
     for (const kept of [units, other, place.state]) await stat(kept);
 
@@ -189,7 +189,7 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     await place.expectRun(purge, 0, plain);
     await expect(stat(place.state)).rejects.toThrow('ENOENT');
     const again = await place.expectRun(purge, 1, elsewhere);
-    expect(again.stderr).toContain('is not known');
+    expect(again.stderr).toContain('It is unknown where');
     await stat(other);
   });
 
@@ -228,7 +228,7 @@ describe.runIf(canMount)('holdfast service for one person', () => {
     await using place = await openPlace();
     const { options, calls, units } = await recordedSystem(place);
     const allow = ['service', 'allow-write', place.source, ...WHOM];
-    expect((await place.expectRun(allow, 2, options)).stderr).toContain('no service of anna');
+    expect((await place.expectRun(allow, 2, options)).stderr).toContain('no service for anna');
     await place.expectRun(['service', 'install', ...WHOM, '--no-start'], 0, options);
     await place.expectRun(allow, 0, options);
     const file = await readFile(join(`${units}.d`, 'allow-write.conf'), 'utf8');
@@ -294,7 +294,7 @@ describe('holdfast doctor', () => {
     const key = (await readFile(join(place.state, 'machine.key'), 'utf8')).trim();
     const file = join(place.directory, 'bundle.txt');
     const { stdout } = await place.expectRun(['doctor', '--bundle', file], 0, embedded);
-    expect(stdout).toContain(`Look through ${file} before you send it`);
+    expect(stdout).toContain(`Read through ${file} before you send it`);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const text = await readFile(file, 'utf8');
     expect(text.split('\n')[0]).toMatch(/^Paths and names of your files/);
@@ -316,7 +316,7 @@ describe('holdfast doctor', () => {
       await writeFile(join(place.state, 'config.json'), '{}\n', { mode: 0o600 });
       const mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
       const closed = { ...embedded, under: ['unshare', '--mount', 'sh', '-c', mount, place.state] };
-      const advice = 'Make it writable, or name another one in HOLDFAST_STATE_DIR';
+      const advice = 'Make it writable, or set HOLDFAST_STATE_DIR to another directory';
       const { stderr } = await place.expectRun(['start', '--port', '0'], 1, closed);
       expect(stderr).toContain(`The state directory ${place.state} cannot be used`);
       expect(stderr).toContain(advice);

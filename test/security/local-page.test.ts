@@ -157,6 +157,8 @@ describe('signing in', () => {
       'POST /session',
       'DELETE /session',
       ...read.flatMap((route) => [`GET /${route}`, `HEAD /${route}`]),
+      'GET /archive',
+      'HEAD /archive',
       'POST /jobs/:id/cancel',
       'POST /drill',
       'POST /alarms/acknowledge',

@@ -2,8 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { OpenAlarm } from '../../src/api/page/insight-routes.ts';
 import { ListingOf, PageOf } from '../../src/api/framework/route.ts';
-import { File } from '../../src/api/schemas/snapshot.ts';
-import { Entries } from '../../src/api/schemas/page/entries.ts';
+import { Entries, SearchHit } from '../../src/api/schemas/page/entries.ts';
 import { JobLog } from '../../src/api/schemas/job.ts';
 import { Overview } from '../../src/api/schemas/page/overview.ts';
 import { Alarms, AnyJob, RestorePreview } from '../../src/api/schemas/page/jobs.ts';
@@ -70,13 +69,14 @@ const READ = [
   [`/jobs/${RESTORE}`, AnyJob],
   [`/jobs/${RESTORE}/log`, JobLog],
   ['/alarms', Alarms],
-  ['/search?q=a', ListingOf(File)],
+  ['/search?q=a', ListingOf(SearchHit)],
   [`/entries?snapshot=${'ab'.repeat(32)}&path=/`, Entries],
   [`/restore-preview/${RESTORE}`, RestorePreview],
 ] as const;
 const CHANGE = [`/jobs/${RESTORE}/cancel`, '/drill', '/alarms/acknowledge'];
 const ALL = [
   ...READ.map(([path]) => ({ method: 'GET', path })),
+  { method: 'GET', path: `/archive?snapshot=${'ab'.repeat(32)}&path=/` },
   ...CHANGE.map((path) => ({ method: 'POST', path })),
 ];
 

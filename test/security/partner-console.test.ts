@@ -37,7 +37,7 @@ describe('signing in', () => {
     const wrong = await visitor.signIn(acme.email, 'wrong password!');
     const unknown = await visitor.signIn('nobody@example.com');
     expect([wrong.status, unknown.status]).toEqual([401, 401]);
-    expect(wrong.text).toContain('Address and password do not fit together');
+    expect(wrong.text).toContain('E-mail or password is wrong');
     expect(unknown.text.replaceAll('nobody', 'acme')).toBe(wrong.text);
     expect(visitor.cookies.size).toBe(0);
     expect(await visitor.signIn('ACME@example.com')).toMatchObject({ status: 303, location: '/settings' });
@@ -204,12 +204,10 @@ describe('a session', () => {
     const [visitor, other] = [await site.signedIn('acme'), await site.signedIn('acme')];
     const change = async (current: string, next: string, again = next) =>
       await visitor.send('/settings', '/settings/password', { current, next, again });
-    expect((await change('wrong password!', 'a new password')).text).toContain(
-      'This is not the password of the account',
-    );
+    expect((await change('wrong password!', 'a new password')).text).toContain('Wrong password.');
     expect((await change(PASSWORD, 'short')).text).toContain('Take one with 12 to 256');
     expect((await change(PASSWORD, 'a new password', 'a new passwort')).text).toContain(
-      'Type the new password twice',
+      'Enter the new password twice',
     );
     expect((await other.get('/settings')).status).toBe(200);
     expect(await change(PASSWORD, 'a new password')).toMatchObject({ location: '/settings?done=password' });
@@ -236,7 +234,7 @@ describe('a second factor', () => {
     expect(page.text).toContain(secret.match(/.{4}/g)?.join(' '));
     const wrong = { ...hidden, code: '000000', password: PASSWORD };
     expect((await visitor.post('/settings/second-factor', wrong)).text).toContain(
-      'This is not the code of now',
+      'This code is wrong or has expired',
     );
     const noPassword = { ...hidden, code: codeOf(secret), password: 'wrong password!' };
     expect((await visitor.post('/settings/second-factor', noPassword)).status).toBe(400);
@@ -349,7 +347,7 @@ describe('forms', () => {
     const hidden = hiddenFields(html, '/settings/sign-out-everywhere');
     const reply = await visitor.post('/settings/sign-out-everywhere', hidden, headers);
     expect(reply.status).toBe(403);
-    expect(reply.text).toContain('This form came from elsewhere');
+    expect(reply.text).toContain('This form came from another site');
     expect(
       (await site.visitor().post('/settings/sign-in', { email: acme.email, password: PASSWORD }, headers))
         .status,
@@ -460,12 +458,12 @@ describe('pages', () => {
         const reply = await visitor.get(path);
         expect([400, 404], path).toContain(reply.status);
         expect(reply.html, path).toContain('<title>');
-        expect(reply.text, path).toContain('To the settings page');
+        expect(reply.text, path).toContain('Go to the settings page');
       }
       expect(await visitor.post('/settings/usage', {})).toMatchObject({ status: 405 });
     }
     expect((await (await site.signedIn('acme')).get('/settings/customers/cus_x')).text).toContain(
-      'There is no such customer',
+      'Customer not found',
     );
   });
 

@@ -327,6 +327,7 @@ export function testAgent(clock: Clock, more: Partial<Agent> = {}): TestAgent {
     versions: async () => [],
     diff: nothing,
     content: nothing,
+    archive: nothing,
     ...more,
   };
 }

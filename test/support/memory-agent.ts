@@ -254,6 +254,15 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
         next: end < state.changes.length ? String(end) : null,
       };
     },
+    archive: async (snapshot, path) => {
+      state.asked.push({ snapshot, path });
+      return await Promise.resolve({
+        name: path.slice(path.lastIndexOf('/') + 1),
+        async *read() {
+          yield Buffer.from(`an archive of ${path}`);
+        },
+      });
+    },
     content: async (snapshot, path) => {
       const bytes = state.contents.get(path);
       state.asked.push({ snapshot, path });

@@ -228,7 +228,7 @@ async function nextIn(page: Page): Promise<void> {
 const UNDER_WAY = [
   'Loading…',
   'counting…',
-  'is counted next',
+  'waiting to be counted',
   'Wird geladen …',
   'wird gezählt …',
   'wird gleich gezählt',

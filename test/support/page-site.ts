@@ -134,7 +134,7 @@ async function startAgent(place: Place, port: number, options: RunOptions): Prom
     stream?.on('data', (bytes: Buffer) => {
       text += bytes.toString();
     });
-  for (let waitedMs = 0; !text.includes('Open its page with: '); waitedMs += 50) {
+  for (let waitedMs = 0; !text.includes('Open your backups in a browser with: '); waitedMs += 50) {
     if (child.exitCode !== null || waitedMs > PATIENCE_MS) {
       child.kill('SIGKILL');
       expect.fail(`the agent did not start:\n${text}`);

@@ -69,7 +69,7 @@ export async function openPassSite(
     },
     async isAway(id) {
       await eventually(
-        () => /is not there/.test(site.agent.job(id)?.waiting_for ?? ''),
+        () => /is not available/.test(site.agent.job(id)?.waiting_for ?? ''),
         `${id} to wait for its destination`,
       );
     },

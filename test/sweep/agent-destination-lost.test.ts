@@ -84,7 +84,7 @@ describe('in the middle of a backup, a directory', () => {
     renameSync(disk, `${disk}-away`);
     mkdirSync(disk);
     await configure({});
-    await waits(id, /^The destination cannot be reached; it is tried again\.$/);
+    await waits(id, /^The destination cannot be reached; Holdfast will try again\.$/);
     expect(readdirSync(disk, { recursive: true })).toEqual([]);
     renameSync(disk, `${disk}-empty`);
     renameSync(`${disk}-away`, disk);
@@ -100,7 +100,7 @@ describe('in the middle of a backup, a directory', () => {
     await configure({});
     await waits(id, /cannot be reached/);
     site.clock.skip(MINUTE_MS);
-    await waits(id, /^The destination is not there: connect or mount it\.$/);
+    await waits(id, /^The destination is not available: connect or mount it\.$/);
     renameSync(`${disk}-away`, disk);
     site.clock.skip(MINUTE_MS);
     expect(await site.ended(id)).toMatchObject({ status: 'completed', error: null });
@@ -166,7 +166,7 @@ describe('in the middle of a backup, a file system', () => {
       snapshot_id: null,
       error: {
         code: 'INSUFFICIENT_STORAGE',
-        message: expect.stringMatching(/no space is left.*Free some space/),
+        message: expect.stringMatching(/no space left.*Free up some space/),
       },
     });
     execFileSync('mount', ['-o', 'remount,size=40m', disk]);
@@ -188,7 +188,7 @@ describe('in the middle of a backup, a file system', () => {
       snapshot_id: null,
       error: {
         code: 'DESTINATION_ERROR',
-        message: expect.stringMatching(/read-only.*Mount it so that it can be written to/),
+        message: expect.stringMatching(/read-only.*Mount it with write access/),
       },
     });
     await expectSound(source);

@@ -87,7 +87,7 @@ describe('an agent that is told to end', () => {
         const job = await next.finished(path, id);
         expect(job).toMatchObject({ status: 'completed', attempt: 1 });
         const { data } = await next.ask('GET', `${path}/${id}/log`);
-        const wasStopped = JSON.stringify(data).includes('Stopped; it goes on later.');
+        const wasStopped = JSON.stringify(data).includes('Stopped; it will continue later.');
         stopped += wasStopped ? 1 : 0;
         say(`${path} ${wasStopped ? 'stopped' : 'over'}: the agent ended after ${Math.round(tookMs)} ms`);
         await next.stop();

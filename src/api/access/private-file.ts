@@ -39,7 +39,7 @@ export async function readPrivate(
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Replace it with the file itself.' : '';
     throw new StateError('READ_ERROR', `${path} cannot be read (${errnoOf(cause) ?? 'unknown error'})`, {
       hint,
       cause,
@@ -126,7 +126,7 @@ function requirePrivate(
   if (process.platform === 'win32') return;
   if (process.geteuid !== undefined && uid !== process.geteuid()) {
     throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
-      hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+      hint: 'Run Holdfast as that user, or set HOLDFAST_STATE_DIR to another directory.',
     });
   }
   if ((mode & 0o077) !== 0) {

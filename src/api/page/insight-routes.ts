@@ -2,19 +2,19 @@
  * What the page shows beyond the Desktop API: protection status, all jobs, alarms, previews of restores, a search,
  * directories.
  */
-import type { Agent, FileItem, FilePage } from '../../jobs/agent.ts';
+import type { Agent, FileItem } from '../../jobs/agent.ts';
 import type { RestorePreview as Preview } from '../../jobs/job.ts';
 import { type ApiApp, listing, ListingOf, ListQuery } from '../framework/route.ts';
 import { presentFile } from '../presentation/snapshot.ts';
 import { timestamp } from '../presentation/values.ts';
 import { readRequiredPath } from '../routes/request-values.ts';
 import type { ResourceParts } from '../routes/resource-parts.ts';
-import { Entries, EntriesQuery, SEARCH_FILTERS } from '../schemas/page/entries.ts';
+import { Entries, EntriesQuery, SEARCH_FILTERS, SearchHit } from '../schemas/page/entries.ts';
 import { type Alarm, Alarms, RestorePreview } from '../schemas/page/jobs.ts';
-import { File } from '../schemas/snapshot.ts';
 import { IdParams } from '../schemas/values.ts';
 import { ApiError } from '../wire/api-error.ts';
 import { pageJobRoutes } from './job-routes.ts';
+import { archiveRoute } from './archive-route.ts';
 import { type OverviewFacts, overviewRoutes } from './overview-routes.ts';
 
 /** The parts of the agent that only the page uses. */
@@ -30,6 +30,7 @@ export function insightRoutes(app: ApiApp, parts: ResourceParts, insight: PageIn
   restorePreviewRoutes(app, { ...parts, previewOf: insight.previewOf });
   searchRoutes(app, insight);
   entriesRoutes(app, insight);
+  archiveRoute(app, parts);
 }
 
 /** Lists a directory of one snapshot from any offset of the sort order. `GET /files`, in contrast, pages with cursors. */
@@ -70,9 +71,14 @@ interface SearchParts {
   readonly search: (request: {
     readonly q: string;
     readonly source: string | undefined;
+    readonly isGone: boolean;
     readonly limit: number;
     readonly after: string | undefined;
-  }) => Promise<FilePage>;
+  }) => Promise<{
+    readonly items: readonly { readonly item: FileItem; readonly isGone: boolean }[];
+    readonly unreadable: number;
+    readonly next: string | null;
+  }>;
 }
 
 const LIMITS = { default: 100, maximum: 1000 };
@@ -81,18 +87,26 @@ function searchRoutes(app: ApiApp, { search }: SearchParts): void {
   app.get(
     '/search',
     {
-      schema: { querystring: ListQuery(SEARCH_FILTERS, LIMITS), response: { 200: ListingOf(File) } },
+      schema: { querystring: ListQuery(SEARCH_FILTERS, LIMITS), response: { 200: ListingOf(SearchHit) } },
       config: { scope: 'page' },
     },
     async ({ query: { limit, cursor, ...filters } }) => {
+      if (filters.q === '' && filters.of === 'all')
+        throw new ApiError('MISSING_FIELD', "The query parameter 'q' is missing", {
+          details: { field: 'q' },
+        });
       const found = await search({
         q: filters.q,
         source: filters.source,
+        isGone: filters.of === 'deleted',
         limit,
         after: app.cursors.open('/search', filters, cursor),
       });
       const next = found.next === null ? null : app.cursors.seal('/search', filters, found.next);
-      return listing(found.items.map(presentFile), { ...found, next });
+      return listing(
+        found.items.map(({ item, isGone }) => ({ ...presentFile(item), deleted: isGone })),
+        { ...found, next },
+      );
     },
   );
 }

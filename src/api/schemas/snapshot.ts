@@ -58,7 +58,7 @@ export const Deleted = Type.Object({ id: Type.String(), deleted: Type.Literal(tr
 
 const FileType = Type.Enum(['file', 'directory', 'symlink', 'other']);
 
-const FILE_FIELDS = {
+export const FILE_FIELDS = {
   path: Type.String(),
   path_b64: Nullable(Type.String()),
   name: Type.String(),

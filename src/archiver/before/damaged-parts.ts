@@ -78,5 +78,5 @@ export class DamagedParts {
 /** The message about them for the user. */
 export function packsDamagedText(count: number): string {
   const packs = count === 1 ? 'A pack of the repository was' : `${count} packs of the repository were`;
-  return `${packs} damaged. What this snapshot needs is stored again. Whether more is damaged tells: ${holdfastThere`check --read-data`}`;
+  return `${packs} damaged. The data that this snapshot needs was stored again. To see whether more is damaged: ${holdfastThere`check --read-data`}`;
 }

@@ -111,7 +111,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
-      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is stored. To save what it points to, write ${name.replace(/\/+$/, '')}/`,
+      `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is backed up. To back up what it points to, write ${name.replace(/\/+$/, '')}/`,
     );
   }
   return { wanted, path, stats };
@@ -180,10 +180,10 @@ function requireReadable(path: string, stats: Stats): void {
 
 const HINTS = {
   not_found: 'Check the spelling, and that the drive is mounted.',
-  inside_state_directory: 'Name something else: a repository inside of itself would never end.',
-  not_answering: 'See that its server or its program runs, or unmount it, then back up again.',
+  inside_state_directory: 'Choose something else: a repository inside itself would never end.',
+  not_answering: 'Check that its server or program is running, or unmount it, then back up again.',
   unsupported_type: 'Name something else: what such a file system shows is not stored anywhere.',
-  not_readable: 'Run the backup as a user who may read it.',
+  not_readable: 'Run the backup as a user who can read it.',
 };
 
 function invalid(

@@ -162,7 +162,7 @@ async function holds(
     return bytes.equals(await destination.get(key, undefined, signal));
   } catch (error) {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-    throw new DestinationError('unreachable', `${key} was there and is gone again`, {
+    throw new DestinationError('unreachable', `${key} appeared and disappeared again`, {
       op: 'store',
       hint: 'Run it again, and check that nothing else changes the destination.',
       retry: 'now',

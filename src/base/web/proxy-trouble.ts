@@ -35,26 +35,26 @@ function statusOf(error: unknown): number | undefined {
 export function proxyTrouble(status: number | 'away' | 'ended', proxy?: Proxy): ProxyTrouble {
   const who = proxy === undefined ? 'the proxy' : `the proxy ${proxy.shown}`;
   const named = proxy === undefined ? 'The environment names it' : `The variable ${proxy.variable} names it`;
-  const around = 'or name the host in NO_PROXY if it is reached without a proxy';
+  const around = 'or add the host to NO_PROXY if it needs no proxy';
   if (status === 407)
     return {
-      what: `${who} asks for a name and a password, or does not take those that it was given`,
+      what: `${who} asks for a user name and password, or rejected those it was given`,
       hint: `${named}: write them into its address, as in http://NAME:PASSWORD@HOST:PORT.`,
       passes: false,
     };
   if (status === 'away')
     return { what: `${who} cannot be reached`, hint: `${named}. Check it, ${around}.`, passes: true };
   if (status === 'ended')
-    return { what: `${who} ends the connection`, hint: `${named}. Check it, ${around}.`, passes: true };
+    return { what: `${who} closed the connection`, hint: `${named}. Check it, ${around}.`, passes: true };
   if (status >= 500)
     return {
       what: `${who} cannot reach it (${status})`,
-      hint: `${named}. Check the address, and that the proxy lets it through, ${around}.`,
+      hint: `${named}. Check the address, and that the proxy allows it, ${around}.`,
       passes: true,
     };
   return {
     what: `${who} refuses to connect to it (${status})`,
-    hint: `${named}. Ask who runs it to let this address through, ${around}.`,
+    hint: `${named}. Ask whoever runs it to allow this address, ${around}.`,
     passes: false,
   };
 }
@@ -64,5 +64,5 @@ export function hintOfProxy(): string {
   const proxy = namedProxy('https:') ?? namedProxy('http:');
   return proxy === undefined
     ? ''
-    : ` The variable ${proxy.variable} names the proxy ${proxy.shown}: check it, too.`;
+    : ` The variable ${proxy.variable} names the proxy ${proxy.shown}: check that as well.`;
 }

@@ -90,7 +90,7 @@ export class TunnelAgent extends Agent {
     asked.once('error', (error) => {
       const { syscall } = error as { readonly syscall?: unknown };
       if (signal?.aborted === true || syscall === 'connect' || syscall === 'getaddrinfo') reject(error);
-      else reject(new TunnelError('The proxy does not let the connection through', undefined, error));
+      else reject(new TunnelError('The proxy refused the connection', undefined, error));
     });
     asked.end();
     return await promise;

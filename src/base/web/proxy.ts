@@ -90,16 +90,16 @@ function understood(text: string, variable: string): Proxy {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   const way = `Write it as http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, where what a URL cannot hold is written as %40 for "@".`;
   if (url === null || url.hostname === '')
-    throw new ProxyUnusable(`The variable ${variable} names no proxy that is understood`, way);
+    throw new ProxyUnusable(`The variable ${variable} is not a valid proxy`, way);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new ProxyUnusable(
-      `The variable ${variable} names a proxy of the kind ${url.protocol.slice(0, -1)}, and Holdfast goes through HTTP proxies only`,
-      `Name an HTTP proxy in HTTPS_PROXY, or the hosts that are reached without one in NO_PROXY ("*" for all), where no other proxy is named.`,
+      `The variable ${variable} names a ${url.protocol.slice(0, -1)} proxy, but Holdfast supports only HTTP proxies`,
+      `Set HTTPS_PROXY to an HTTP proxy, or list the hosts that need no proxy in NO_PROXY ("*" for all).`,
     );
   try {
     decodeURIComponent(url.username + url.password);
   } catch {
-    throw new ProxyUnusable(`Name or password in the variable ${variable} are not understood`, way);
+    throw new ProxyUnusable(`The user name or password in the variable ${variable} is not valid`, way);
   }
   return { url, shown: `${url.hostname}:${portOf(url)}`, variable };
 }

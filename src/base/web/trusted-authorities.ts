@@ -26,24 +26,24 @@ export interface TlsTrouble {
 }
 
 export const NO_CERTIFICATE =
-  'Holdfast has none to show: use an address that wants none, or one of a program on this machine that shows it and passes on what it gets.';
+  'Holdfast cannot present one: use an address that does not require it, or a local program that presents it and forwards the connection.';
 
 /** Explains a code of Node or OpenSSL; undefined when it has nothing to do with TLS. */
 export function tlsTrouble(code: string): TlsTrouble | undefined {
   if (code === 'CERT_HAS_EXPIRED')
     return {
       what: 'the certificate of the server has expired',
-      hint: `Whoever runs the server renews it. If the clock of this machine is ahead (it says ${today()}), set it. Nothing was sent.`,
+      hint: `Whoever runs the server must renew it. If the clock of this machine is wrong (it says ${today()}), set it. Nothing was sent.`,
     };
   if (code === 'CERT_NOT_YET_VALID')
     return {
       what: 'the certificate of the server is not valid yet',
-      hint: `Set the clock of this machine, which says ${today()}. If that is right, ask who runs the server. Nothing was sent.`,
+      hint: `Set the clock of this machine, which says ${today()}. If that is right, ask whoever runs the server. Nothing was sent.`,
     };
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID' || code === 'HOSTNAME_MISMATCH')
     return {
       what: 'the certificate of the server is for another name',
-      hint: 'Check the address. A network that wants you to sign in first answers like this, too. Nothing was sent.',
+      hint: 'Check the address. A network that requires you to sign in first can also cause this. Nothing was sent.',
     };
   if (/^(?:CERT_|ERR_TLS_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_(?:VERIFY|GET_ISSUER))/.test(code))
     return {
@@ -51,11 +51,11 @@ export function tlsTrouble(code: string): TlsTrouble | undefined {
       hint: `Check the address. If the server, or a proxy that opens encrypted connections, has a certificate of your own authority: add that authority to those of this system, or name the file with its certificate (PEM) in SSL_CERT_FILE${inService()}. ${unreadFiles()}Nothing was sent.`,
     };
   if (code.endsWith('CERTIFICATE_REQUIRED'))
-    return { what: 'the server wants a certificate of this machine', hint: NO_CERTIFICATE };
+    return { what: 'the server requires a certificate from this machine', hint: NO_CERTIFICATE };
   if (/^(?:ERR_SSL|EPROTO$)/.test(code))
     return {
-      what: 'no secure connection comes about: the server speaks an old version of TLS, or none',
-      hint: 'Check the address and the port, and who runs the server. One that wants a certificate of this machine may end the connection like this, too. Nothing was sent.',
+      what: 'no secure connection is possible: the server uses an old version of TLS, or none',
+      hint: 'Check the address and the port. A server that requires a certificate from this machine may also close the connection like this. Nothing was sent.',
     };
   return undefined;
 }
@@ -77,7 +77,7 @@ function unreadFiles(): string {
       try {
         return readFileSync(file).includes('-----BEGIN ')
           ? ''
-          : `${name} names ${file}, which is no PEM file. `;
+          : `${name} names ${file}, which is not a PEM file. `;
       } catch (error) {
         return `${name} names ${file}, which cannot be read (${errnoOf(error) ?? 'unknown error'}). `;
       }

@@ -27,6 +27,7 @@ import {
   type FoundFiles,
   type SearchRequest,
 } from './file-search.ts';
+import { goneFiles, prepareEnded } from './gone-files.ts';
 import { prepareHits, type HitQueries } from './hits.ts';
 import {
   chooseSnapshots,
@@ -66,6 +67,7 @@ export class CatalogReader {
   readonly #order = new DirectoryOrder();
   readonly #unread: UnreadDirectories;
   readonly #versions: ReturnType<typeof prepareVersions>;
+  readonly #ended: ReturnType<typeof prepareEnded>;
   readonly #epoch: string;
   #seen: unknown;
   #snapshots: readonly KnownSnapshot[] = [];
@@ -80,6 +82,7 @@ export class CatalogReader {
       this.#names = new NameIndex(this.#database);
       this.#unread = new UnreadDirectories(this.#database);
       this.#versions = prepareVersions(this.#database);
+      this.#ended = prepareEnded(this.#database);
       this.#epoch = String(
         this.#database.prepare(`SELECT value FROM meta WHERE key = 'epoch'`).pluck().get(),
       );
@@ -106,7 +109,11 @@ export class CatalogReader {
   }
 
   search(request: SearchRequest): FoundFiles {
-    return this.#at((source) => searchFiles(source, this.#versions, request));
+    return this.#at((source) =>
+      request.isGone && request.q === ''
+        ? goneFiles(source, { versions: this.#versions, ended: this.#ended }, request)
+        : searchFiles(source, this.#versions, request),
+    );
   }
 
   newestOf(paths: readonly string[], source: string | undefined): readonly FoundFile[] {

@@ -17,6 +17,8 @@ export interface SearchRequest {
   /** Substring, or a glob with * and ?, of the name; case-insensitive. */
   readonly q: string;
   readonly source: string | undefined;
+  /** Only what the newest snapshot of its source no longer has; `q` may be empty then. */
+  readonly isGone: boolean;
   readonly limit: number;
   readonly after: string | undefined;
 }
@@ -28,6 +30,10 @@ export interface FoundFile {
   readonly item: FileItem;
   /** The number of its node in its catalog. */
   readonly node: number;
+  /** The newest snapshot of its source no longer has it. */
+  readonly isGone: boolean;
+  /** The ordinal with which it disappeared, in a list of what is gone. */
+  readonly until?: number;
 }
 
 export interface FoundFiles {
@@ -40,8 +46,9 @@ export interface FoundFiles {
 }
 
 const LIST = 'search';
+const LIST_OF_GONE = 'gone';
 
-type VersionHit = Hit & { readonly until: number };
+export type VersionHit = Hit & { readonly until: number };
 
 /** The versions of a node, the newest first. */
 export function prepareVersions(database: CatalogDatabase) {
@@ -55,7 +62,7 @@ export function prepareVersions(database: CatalogDatabase) {
 export function searchFiles(
   source: ListSource,
   versions: ReturnType<typeof prepareVersions>,
-  { q, source: wanted, limit, after }: SearchRequest,
+  { q, source: wanted, isGone, limit, after }: SearchRequest,
 ): FoundFiles {
   const pattern = compileNamePattern(q);
   const { epoch } = source;
@@ -68,6 +75,7 @@ export function searchFiles(
   for (const node of markedAfter(marks, behind)) {
     const found = newest(versions.iterate(node), lineages);
     if (found === undefined || !pattern.matches(foldName(found.hit.name))) continue;
+    if (isGone && !found.isGone) continue;
     if (items.length === limit) {
       const last = items.at(-1);
       return { epoch, items, unreadable, next: last === undefined ? null : cursorBehind({ epoch }, last) };
@@ -80,8 +88,26 @@ export function searchFiles(
 }
 
 /** The cursor with which a search continues after this file. */
-export function cursorBehind({ epoch }: Pick<FoundFiles, 'epoch'>, { node }: FoundFile): string {
-  return encodeCursor({ epoch, list: LIST, ordinals: [], key: '', tie: node });
+export function cursorBehind({ epoch }: Pick<FoundFiles, 'epoch'>, { node, until }: FoundFile): string {
+  return until === undefined
+    ? encodeCursor({ epoch, list: LIST, ordinals: [], key: '', tie: node })
+    : cursorOfGone(epoch, { until, node });
+}
+
+/** The place of a version that has ended, in the order in which `gone-files.ts` lists them. */
+export interface EndedPlace {
+  readonly until: number;
+  readonly node: number;
+}
+
+export function cursorOfGone(epoch: string, { until, node }: EndedPlace): string {
+  return encodeCursor({ epoch, list: LIST_OF_GONE, ordinals: [], key: until, tie: node });
+}
+
+/** @throws {RequestError} INVALID_CURSOR */
+export function placeOfGone(epoch: string, cursor: string): EndedPlace {
+  const { key, tie } = decodeCursor(cursor, epoch, LIST_OF_GONE);
+  return { until: Number(key), node: tie };
 }
 
 /** What a search says about these paths: as many entries for each as there are sources that had it. */
@@ -106,19 +132,19 @@ export function newestOf(
   return found;
 }
 
-interface Searched {
+export interface Searched {
   readonly searched: readonly KnownSnapshot[];
   readonly lineages: ReadonlyMap<number, Lineage>;
 }
 
-interface Lineage {
+export interface Lineage {
   /** In the order in which they were made. */
   readonly snapshots: readonly KnownSnapshot[];
   /** Whether they were taken in in that order. */
   readonly cameInOrder: boolean;
 }
 
-function searchedIn({ snapshots }: ListSource, wanted: string | undefined): Searched {
+export function searchedIn({ snapshots }: ListSource, wanted: string | undefined): Searched {
   const searched = snapshots.filter((one) => one.complete && hasSource(one, wanted));
   const groups = Map.groupBy(searched, ({ lineage }) => lineage);
   return { searched, lineages: new Map([...groups].map(([id, group]) => [id, lineageOf(group)])) };
@@ -134,10 +160,12 @@ function lineageOf(group: readonly KnownSnapshot[]): Lineage {
 interface LastVersion {
   readonly hit: VersionHit;
   readonly snapshot: KnownSnapshot;
+  /** The newest snapshot of its lineage does not have it. */
+  readonly isGone: boolean;
 }
 
-function foundFile(path: ByteString, node: number, { hit, snapshot }: LastVersion): FoundFile {
-  return { host: snapshot.host, path, item: fileItem(path, hit, snapshot), node };
+export function foundFile(path: ByteString, node: number, { hit, snapshot, isGone }: LastVersion): FoundFile {
+  return { host: snapshot.host, path, item: fileItem(path, hit, snapshot), node, isGone };
 }
 
 /** Drops marked nodes that belong only to other sources and hosts. */
@@ -152,7 +180,10 @@ function within({ snapshots, names }: ListSource, searched: readonly KnownSnapsh
  * The newest version, with the last snapshot that has it. Snapshots are not always taken in in the order in which they
  * were made: a copy can bring old ones.
  */
-function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']): LastVersion | undefined {
+export function newest(
+  versions: Iterable<VersionHit>,
+  lineages: Searched['lineages'],
+): LastVersion | undefined {
   let found: LastVersion | undefined;
   for (const hit of versions) {
     const lineage = lineages.get(Math.floor(hit.since / SPAN));
@@ -160,7 +191,8 @@ function newest(versions: Iterable<VersionHit>, lineages: Searched['lineages']):
       ({ ordinal }) => ordinal <= hit.until && ordinal >= hit.since,
     );
     if (snapshot === undefined) continue;
-    if (found === undefined || snapshot.rank > found.snapshot.rank) found = { hit, snapshot };
+    if (found === undefined || snapshot.rank > found.snapshot.rank)
+      found = { hit, snapshot, isGone: snapshot !== lineage?.snapshots.at(-1) };
     if (lineage?.cameInOrder === true) break;
   }
   return found;

@@ -3,7 +3,7 @@
  * is listed with the first of them, in the newest version that any of them has.
  */
 import { storeKey } from '../../base/stored-by.ts';
-import type { FileItem, FilePage } from '../../jobs/agent.ts';
+import type { FileItem } from '../../jobs/agent.ts';
 import { invalid, parsed } from './list-order.ts';
 import { cursorBehind, type FoundFile, type FoundFiles, type SearchRequest } from './file-search.ts';
 import { catalogGone } from './merged-files.ts';
@@ -13,6 +13,19 @@ export interface SearchedCatalog {
   readonly repositoryId: string;
   readonly search: (request: SearchRequest) => Promise<FoundFiles>;
   readonly newestOf: (paths: readonly string[], source: string | undefined) => Promise<readonly FoundFile[]>;
+}
+
+export interface SearchPage {
+  readonly items: readonly SearchHit[];
+  /** Directories that could not be read. */
+  readonly unreadable: number;
+  readonly next: string | null;
+}
+
+export interface SearchHit {
+  readonly item: FileItem;
+  /** The newest snapshot of its source no longer has it. */
+  readonly isGone: boolean;
 }
 
 /**
@@ -27,9 +40,8 @@ const AT_ONCE = 1_000;
 export async function searchAll(
   catalogs: readonly SearchedCatalog[],
   request: SearchRequest,
-): Promise<FilePage> {
-  const { source } = request;
-  const items: FileItem[] = [];
+): Promise<SearchPage> {
+  const items: SearchHit[] = [];
   const unreadable = new Map<string, number>();
   let { at, after } = openCursor(catalogs, request.after);
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -39,9 +51,9 @@ export async function searchAll(
     const limit = at === 0 ? room : Math.max(room, AT_ONCE);
     const found = await catalog.search({ ...request, limit, after });
     unreadable.set(catalog.repositoryId, found.unreadable);
-    const own = await withoutKnown(catalogs, at, found.items, source);
+    const own = await withoutKnown(catalogs, at, found.items, request);
     const taken = own.slice(0, room);
-    items.push(...taken.map(({ item }) => item));
+    items.push(...taken.map(({ item, isGone }) => ({ item, isGone })));
     const last = own.length > room ? taken.at(-1) : undefined;
     if (last !== undefined) after = cursorBehind(found, last);
     else if (found.next !== null) after = found.next;
@@ -78,7 +90,7 @@ async function withoutKnown(
   catalogs: readonly SearchedCatalog[],
   at: number,
   found: readonly FoundFile[],
-  source: string | undefined,
+  { source, isGone }: SearchRequest,
 ): Promise<readonly FoundFile[]> {
   if (found.length === 0) return [];
   const paths = found.map(({ path }) => path);
@@ -86,19 +98,20 @@ async function withoutKnown(
     catalogs.map(async (one, i) => (i === at ? [] : await one.newestOf(paths, source))),
   );
   const before = new Set(others.slice(0, at).flat().map(keyOf));
-  const later = new Map<string, FileItem>();
+  const later = new Map<string, FoundFile>();
   for (const one of others.slice(at + 1).flat()) {
     const known = later.get(keyOf(one));
-    if (known === undefined || one.item.backed_up_at > known.backed_up_at) later.set(keyOf(one), one.item);
+    if (known === undefined || one.item.backed_up_at > known.item.backed_up_at) later.set(keyOf(one), one);
   }
   return found
     .filter((one) => !before.has(keyOf(one)))
     .map((one) => {
       const other = later.get(keyOf(one));
-      return other !== undefined && other.backed_up_at > one.item.backed_up_at
-        ? { ...one, item: other }
+      return other !== undefined && other.item.backed_up_at > one.item.backed_up_at
+        ? { ...one, item: other.item, isGone: other.isGone }
         : one;
-    });
+    })
+    .filter((one) => !isGone || one.isGone);
 }
 
 /** A key for a path, its source, its host, and who stored it. */

@@ -17,11 +17,13 @@
  * `started` is when a snapshot is taken to have been made. For a write-only key that is `stored`, the time when the
  * storage got it, and `said` is the start that the snapshot itself claims; `store` is who stored it, as JSON.
  *
+ * `version_ended` has the versions that apply no more, for listing what has disappeared. Its 1048576 is `SPAN`.
+ *
  * A row of `names` holds the names of some thousand nodes, for searching: see `name-block.ts`.
  */
 
 /** Incremented with every change of what is stored. A file of another version is deleted and built anew. */
-export const CATALOG_VERSION = 6;
+export const CATALOG_VERSION = 7;
 
 /** Snapshots that a lineage can have. */
 export const SPAN = 1_048_576;
@@ -121,5 +123,6 @@ CREATE TABLE version (
 ) WITHOUT ROWID;
 CREATE INDEX version_size ON version (own, node);
 CREATE INDEX version_modified ON version (modified, node);
+CREATE INDEX version_ended ON version (until, node) WHERE (until + 1) % 1048576 <> 0;
 CREATE INDEX version_type ON version (type, node) WHERE type > 1;
 `;

@@ -11,9 +11,9 @@ interface AlarmsOptions extends OutputOptions {
 }
 
 export function define(command: Command, context: Context): void {
-  command.option('--acknowledge', 'They are as they should be: older snapshots may be removed again');
+  command.option('--acknowledge', 'This is what I intended: older snapshots may be removed again');
   addOutputOptions(command, { json: 'One JSON object for each alarm' });
-  addExamples(command, [[holdfast`alarms --acknowledge`, 'what you see in them is meant to be']]);
+  addExamples(command, [[holdfast`alarms --acknowledge`, 'you have looked: nothing is wrong']]);
   command.action(async (options: AlarmsOptions) => {
     const { out } = context;
     const alarms = await askAgent(context, options.acknowledge === true ? 'acknowledge' : 'alarms', {});

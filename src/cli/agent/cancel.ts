@@ -7,7 +7,7 @@ import { addExamples, addOutputOptions, type OutputOptions } from '../command/op
 import { printable } from '../terminal/terminal.ts';
 
 export function define(command: Command, context: Context): void {
-  command.argument('<id>', `of the job, from "${holdfast`jobs`}"`);
+  command.argument('<id>', `the id of the job, as listed by "${holdfast`jobs`}"`);
   addOutputOptions(command, { json: 'The job as a JSON object' });
   addExamples(command, [[holdfast`cancel bkp_01M7Z…`, `from "${holdfast`jobs`}"`]]);
   command.action(async (id: string, options: OutputOptions) => {

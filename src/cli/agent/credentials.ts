@@ -17,9 +17,9 @@ export function define(command: Command, context: Context): void {
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help');
 
-  const create = sub('create', 'Make an API key and its secret, which is shown only then').requiredOption(
+  const create = sub('create', 'Create an API key; its secret is shown only once').requiredOption(
     '--name <name>',
-    'What it is for',
+    'What the key is for',
   );
   addOutputOptions(create, { json: 'Key and secret as a JSON object' });
   create.action(async (options: OutputOptions & { readonly name: string }) => {
@@ -30,18 +30,18 @@ export function define(command: Command, context: Context): void {
   addOutputOptions(list, { json: 'One JSON object for each key' });
   list.action(async (options: OutputOptions) => await show(options, context));
 
-  const rotate = sub('rotate', 'Give a key a new secret; the old one and its tokens end at once').argument(
-    '<api_key>',
-    'from "credentials list"',
-  );
+  const rotate = sub(
+    'rotate',
+    'Give a key a new secret; the old secret and its tokens stop working at once',
+  ).argument('<api_key>', 'the key, as listed by "credentials list"');
   addOutputOptions(rotate, { json: 'Key and secret as a JSON object' });
   rotate.action(async (apiKey: string, options: OutputOptions) => {
     await showNew(await askAgent(context, 'rotate_credential', { api_key: apiKey }), options, context);
   });
 
-  const revoke = sub('revoke', 'End a key and its tokens at once').argument(
+  const revoke = sub('revoke', 'Revoke a key and its tokens at once').argument(
     '<api_key>',
-    'from "credentials list"',
+    'the key, as listed by "credentials list"',
   );
   addOutputOptions(revoke, { json: 'The result as a JSON object' });
   revoke.action(async (apiKey: string, options: OutputOptions) => {
@@ -61,7 +61,7 @@ async function showNew(credential: NewCredential, options: OutputOptions, { out 
     return;
   }
   await out.write(
-    `API key  ${key}\nSecret   ${secret}\n\nThe secret is shown only now. Keep it where the program that uses it can read it and nobody else.\n`,
+    `API key  ${key}\nSecret   ${secret}\n\nThis secret is not shown again. Store it where only the program that uses it can read it.\n`,
   );
 }
 

@@ -29,32 +29,34 @@ interface EnrollOptions extends OutputOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('[url]', 'where the service is, as your partner says: https://HOST')
-    .argument('[token]', 'good once, for 15 minutes; without it, it is asked for or read from standard input')
-    .option('--name <name>', 'What your partner sees as the name of this machine (its host name)')
-    .option('--status', 'Show with which service this machine is enrolled, and what its plan is')
-    .option('--leave', 'End it: nothing is reported any more, and the plan of the configuration holds');
+    .argument('[url]', 'the address of the service, from your partner: https://HOST')
+    .argument(
+      '[token]',
+      'can be used once, within 15 minutes; if left out, you are asked for it, or it is read from standard input',
+    )
+    .option('--name <name>', 'The name under which your partner sees this machine (default: its host name)')
+    .option('--status', 'Show which service this machine is enrolled with, and its plan')
+    .option(
+      '--leave',
+      'Leave the service: nothing is reported any more, and the plan in the configuration applies',
+    );
   addOutputOptions(command, { json: 'The result as a JSON object' });
   addExamples(command, [
-    [
-      holdfast`enroll https://backup.example.org hfe_…`,
-      'let a partner look after the backups of this machine',
-    ],
-    [holdfast`enroll --status`, 'the plan, and whether reports arrive'],
+    [holdfast`enroll https://backup.example.org hfe_…`, 'let a partner look after this machine’s backups'],
+    [holdfast`enroll --status`, 'show the plan, and whether reports get through'],
   ]);
   command.action(async (url: string | undefined, token: string | undefined, options: EnrollOptions) => {
     if (options.leave === true && options.status === true)
-      throw usage('--leave and --status are given', 'Give one of them.');
+      throw usage('--leave and --status cannot be combined', 'Use only one of them.');
     if (options.leave === true || options.status === true) {
-      if (url !== undefined)
-        throw usage('There is nothing to enroll with --leave or --status', 'Leave out the address.');
+      if (url !== undefined) throw usage('--leave and --status take no address', 'Leave out the address.');
       await (options.leave === true ? leave(options, context) : show(options, context));
       return;
     }
     if (url === undefined)
       throw usage(
         'The address of the Partner service is missing',
-        'Give the address and the token that your partner has sent, or --status, or --leave.',
+        'Give the address and the token that your partner sent you, or use --status or --leave.',
       );
     const wish = { url, token: token ?? (await readToken(context)), name: options.name ?? hostname() };
     await join(wish, options, context);
@@ -73,7 +75,7 @@ async function readToken(context: Context): Promise<string> {
 async function tokenOnInput({ stdin }: Context): Promise<string> {
   const read = peopleText(await buffer(stdin));
   if ('text' in read) return read.text;
-  throw usage(`What came on standard input ${faultWords(read.fault)}`, 'Give the token after the address.');
+  throw usage(`The token from standard input ${faultWords(read.fault)}`, 'Give the token after the address.');
 }
 
 async function join(
@@ -93,7 +95,8 @@ async function join(
       `This machine is enrolled with ${printable(status.service)} as ${printable(status.name)}.`,
     );
     if (status.plan !== null) await context.out.line(planLine(status.plan));
-    if (status.reports === null) await context.out.line(`Reports begin with the agent: ${holdfast`start`}`);
+    if (status.reports === null)
+      await context.out.line(`Reports are sent once the agent runs: ${holdfast`start`}`);
   }
 }
 
@@ -111,7 +114,7 @@ async function leave(options: OutputOptions, context: Context): Promise<void> {
   if (options.json === true) await context.out.json({ type: 'left' });
   else
     await context.out.line(
-      'This machine is not enrolled any more. Your partner still lists it until it is removed there.',
+      'This machine is no longer enrolled. It stays in your partner’s list until your partner removes it.',
     );
 }
 
@@ -133,11 +136,9 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
     `Enrolled with ${printable(status.service)} as ${printable(status.name)} since ${localTime(status.enrolled_at)}.`,
   );
   await out.line(
-    status.plan === null
-      ? 'There is no plan that counts: the limits of the free trial hold.'
-      : planLine(status.plan),
+    status.plan === null ? 'No valid plan: the limits of the free trial apply.' : planLine(status.plan),
   );
-  if (status.reports === null) await out.line('No agent is running, so nothing is reported.');
+  if (status.reports === null) await out.line('The agent is not running, so nothing is reported.');
   else await out.line(reportsLine(status.reports));
 }
 
@@ -189,12 +190,13 @@ function planLine(plan: NonNullable<PartnerStatus['plan']>): string {
     trial_expired: '; the trial is over',
   };
   const requests = plan.desktop_requests_per_hour.toLocaleString('en');
-  return `Plan ${printable(plan.slug)}: ${requests} API requests an hour${standing[plan.status]}. It holds until ${localTime(plan.grace_until)} without the service.`;
+  return `Plan ${printable(plan.slug)}: ${requests} API requests an hour${standing[plan.status]}. Without contact to the service it stays valid until ${localTime(plan.grace_until)}.`;
 }
 
 function reportsLine(reports: NonNullable<PartnerStatus['reports']>): string {
   const { last_at: lastAt, results_waiting: waiting, results_dropped: dropped, problem } = reports;
-  const last = lastAt === null ? 'No report since the agent started' : `Last report ${localTime(lastAt)}`;
+  const last =
+    lastAt === null ? 'No report sent since the agent started' : `Last report ${localTime(lastAt)}`;
   const parts = [`${last}; ${count(waiting, 'result')} waiting`];
   if (dropped > 0) parts.push(`${count(dropped, 'result')} given up`);
   return `${parts.join(', ')}.${problem === null ? '' : ` ${printable(problem)}.`}`;

@@ -20,21 +20,21 @@ interface JobsOptions extends OutputOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('[id]', 'show this one with its problems')
+    .argument('[id]', 'show this job and its problems')
     .optionsGroup('Which jobs:')
     .option('--status <state>', `Only those that are ${STATES.join(', ')}`)
-    .option('--limit <n>', 'At most so many (20)')
-    .optionsGroup('What of one job:')
-    .option('--log', 'What it has written: its steps, and what the commands around it printed');
+    .option('--limit <n>', 'Show at most this many (20)')
+    .optionsGroup('About one job:')
+    .option('--log', 'Its log: the steps, and the output of the commands run before and after it');
   addOutputOptions(command, { json: 'One JSON object for each job' });
   addExamples(command, [
-    [holdfast`jobs`, 'what ran and what runs'],
-    [holdfast`jobs --status failed`, 'what went wrong'],
-    [holdfast`jobs ID --log`, 'what the commands before and after it printed'],
+    [holdfast`jobs`, 'list past, running and waiting jobs'],
+    [holdfast`jobs --status failed`, 'see what went wrong'],
+    [holdfast`jobs ID --log`, 'see its steps, and the output of the commands run before and after it'],
   ]);
   command.action(async (id: string | undefined, options: JobsOptions) => {
     if (id === undefined && options.log === true)
-      throw usage('--log is of one job', `Give its id. List them with: ${holdfast`jobs`}`);
+      throw usage('--log needs a job', `Give the id of a job. List jobs with: ${holdfast`jobs`}`);
     if (id === undefined) await showJobs(options, context);
     else if (options.log === true) await showLog(id, options, context);
     else await showJob(id, options, context);
@@ -45,13 +45,13 @@ async function showJobs(options: JobsOptions, context: Context): Promise<void> {
   const { out, env } = context;
   const status = STATES.find((state) => state === options.status) ?? null;
   if (options.status !== undefined && status === null)
-    throw usage(`"${options.status}" is no state of a job`, `Use one of ${STATES.join(', ')}.`);
+    throw usage(`"${options.status}" is not a job status`, `Use one of: ${STATES.join(', ')}.`);
   const limit = Number(options.limit ?? '20');
   if (!Number.isInteger(limit) || limit < 1)
     throw usage(`"${options.limit}" is not a number of jobs`, 'Use 1 or more.');
   const jobs = await askAgent(context, 'jobs', { types: null, status, limit });
   if (options.json === true) for (const job of jobs) await out.json(jobObject(job));
-  else if (jobs.length === 0) await out.line('There are no jobs like that.');
+  else if (jobs.length === 0) await out.line('No jobs match.');
   else {
     const styles = createStyles(wantsColor(out.stream, env));
     await out.write(
@@ -79,5 +79,5 @@ async function showLog(id: string, options: JobsOptions, context: Context): Prom
     if (options.json === true) await out.json({ type: 'log', time: new Date(at).toISOString(), level, text });
     else await out.line(`${localTime(at)}  ${level === 'info' ? '' : `${level}: `}${printable(text)}`);
   }
-  if (lines.length === 0 && options.json !== true) await out.line('It has written nothing.');
+  if (lines.length === 0 && options.json !== true) await out.line('The log is empty.');
 }

@@ -26,7 +26,7 @@ export function jobsTable(
     { title: 'Id', cut: 'never' as const },
     { title: 'Type' },
     { title: 'State' },
-    { title: 'Asked for' },
+    { title: 'Requested' },
     { title: 'Took', align: 'right' as const },
     { title: 'Of', cut: 'middle' as const },
     { title: 'To' },
@@ -74,7 +74,7 @@ export function jobText(job: Job, styles: Styles, shown: ShownName): string {
     `${styles.bold(job.id)}  ${job.type}, ${stateStyle(job, styles)(stateWords(job))}`,
     `  Of           ${printable(subjectOf(job, shown))}`,
     `  Destination  ${printable(shown(job.spec.destination))}`,
-    `  Asked for    ${localTime(job.created_at)} (${job.trigger})`,
+    `  Requested    ${localTime(job.created_at)} (${job.trigger})`,
   ];
   if (job.started_at !== null)
     lines.push(`  Took         ${formatDuration(job.duration_ms)}, attempt ${job.attempt}`);

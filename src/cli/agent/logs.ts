@@ -24,9 +24,9 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 
 export function define(command: Command, context: Context): void {
-  command.option('-n, --lines <n>', 'The last so many lines (50)');
-  addOutputOptions(command, { json: 'The lines as they are stored' });
-  addExamples(command, [[holdfast`logs -n 200`, 'what happened lately']]);
+  command.option('-n, --lines <n>', 'How many of the last lines to show (50)');
+  addOutputOptions(command, { json: 'The lines as stored' });
+  addExamples(command, [[holdfast`logs -n 200`, 'see what happened recently']]);
   command.action(async (options: LogsOptions) => {
     const wanted = Number(options.lines ?? '50');
     if (!Number.isInteger(wanted) || wanted < 1)
@@ -48,7 +48,7 @@ async function readLog({ env }: Context): Promise<readonly string[]> {
       hint:
         elsewhere === undefined
           ? `Start it with: ${holdfast`start`}`
-          : `The service of this machine keeps its own: ${elsewhere}`,
+          : `The service of this machine has a log of its own: ${elsewhere}`,
       cause,
     });
   }

@@ -6,10 +6,10 @@ import { addExamples, addOutputOptions, type OutputOptions } from '../command/op
 
 export function define(command: Command, context: Context): void {
   addOutputOptions(command, { json: 'The result as a JSON object' });
-  addExamples(command, [[holdfast`resume`, 'go on after a pause']]);
+  addExamples(command, [[holdfast`resume`, 'end the pause']]);
   command.action(async (options: OutputOptions) => {
     await askAgent(context, 'resume', {});
     if (options.json === true) await context.out.json({ type: 'resumed' });
-    else await context.out.line('Jobs run again.');
+    else await context.out.line('Resumed: jobs run again.');
   });
 }

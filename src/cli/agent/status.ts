@@ -6,7 +6,7 @@ import { DEFAULT_DESTINATION, EMBEDDED_DESTINATION } from '../../config/effectiv
 import { holdsBackups } from '../../config/embedded-repository.ts';
 import { whyItCannotRun } from '../../daemon/state/disk.ts';
 import type { DestinationStatus, FullStatus } from '../../jobs/agent.ts';
-import { adviceOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
+import { adviceOf, detailOf, moreOf, othersOf, protectionOf, sentenceOf } from '../../jobs/protection.ts';
 import type { Statement } from '../../jobs/statement.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
@@ -57,8 +57,8 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   const elsewhere = await forMachineService(['status'], env);
   const sentence =
     elsewhere === undefined
-      ? 'Not protected: no agent is running, so nothing is backed up by itself.'
-      : 'No agent is running for this user. This machine has a service that keeps its own state.';
+      ? 'Not protected: the agent is not running, so there are no automatic backups.'
+      : 'You are not running an agent of your own. This machine runs one as a service.';
   if (options.json === true) {
     await out.json({ type: 'status', protected: false, sentence, agent_running: false });
     return;
@@ -69,8 +69,8 @@ async function showAbsent(options: OutputOptions, { out, env }: Context): Promis
   if (obstacle !== undefined) await out.line(printable(obstacle));
   await out.line(
     elsewhere === undefined
-      ? `Start it with: ${holdfast`start`} (or for good: ${installCommand(env)})`
-      : `Ask it with: ${printable(elsewhere)}`,
+      ? `Start it with: ${holdfast`start`} (or whenever the machine starts: ${installCommand(env)})`
+      : `See its status with: ${printable(elsewhere)}`,
   );
 }
 
@@ -143,8 +143,8 @@ function withShownNames(status: FullStatus): FullStatus {
 }
 
 const AWAY_WORDS = {
-  not_mounted: 'NOT THERE: nothing is mounted',
-  not_there: 'NOT THERE',
+  not_mounted: 'NOT AVAILABLE: nothing is mounted',
+  not_there: 'NOT AVAILABLE',
   no_answer: 'NO ANSWER',
 };
 
@@ -182,7 +182,7 @@ export function statusLines(
   };
   tell(headline);
   for (const one of othersOf(status)) {
-    lines.push(`${style[one.level]('!')} ${printable(sentenceOf(one, status.checks, nowMs))}`);
+    lines.push(`${style[one.level]('!')} ${printable(detailOf(one, status.checks, nowMs))}`);
     tell(one);
   }
   return lines;

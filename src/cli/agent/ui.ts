@@ -13,8 +13,8 @@ interface UiOptions extends OutputOptions {
 export function define(command: Command, context: Context): void {
   command
     .optionsGroup('How:')
-    .option('--print', 'Open nothing: print the address, for a browser of your choice');
-  addOutputOptions(command, { json: 'The address as a JSON object; opens nothing' });
+    .option('--print', 'Only print the address, to open in a browser of your choice');
+  addOutputOptions(command, { json: 'The address as a JSON object; no browser is opened' });
   addExamples(command, [
     [holdfast`ui`, 'look at your backups in the browser'],
     [holdfast`ui --print`, 'the same over SSH, with: ssh -L 7390:127.0.0.1:7390 HOST'],
@@ -33,7 +33,7 @@ async function open(options: UiOptions, context: Context): Promise<void> {
     // The address is visible in the list of processes for a moment, so it must work only for this user's browser.
     const { address } = await askAgent(context, 'open_page', { user: ownUser() });
     if (await openBrowser(address, env, context.signal)) {
-      await out.line(`The page opens in your browser. If it does not: ${holdfast`ui --print`}`);
+      await out.line(`The page is opening in your browser. If it does not: ${holdfast`ui --print`}`);
       return;
     }
   }

@@ -15,25 +15,25 @@ export function define(command: Command, context: Context): void {
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help');
 
-  const on = sub('on', 'Turn it on and show its address, which is shown only then; one from before is void');
+  const on = sub('on', 'Turn it on and show its address, this once; an earlier address stops working');
   addOutputOptions(on, { json: 'Address, user and password as a JSON object' });
   on.action(async (options: OutputOptions) => await turnOn(options, context));
 
-  const off = sub('off', 'Turn it off: the address is void');
+  const off = sub('off', 'Turn it off: the address stops working');
   addOutputOptions(off, { json: 'The result as a JSON object' });
   off.action(async (options: OutputOptions) => {
     const { enabled } = await askAgent(context, 'turn_off_webdav', {});
     if (options.json === true) await context.out.json({ type: 'webdav', enabled });
-    else await context.out.line('The snapshots are no longer shown as a folder.');
+    else await context.out.line('Turned off: the snapshots can no longer be opened as a folder.');
   });
 
-  const address = sub('address', 'Say whether it is on, and the address without the secret');
+  const address = sub('address', 'Show whether it is on, and the address without its secret');
   addOutputOptions(address, { json: 'The same as a JSON object' });
   address.action(async (options: OutputOptions) => await show(options, context));
 
   addExamples(command, [
-    [holdfast`webdav on`, 'look through old versions in the file manager'],
-    [holdfast`webdav off`, 'when you have found what you were looking for'],
+    [holdfast`webdav on`, 'browse old versions in the file manager'],
+    [holdfast`webdav off`, 'when you are done'],
   ]);
 }
 
@@ -46,8 +46,8 @@ async function turnOn(options: OutputOptions, context: Context): Promise<void> {
   }
   await out.write(
     `Address   ${address}\nUser      ${user}\nPassword  ${password}\n\n` +
-      'Open the address in a file manager ("Connect to server", "Map network drive"). Programs that ask for a user and a\n' +
-      'password take it without its last part. Whoever has it can read all backups on this machine: it is shown only now.\n',
+      'Open the address in a file manager ("Connect to server", "Map network drive"). Programs that ask for a user name and\n' +
+      'password need it without its last part. Anyone who has it can read every backup here. It is not shown again.\n',
   );
 }
 
@@ -57,10 +57,12 @@ async function show(options: OutputOptions, context: Context): Promise<void> {
   if (options.json === true)
     await out.json(agentObject({ type: 'webdav', enabled, created_at: since, address }));
   else if (since === null)
-    await out.line(`The snapshots are not shown as a folder. Turn it on with: ${holdfast`webdav on`}`);
+    await out.line(
+      `Off: the snapshots cannot be opened as a folder. Turn it on with: ${holdfast`webdav on`}`,
+    );
   else {
     await out.write(
-      `Address  ${address}\nOn since ${localTime(since)}\n\nThe secret was shown when it was turned on. For a new one: ${holdfast`webdav on`}\n`,
+      `Address  ${address}\nOn since ${localTime(since)}\n\nThe full address was shown when it was turned on. To get a new one: ${holdfast`webdav on`}\n`,
     );
   }
 }

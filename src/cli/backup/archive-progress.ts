@@ -98,9 +98,9 @@ function filesDone({ filesNew, filesChanged, filesUnchanged, filesFailed }: Arch
 function problemText({ path, code, message }: EntryProblem, sources: readonly ByteString[]): string {
   const shown = printablePath(path);
   const isMissing = sources.some((source) => source === path || source.startsWith(`${path}/`));
-  if (code === 'ENOENT' && isMissing) return `Not saved: ${shown} does not exist`;
+  if (code === 'ENOENT' && isMissing) return `Not backed up: ${shown} does not exist`;
   const kept = isKeptByMac(textOfBytes(path), code)
-    ? '; macOS keeps it from programs without Full Disk Access'
+    ? '; on macOS the program needs Full Disk Access to read it'
     : '';
-  return `Not saved as it should be: ${shown}: ${message.includes(code) ? message : `${message} (${code})`}${kept}`;
+  return `Not fully backed up: ${shown}: ${message.includes(code) ? message : `${message} (${code})`}${kept}`;
 }

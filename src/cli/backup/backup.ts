@@ -47,39 +47,45 @@ interface BackupOptions extends RepositoryOptions, OutputOptions, GivenExcludes,
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('[path...]', 'files and directories to save')
+    .argument('[path...]', 'files and directories to back up')
     .optionsGroup('The snapshot:')
-    .option('--tag <tags>', 'Words to find it by, separated by commas (repeatable)', collectTags)
-    .option('--host <name>', 'The name of this machine in it', oneLine)
-    .option('--pin', 'Keep it whatever "forget" is told')
+    .option('--tag <tags>', 'Tags to find it by, separated by commas (repeatable)', collectTags)
+    .option('--host <name>', 'Record this as the name of the machine', oneLine)
+    .option('--pin', 'Protect it from the rules of "forget"')
     .option(
       '--parent <id>',
-      'Compare with this snapshot instead of the newest one of the same paths; "none" reads every file',
+      'Compare with this snapshot instead of the latest one of the same paths; "none" reads every file',
     )
     .option('-f, --force', 'Read every file again, changed or not')
-    .option('-n, --dry-run', 'Only say what would be saved and how much would be read');
+    .option('-n, --dry-run', 'Only show what would be backed up and how much would be read');
   const patterns = addExcludeOptions(command);
   command
-    .optionsGroup('Something else than files:')
-    .option('--stdin-name <name>', 'Save standard input as a file of this name')
-    .option('--stdin-command [command]', 'Save the output of a command; when it fails there is no snapshot')
+    .optionsGroup('Instead of files:')
+    .option('--stdin-name <name>', 'Back up standard input as a file with this name')
+    .option(
+      '--stdin-command [command]',
+      'Back up the output of a command; if the command fails, no snapshot is made',
+    )
     .optionsGroup('How it is stored:')
     .option('--compression <how>', 'zstd:1 to zstd:19, zstd (as zstd:3), auto or none', parseCompression)
-    .option('--no-encryption', 'Store file contents and names so that anybody can read them')
-    .option('--no-deduplication', 'Store a full copy that shares nothing with other snapshots');
+    .option('--no-encryption', 'Store file contents and names so that anyone can read them')
+    .option('--no-deduplication', 'Store a full copy that shares no data with other snapshots');
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'Progress and result as JSON, one object on each line',
-    quiet: 'Say nothing but errors',
+    quiet: 'Print errors only',
   });
   addExamples(command, [
-    [holdfast`backup -r /mnt/backup ~/Documents`, 'save a directory'],
+    [holdfast`backup -r /mnt/backup ~/Documents`, 'back up a directory'],
     [holdfast`backup --exclude "*.tmp" --exclude-caches ~`, 'leave some things out'],
-    [holdfast`backup --stdin-name db.sql --stdin-command -- mysqldump shop`, 'save what a program prints'],
+    [
+      holdfast`backup --stdin-name db.sql --stdin-command -- mysqldump shop`,
+      'back up the output of a program',
+    ],
   ]);
   command.action(async (words: readonly string[], options: BackupOptions) => {
     if (options.force === true && options.parent !== undefined)
-      throw usage('--force and --parent contradict each other', 'Give one of them.');
+      throw usage('--force and --parent cannot be combined', 'Use only one of them.');
     requireOwnTags(commaList(options.tag));
     const stream = streamSource(options, words, context);
     if (stream === undefined) {
@@ -157,11 +163,11 @@ function requireStreamOptions(command: Command): void {
   );
   const option = given.find(({ long }) => OF_FILES.has(long ?? ''))?.long;
   if (option !== undefined)
-    throw usage(`${option} is not possible for what comes from a program`, `Leave out ${option}.`);
+    throw usage(`${option} cannot be used when backing up the output of a program`, `Leave out ${option}.`);
 }
 
 const NOTHING_CAME =
-  'nothing came, so the file in the snapshot is empty. Where the program in front may fail, name it with --stdin-command: then there is no snapshot.';
+  'nothing came from standard input, so the file in the snapshot is empty. If the program that feeds it can fail, run it with --stdin-command instead: no snapshot is made if it fails.';
 
 async function backUpStream(stream: StreamSource, options: BackupOptions, context: Context): Promise<void> {
   await requireState(context);

@@ -33,17 +33,13 @@ export function addExcludeOptions(command: Command): readonly GivenPattern[] {
     patterns.push({ pattern: typedPattern(pattern), from, ignoreCase });
   };
   command
-    .optionsGroup('What to leave out:')
+    .optionsGroup('What to exclude:')
     .option(
       '-e, --exclude <pattern>',
-      'Leave out what matches, as in .gitignore; a later "!pattern" takes back in (repeatable)',
+      'Exclude what matches, as in .gitignore; a later "!pattern" includes it again (repeatable)',
       add('--exclude', false),
     )
-    .option(
-      '--iexclude <pattern>',
-      'The same without regard to upper and lower case',
-      add('--iexclude', true),
-    )
+    .option('--iexclude <pattern>', 'The same, ignoring upper and lower case', add('--iexclude', true))
     .option(
       '--exclude-file <file>',
       'Patterns from a file, one on each line (repeatable)',
@@ -53,16 +49,16 @@ export function addExcludeOptions(command: Command): readonly GivenPattern[] {
     )
     .option(
       '--ignore-file <name>',
-      'Obey files of this name found in the source, such as .gitignore (repeatable)',
+      'Follow the rules in files of this name in the source, such as .gitignore (repeatable)',
       collect,
     )
-    .option('--exclude-caches', 'Leave out directories marked by a CACHEDIR.TAG')
+    .option('--exclude-caches', 'Exclude directories marked as caches by a CACHEDIR.TAG')
     .option(
       '--exclude-if-present <name>',
-      'Leave out directories that hold a file of this name (repeatable)',
+      'Exclude directories that contain a file of this name (repeatable)',
       collect,
     )
-    .option('--exclude-larger-than <size>', 'Leave out files over this size, such as 500M', parseLimit)
+    .option('--exclude-larger-than <size>', 'Exclude files larger than this, such as 500M', parseLimit)
     .option('-x, --one-file-system', 'Stay on the file system of each source');
   return patterns;
 }
@@ -118,7 +114,10 @@ async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
     );
   }
   if (content !== undefined) return content;
-  throw usage(`The exclude file ${file} is larger than 16 MiB`, 'Name a file with one pattern on each line.');
+  throw usage(
+    `The exclude file ${file} is larger than 16 MiB`,
+    'It should be a text file with one pattern on each line.',
+  );
 }
 
 /** True for the directory itself, too. */

@@ -43,7 +43,7 @@ export function define(command: Command, context: Context): void {
     .optionsGroup('The backup:')
     .option(
       '--source <dir>',
-      'What would be backed up (repeatable); by default the directory that the path is in',
+      'What would be backed up (repeatable); by default the directory that contains the path',
       collect,
     );
   const patterns = addExcludeOptions(command);

@@ -39,14 +39,14 @@ export async function showSummary(
     (one) => isNews(one) || (one.code === 'windows_metadata' && parent === undefined),
   );
   for (const what of lacking.slice(0, OMITTED_SHOWN))
-    context.stderr.write(`Warning: Not captured: ${printable(omissionText(what))}\n`);
+    context.stderr.write(`Warning: Not backed up: ${printable(omissionText(what))}\n`);
   if (lacking.length > OMITTED_SHOWN)
     context.stderr.write(
-      `Warning: Not captured: ${lacking.length - OMITTED_SHOWN} more kinds, all of them with --json\n`,
+      `Warning: Not backed up: ${lacking.length - OMITTED_SHOWN} more kinds; --json lists all of them\n`,
     );
   for (const { path, filesBefore } of summary.emptied)
     context.stderr.write(
-      `Warning: ${printable(pathText(path))} had ${count(filesBefore, 'file')} at the last backup, and has none now. If a disk or a share should be mounted there: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
+      `Warning: ${printable(pathText(path))} had ${count(filesBefore, 'file')} at the last backup and is empty now. If a disk or share should be mounted there, mount it, and remove this empty snapshot with: ${holdfastThere`forget ${shortId(summary.snapshot.id)}`}\n`,
     );
 }
 
@@ -119,8 +119,8 @@ function fileChanges({
 
 function problemSummary(problems: number): string {
   const listed =
-    problems > PROBLEMS_SHOWN ? ` The first ${PROBLEMS_SHOWN} are listed above, all with --json.` : '';
-  return `${count(problems, 'problem')}: everything else is saved.${listed}`;
+    problems > PROBLEMS_SHOWN ? ` The first ${PROBLEMS_SHOWN} are listed above; --json lists all.` : '';
+  return `${count(problems, 'problem')}: everything else is backed up.${listed}`;
 }
 
 /** Shows the result of a dry run, which reads no file and stores nothing. `durationMs` is how long it took. */
@@ -153,7 +153,7 @@ export async function showEstimated(
     const failed =
       counters.filesFailed > 0 || problems.length > 0 ? ` ${problemSummary(problems.length)}` : '';
     await out.write(
-      `Would save ${count(files, 'file')}, ${formatBytes(bytesTotal)}: ${count(filesNew, 'new file')}, ${filesChanged} changed, ${filesUnchanged} unchanged.\nWould read ${formatBytes(bytesToRead)} and store at most as much.${failed}\n`,
+      `Would back up ${count(files, 'file')}, ${formatBytes(bytesTotal)}: ${count(filesNew, 'new file')}, ${filesChanged} changed, ${filesUnchanged} unchanged.\nWould read ${formatBytes(bytesToRead)} and store at most that much.${failed}\n`,
     );
   }
 }

@@ -104,7 +104,7 @@ async function withProgress<T>(
   const json = options.json === true;
   const progress = openProgress('Backing up', options, context);
   context.outcome =
-    'No snapshot was made. To continue, run the same command again: what is stored already is kept and used.';
+    'No snapshot was made. To continue, run the same command again: it reuses what is already stored.';
   const watch = watchArchive({
     progress,
     sources: options.sources,
@@ -133,7 +133,8 @@ const PHASES = { scanning: '', uploading: 'finishing', committing: 'finishing' }
  * what cannot be protected is only warned of.
  */
 export async function protect(repository: Repository, context: Context): Promise<void> {
-  context.outcome = 'The snapshot is made. The next backup goes on with protecting what it needs.';
+  context.outcome =
+    'The snapshot is complete. The next backup finishes the remaining protection of its data.';
   const protection = await extendProtection(repository, context.signal);
   const warning = protection && protectionWarning(protection);
   if (warning !== undefined) context.stderr.write(`Warning: ${printable(warning)}\n`);

@@ -34,13 +34,16 @@ export function streamSource(
   if (stdinName === undefined && stdinCommand === undefined) return undefined;
   const path = pathOf(pathNames(treePath(stdinName ?? '')));
   if (path === '/')
-    throw usage('The content has no name', 'Give it one with --stdin-name, such as --stdin-name db.sql.');
+    throw usage(
+      'The backup of standard input needs a file name',
+      'Give it one with --stdin-name, such as --stdin-name db.sql.',
+    );
   if (stdinCommand !== undefined) {
     const [program, ...parameters] = commandLine(stdinCommand, words);
     return { path, read: (signal) => commandOutput([program, ...parameters], signal) };
   }
   if (words.length > 0)
-    throw usage('Files and standard input cannot be saved together', 'Run the command twice.');
+    throw usage('Files and standard input cannot be backed up in one run', 'Run the command twice.');
   requireContent(context.stdin, `mysqldump shop | ${holdfast`backup …`}`);
   return { path, read: (signal) => standardInput(context.stdin, signal) };
 }
@@ -49,6 +52,6 @@ export function streamSource(
 function commandLine(command: string | true, words: readonly string[]): readonly [string, ...string[]] {
   const [program, ...parameters] = command === true ? words : [command, ...words];
   if (program === undefined)
-    throw usage('The command is missing', 'Write it last: --stdin-command -- mysqldump shop');
+    throw usage('The command is missing', 'Put it at the end: --stdin-command -- mysqldump shop');
   return command === true || parameters.length > 0 ? [program, ...parameters] : ['/bin/sh', '-c', program];
 }

@@ -80,14 +80,14 @@ function refuseEmptyArguments(command: Command, name: string): void {
 function requireText(word: string, where: string): void {
   if (word.isWellFormed()) return;
   throw usage(
-    `What was given for ${where} is not text in UTF-8`,
-    'Where files are saved, looked for and restored their names may be in other bytes, and here not: name a directory above it, or a symbolic link to it whose path is such text.',
+    `The value of ${where} is not valid UTF-8`,
+    'File names that are not UTF-8 can be backed up, found and restored, but not used here. Name a directory above it, or a symbolic link to it with a UTF-8 name.',
   );
 }
 
 function emptyWord(where: string): RequestError {
   return usage(
-    `What was given for ${where} is empty`,
-    'Check the variable of the script that it comes from.',
+    `The value of ${where} is empty`,
+    'If it comes from a variable in a script, check that the variable is set.',
   );
 }

@@ -37,7 +37,7 @@ export function exitCodeOf(error: unknown): number {
 /** How many nested causes are shown. Deeper ones are detail for HOLDFAST_DEBUG. */
 const MOST_CAUSES = 3;
 const DEFECT_HINT =
-  'This is a defect in Holdfast. Run it again with HOLDFAST_DEBUG=1 and report what it shows.';
+  'This is a bug in Holdfast. Please run the command again with HOLDFAST_DEBUG=1 and report the output.';
 
 /**
  * Describes an error: what happened, why (if that adds something), and what to do, each on its own line. Everything is

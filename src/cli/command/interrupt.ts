@@ -35,7 +35,7 @@ export function watchInterrupts(now: () => number, output: DataStream): Interrup
     if (first !== undefined) process.exit(EXIT.interrupted);
     first = time;
     if (isTerminal(process.stderr, process.env))
-      process.stderr.write('\r\u001b[JStopping. Press Ctrl-C again to end at once.\n');
+      process.stderr.write('\r\u001b[JStopping. Press Ctrl-C again to quit at once.\n');
     controller.abort();
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupted);

@@ -37,10 +37,10 @@ export function addRepositoryOptions(command: Command): Command {
     .optionsGroup('Repository:')
     .option(
       '-r, --repository <dir>',
-      'Where it is: a directory, a URL or a destination’s name (HOLDFAST_REPOSITORY)',
+      'The repository: a directory, a URL or the name of a destination (HOLDFAST_REPOSITORY)',
     )
     .option('--password-file <file>', 'Read the passphrase from a file (HOLDFAST_PASSWORD_FILE)')
-    .option('--password-command <command>', 'Ask a command for the passphrase (HOLDFAST_PASSWORD_COMMAND)');
+    .option('--password-command <command>', 'Get the passphrase from a command (HOLDFAST_PASSWORD_COMMAND)');
 }
 
 export function addOutputOptions(command: Command, texts: { json: string; quiet?: string }): Command {
@@ -62,7 +62,7 @@ export function fromOptions({
 /** Title of the filter options of commands about many snapshots. */
 export const ALL_SNAPSHOTS = 'Which snapshots:';
 /** Title of the filter options of commands about one snapshot, which may be called `latest`. */
-export const ONE_SNAPSHOT = 'Which one "latest" is:';
+export const ONE_SNAPSHOT = 'Which snapshots "latest" is chosen from:';
 
 export function addFilterOptions(command: Command, title: string): Command {
   return command
@@ -72,7 +72,7 @@ export function addFilterOptions(command: Command, title: string): Command {
     .option('--path <path>', 'With this source path (repeatable)', collect)
     .option(
       '--stored-by <key>',
-      'Stored with full keys (full), or with this write-only key: its number, as 3 (repeatable)',
+      'Stored with full keys (full), or with the write-only key of this number, such as 3 (repeatable)',
       collectStores,
     );
 }
@@ -85,15 +85,15 @@ export function collect(value: string, previous: readonly string[] = []): readon
 function collectStores(value: string, previous?: readonly string[]): readonly string[] {
   if (isStoreChoice(value)) return collect(value, previous);
   throw usage(
-    `"${printable(value)}" names nobody who stores snapshots`,
-    'Give full, the number of a write-only key (3), or a key as it is listed (3@1a2b3c4d).',
+    `"${printable(value)}" is not a key that stores snapshots`,
+    'Use full, the number of a write-only key (3), or a key as listed (3@1a2b3c4d).',
   );
 }
 
 /** Accepts a name or label that is one line of visible text. @throws {RequestError} USAGE */
 export function oneLine(value: string): string {
   if (isOneLine(value) && !hasNothingToSee(value)) return value;
-  throw usage(`"${printable(value)}" cannot be a name`, 'Write something that people can read, in one line.');
+  throw usage(`"${printable(value)}" cannot be a name`, 'Use readable characters, on one line.');
 }
 
 /**
@@ -101,9 +101,9 @@ export function oneLine(value: string): string {
  * @throws {RequestError} USAGE
  */
 export function collectTags(value: string, previous?: readonly string[]): readonly string[] {
-  if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Give words, in one line.');
+  if (!isOneLine(value)) throw usage(`"${printable(value)}" cannot be a tag`, 'Use words, on one line.');
   if (commaList([value]).length > 0) return collect(value, previous);
-  throw usage(`"${value}" has no tag in it`, 'Give words, separated by commas.');
+  throw usage(`"${value}" contains no tag`, 'Use words separated by commas.');
 }
 
 /** The words of comma-separated values, without the empty ones. */
@@ -123,7 +123,7 @@ export function parseWhen(text: string, nowMs: number): number {
   } else if (/^\d/.test(text)) return nowMs - parseDuration(text);
   throw usage(
     `"${text}" is not a time`,
-    'Write a date (2026-11-21), date and time (2026-11-21 13:05), or an age (3d, 12h).',
+    'Use a date (2026-11-21), a date and time (2026-11-21 13:05), or an age (3d, 12h).',
   );
 }
 
@@ -131,7 +131,7 @@ export function parseWhen(text: string, nowMs: number): number {
 export function parseLimit(text: string): number {
   const bytes = parseSize(text);
   if (bytes > 0) return bytes;
-  throw usage(`"${text}" is no size that anything has`, 'Leave the option out where there is no limit.');
+  throw usage(`"${text}" is not a possible size`, 'For no limit, leave the option out.');
 }
 
 /** Adds one or two examples below the options, each with what it does. */

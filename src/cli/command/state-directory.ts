@@ -67,8 +67,8 @@ function stateDirectory(env: Environment): string {
   // The XDG specification says that relative paths are to be ignored.
   if (isAbsolute(xdg)) return join(xdg, 'holdfast');
   if (isAbsolute(home)) return join(home, '.local', 'state', 'holdfast');
-  throw new StateError('STATE_UNKNOWN', 'There is no home directory to keep state in', {
-    hint: 'Name a directory in HOLDFAST_STATE_DIR.',
+  throw new StateError('STATE_UNKNOWN', 'There is no home directory for the state of Holdfast', {
+    hint: 'Set HOLDFAST_STATE_DIR to a directory.',
   });
 }
 
@@ -104,7 +104,7 @@ export async function requireWritable(directory: string): Promise<void> {
 
 export function unusableState(directory: string, cause: unknown): StateError {
   return new StateError('WRITE_ERROR', `The state directory ${directory} cannot be used`, {
-    hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
+    hint: 'Make it writable, or set HOLDFAST_STATE_DIR to another directory.',
     cause,
   });
 }
@@ -141,7 +141,7 @@ export async function readMachineKey({ directory, machineKey }: StatePaths): Pro
     file = await open(machineKey, constants.O_RDONLY | constants.O_NOFOLLOW);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Put the file itself in its place.' : '';
+    const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Replace it with the file itself.' : '';
     throw new StateError('READ_ERROR', `The machine key ${machineKey} cannot be read`, { hint, cause });
   }
   try {
@@ -197,19 +197,19 @@ function isOurs(uid: number): boolean {
 
 function notOurs(path: string, uid: number): StateError {
   return new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
-    hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+    hint: 'Run Holdfast as that user, or set HOLDFAST_STATE_DIR to another directory.',
   });
 }
 
 function loose(path: string, mode: number, what: string, wanted: number): StateError {
   const shown = (mode & 0o7777).toString(8);
   return new StateError('STATE_NOT_PRIVATE', `${path} can ${what} (mode ${shown})`, {
-    hint: `If that was not meant, consider what it protects as known to others. Then run: chmod ${wanted} ${path}`,
+    hint: `Unless you did this on purpose, assume that others know what it protects. Then run: chmod ${wanted} ${path}`,
   });
 }
 
 function looseOnWindows(path: string, { text, command }: AccessProblem): StateError {
   return new StateError('STATE_NOT_PRIVATE', `${path} ${text}`, {
-    hint: `If that was not meant, consider what it protects as known to others. Then run: ${command}`,
+    hint: `Unless you did this on purpose, assume that others know what it protects. Then run: ${command}`,
   });
 }

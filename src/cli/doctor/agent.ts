@@ -26,21 +26,21 @@ export async function checkAgent(
   const agent = await runningAgent(stateDirectory, signal);
   if (agent !== undefined) {
     const who = agent.pid === null ? '' : ` (process ${agent.pid}, version ${agent.version})`;
-    return { finding: ok('agent', `Runs${who}`), agent };
+    return { finding: ok('agent', `Running${who}`), agent };
   }
   const left = await announced(stateDirectory);
   const elsewhere = await forMachineService(['doctor'], env);
   const hint =
     elsewhere === undefined
-      ? `Start it with: ${holdfast`start`}; or for ever with: ${installCommand(env)}`
-      : `The service of this machine keeps its own state; examine that with: ${elsewhere}`;
+      ? `Start it with: ${holdfast`start`}; or whenever the machine starts: ${installCommand(env)}`
+      : `This machine runs an agent as a service; check that one with: ${elsewhere}`;
   if (left === undefined || left.pid === null || !isAlive(left.pid))
-    return { finding: warning('agent', 'Does not run', hint), agent: undefined };
+    return { finding: warning('agent', 'Not running', hint), agent: undefined };
   return {
     finding: problem(
       'agent',
       `Process ${left.pid} does not answer`,
-      `See what it says in ${join(stateDirectory, 'agent.log')}, then end it.`,
+      `Look for the reason in ${join(stateDirectory, 'agent.log')}, then end the process.`,
     ),
     agent: undefined,
   };
@@ -58,7 +58,7 @@ function isAlive(pid: number): boolean {
 /** Checks that the port is the agent's, or free for it. */
 export async function checkPort(port: number, agent: RunningAgent | undefined): Promise<Finding> {
   if (agent !== undefined) return ok('port', `The agent listens on ${agent.addresses.join(', ')}`);
-  if (port === 0) return ok('port', 'Any that is free');
+  if (port === 0) return ok('port', 'Any free port');
   const server = createServer();
   try {
     server.listen(port, '127.0.0.1');
@@ -69,7 +69,7 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
       return problem(
         'port',
         `Port ${port} is not allowed`,
-        `Choose one above 1023: ${holdfast`config set listen.port 7390`}`,
+        `Choose a port above 1023: ${holdfast`config set listen.port 7390`}`,
       );
     throw error;
   } finally {
@@ -82,11 +82,15 @@ export async function checkPort(port: number, agent: RunningAgent | undefined): 
 async function takenPort(port: number): Promise<Finding> {
   const another = holdfast`config set listen.port ${String(port + 1)}`;
   return (await isHoldfast(port))
-    ? problem('port', `Another agent of this machine uses port ${port}`, `Give this one another: ${another}`)
+    ? problem(
+        'port',
+        `Another agent on this machine uses port ${port}`,
+        `Use another port for this one: ${another}`,
+      )
     : problem(
         'port',
         `Another program uses port ${port}`,
-        `See which with: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${another}`,
+        `Find out which: ss -ltnp 'sport = :${port}'. End it, or choose another port: ${another}`,
       );
 }
 
@@ -96,7 +100,7 @@ export async function checkProtection({ env, clock, signal }: Context): Promise<
   const { level, sentence } = protectionOf(status, clock.now());
   if (level === 'good') return ok('backups', sentence);
   const judge = level === 'bad' ? problem : warning;
-  return judge('backups', sentence, `All that the agent says, and what to do: ${holdfast`status`}`);
+  return judge('backups', sentence, `For details and what to do: ${holdfast`status`}`);
 }
 
 /** Milliseconds after which counting stops: an answer that is nearly right is better than none. */
@@ -120,10 +124,10 @@ export async function checkWatching(
   unwatched: readonly string[],
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<Finding> {
-  if (roots.length === 0) return ok('watching', 'No source is watched');
+  if (roots.length === 0) return ok('watching', 'Nothing to watch');
   const limit = process.platform === 'linux' ? await watchLimit() : undefined;
-  const why = `What the system said: ${holdfast`logs`}`;
-  const told = `The agent is not told of changes in ${unwatched.join(', ')}`;
+  const why = `The log has the reason: ${holdfast`logs`}`;
+  const told = `The system does not report changes in ${unwatched.join(', ')}`;
   if (limit === undefined)
     return unwatched.length > 0
       ? problem('watching', told, why)
@@ -134,9 +138,9 @@ export async function checkWatching(
   });
   const wanted = Math.max(524_288, limit * 2);
   const text = `${complete ? '' : 'at least '}${count(directories, 'directory', 'directories')} to watch, ${limit} allowed`;
-  const hint = `Run: sudo sysctl -w fs.inotify.max_user_watches=${wanted} (and write that to /etc/sysctl.d/60-holdfast.conf to keep it)`;
+  const hint = `Run: sudo sysctl -w fs.inotify.max_user_watches=${wanted} (to make it permanent, add it to /etc/sysctl.d/60-holdfast.conf)`;
   if (unwatched.length > 0)
-    return problem('watching', `${told}: ${text} to all programs of its user together`, `${hint}. ${why}`);
+    return problem('watching', `${told}: ${text} for all programs of its user together`, `${hint}. ${why}`);
   if (directories >= limit) return problem('watching', text, hint);
   return directories > limit * 0.8 ? warning('watching', text, hint) : ok('watching', text);
 }

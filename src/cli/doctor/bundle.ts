@@ -71,9 +71,9 @@ async function writeNew(file: string, text: string): Promise<void> {
     await using handle = await openNewPrivate(file);
     await handle.writeFile(text);
   } catch (cause) {
-    if (errnoOf(cause) === 'EEXIST') throw usage(`${file} exists already`, 'Name another file.');
+    if (errnoOf(cause) === 'EEXIST') throw usage(`${file} exists already`, 'Choose another name.');
     throw new StateError('WRITE_ERROR', `${file} cannot be written`, {
-      hint: 'Name a file in a directory that is yours.',
+      hint: 'Choose a directory that you can write to.',
       cause,
     });
   }

@@ -26,19 +26,19 @@ interface DoctorOptions extends OutputOptions {
 }
 
 export function define(command: Command, context: Context): void {
-  command.option('--config <file>', 'Another file than config.json in the state directory');
+  command.option('--config <file>', 'Use this file instead of config.json in the state directory');
   command.option(
     '--bundle <file>',
-    'Also write a file for support: findings, settings, jobs and log, no secrets',
+    'Also write a report for support: findings, settings, jobs and log, without secrets',
   );
   addOutputOptions(command, { json: 'The findings as one JSON object' });
   command.addHelpText(
     'after',
-    '\nLooks only, and changes nothing. Ends with 1 when something does not work.\nA bundle has paths of your files in it.',
+    '\nOnly looks; changes nothing. The exit code is 1 if something does not work.\nA bundle contains paths of your files.',
   );
   addExamples(command, [
-    [holdfast`doctor`, 'what works, what does not, and what to do'],
-    [holdfast`doctor --bundle report.txt`, 'the same, and a file to send to who helps you'],
+    [holdfast`doctor`, 'see what works, what does not, and what to do'],
+    [holdfast`doctor --bundle report.txt`, 'also write a report to send to whoever helps you'],
   ]);
   command.action(async (options: DoctorOptions) => {
     const { findings, agentRuns } = await examine(options, context);
@@ -54,7 +54,7 @@ export function define(command: Command, context: Context): void {
       await showFindings(findings, context);
       if (written !== undefined)
         await context.out.line(
-          `Look through ${printable(written)} before you send it: paths of your files are in it.`,
+          `Read through ${printable(written)} before you send it: it contains paths of your files.`,
         );
     }
   });
@@ -127,7 +127,7 @@ async function examineSettings(
   for (const { name, url } of settings.destinations) {
     const directory = directoryOf(url);
     if (directory === undefined || !existsSync(directory)) continue;
-    const check = `space of ${name}`;
+    const check = `space on ${name}`;
     findings.push(await guarded(check, async () => await checkSpace(check, directory, name)));
   }
   const place = settings.destinations.find(({ name }) => name === settings.defaultDestination);

@@ -38,7 +38,7 @@ export interface Drilled {
 
 export function keyDrillFinding(places: readonly Drilled[], nowMs: number): Finding {
   const check = 'key drill';
-  if (places.length === 0) return ok(check, 'There is no repository with backups yet');
+  if (places.length === 0) return ok(check, 'No backups yet');
   const isLate = ({ last }: Drilled): boolean => last === undefined || nowMs - last > KEY_DRILL_GOOD_MS;
   const wanting = places.filter(isLate).toSorted((a, b) => (a.last ?? 0) - (b.last ?? 0));
   const named = (some: readonly Drilled[]): string =>
@@ -47,19 +47,19 @@ export function keyDrillFinding(places: readonly Drilled[], nowMs: number): Find
   if (first === undefined) {
     const oldest = Math.min(...places.flatMap(({ last }) => last ?? []));
     const on = named(places) === '' ? '' : ` on ${named(places)}`;
-    return ok(check, `A recovery code or passphrase was last proven to work${on} on ${localTime(oldest)}`);
+    return ok(check, `A recovery code or passphrase was last shown to work${on} on ${localTime(oldest)}`);
   }
   const command = first.name === undefined ? holdfast`keys drill` : holdfast`keys drill -r ${first.name}`;
-  const hint = `Twice a year, with the paper in your hand: ${command}`;
+  const hint = `Test it twice a year, typing the code from paper: ${command}`;
   const never = wanting.filter(({ last }) => last === undefined);
   if (never.length === 0)
     return warning(
       check,
-      `A recovery code or passphrase was last proven to work on ${named([first]) || 'a repository'} on ${localTime(first.last ?? nowMs)}`,
+      `A recovery code or passphrase was last shown to work on ${named([first]) || 'a repository'} on ${localTime(first.last ?? nowMs)}`,
       hint,
     );
-  const where = named(never) === '' ? '' : ` on ${named(never)}`;
-  return warning(check, `On this machine the recovery code was never proven to work${where}`, hint);
+  const where = named(never) === '' ? '' : ` of ${named(never)}`;
+  return warning(check, `The recovery code${where} has never been tested on this machine`, hint);
 }
 
 /**
@@ -111,7 +111,7 @@ export function restoreDrillFinding(jobs: readonly Job[]): Finding {
   const findings = ended.filter((job) => lasts.get(job.spec.destination) === job).map(findingOf);
   const worst =
     findings.find(({ status }) => status === 'error') ?? findings.find(({ status }) => status === 'warning');
-  return worst ?? findings[0] ?? ok(CHECK, 'None has ended yet');
+  return worst ?? findings[0] ?? ok(CHECK, 'No drill has finished yet');
 }
 
 function findingOf(last: Job): Finding {
@@ -121,9 +121,9 @@ function findingOf(last: Job): Finding {
   if (last.status === 'failed') {
     const isDamage = DAMAGE_CODES.includes(last.error?.code ?? '');
     const say = isDamage ? problem : warning;
-    return say(CHECK, `The last one of "${destination}" failed on ${when}`, hint);
+    return say(CHECK, `The last drill of "${destination}" failed on ${when}`, hint);
   }
   if (last.files_done === 0)
-    return warning(CHECK, `The last one of "${destination}", on ${when}, had no file to bring back`, hint);
-  return ok(CHECK, `${count(last.files_done, 'file')} of "${destination}" came back whole on ${when}`);
+    return warning(CHECK, `The last drill of "${destination}", on ${when}, found no file to restore`, hint);
+  return ok(CHECK, `${count(last.files_done, 'file')} from "${destination}" restored correctly on ${when}`);
 }

@@ -45,14 +45,14 @@ export async function checkNative(): Promise<Finding> {
     return problem(
       'native modules',
       `Not usable: ${broken.join('; ')}`,
-      `Install Holdfast again for this system: ${npmHere('ci')}`,
+      `Reinstall Holdfast for this system: ${npmHere('ci')}`,
     );
   const { nativeMissing } = await import('../../system/native.ts');
   if (nativeMissing !== '')
     return warning(
       'native modules',
-      `Extended attributes and some metadata are not kept: ${nativeMissing}`,
-      `Install Holdfast again for this system: ${npmHere('ci')}`,
+      `Extended attributes and some metadata are not backed up: ${nativeMissing}`,
+      `Reinstall Holdfast for this system: ${npmHere('ci')}`,
     );
   const { by, version } = (await import('../../codec/zstd-choice.ts')).zstdFacts();
   return ok('native modules', `${NATIVE.length + 1} load and work; zstd ${version} by ${by}`);

@@ -21,15 +21,15 @@ export async function checkState(env: Environment): Promise<Finding> {
   if (!(await isThere(paths.directory)))
     return warning(
       'state directory',
-      `${paths.directory} is not there yet`,
-      `The first start makes it: ${holdfast`start`}`,
+      `${paths.directory} does not exist yet`,
+      `The first start creates it: ${holdfast`start`}`,
     );
   const { uid, mode } = await stat(paths.directory);
   if (process.geteuid !== undefined && uid !== process.geteuid())
     return problem(
       'state directory',
       `${paths.directory} belongs to another user (uid ${uid})`,
-      'Run this as that user, or name your own directory in HOLDFAST_STATE_DIR.',
+      'Run this as that user, or set HOLDFAST_STATE_DIR to a directory of your own.',
     );
   await requireWritable(paths.directory);
   await readMachineKey(paths);
@@ -43,7 +43,7 @@ export async function checkState(env: Environment): Promise<Finding> {
     const judge = (mode & 0o022) === 0 ? warning : problem;
     return judge(
       'state directory',
-      `${paths.directory} is open to others`,
+      `Other users have access to ${paths.directory}`,
       `Run: chmod 700 ${paths.directory}`,
     );
   }
@@ -68,14 +68,14 @@ export async function checkSettings(
     const { sources, destinations } = settings;
     const holds =
       (loaded?.revision ?? NO_FILE) === NO_FILE
-        ? `There is no ${file}: all defaults hold`
+        ? `${file} does not exist: all defaults apply`
         : `${file} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}`;
     if (sources.length === 0)
       return {
         finding: warning(
           check,
-          `${holds}; nothing is backed up by itself`,
-          `Name a directory: ${holdfast`sources add DIR`}`,
+          `${holds}; nothing is backed up automatically`,
+          `Choose a directory: ${holdfast`sources add DIR`}`,
         ),
         settings,
       };
@@ -107,13 +107,13 @@ export async function checkRepository(
     return problem(
       check,
       `There is no destination ${defaultDestination}`,
-      `Name one that is: ${holdfast`config set defaultDestination NAME`}`,
+      `Choose an existing one: ${holdfast`config set defaultDestination NAME`}`,
     );
   const directory = directoryOf(place.url);
   const paths = statePaths(context.env);
   const isEmbedded = directory === paths.repository;
   if (isEmbedded && !(await isThere(paths.repositoryId)) && !(await isThere(paths.repository)))
-    return warning(check, 'There is none yet', `The first start makes it: ${holdfast`start --source DIR`}`);
+    return warning(check, 'None yet', `The first start creates it: ${holdfast`start --source DIR`}`);
   return await checkOpening(check, place, known.get(place.name), context);
 }
 
@@ -142,17 +142,17 @@ async function checkOther(
 ): Promise<Finding> {
   const shown = shownPlace(parseLocation(place.url));
   const { state, problem: text } = await lookAt(place, undefined, context);
-  const test = `Try it out with: ${holdfast`destinations test ${place.name}`}`;
+  const test = `Test it with: ${holdfast`destinations test ${place.name}`}`;
   if (state === 'empty' && remembered !== undefined)
     return problem(
       check,
-      `There is no repository at ${shown}, although the backups went there (${shortId(remembered)})`,
-      'Connect or mount its disk. Do not make another repository there.',
+      `The repository that holds your backups (${shortId(remembered)}) is not at ${shown}`,
+      'Connect or mount its disk. Do not create another repository there.',
     );
-  if (state === 'empty') return ok(check, `${shown} is there, and not used yet`);
+  if (state === 'empty') return ok(check, `${shown} is available, not used yet`);
   if (state === 'missing' && place.untested === true)
-    return warning(check, `${shown} is not there, and was never tested`, test);
-  if (state === 'missing') return problem(check, text ?? `${shown} is not there`, test);
+    return warning(check, `${shown} is not available and was never tested`, test);
+  if (state === 'missing') return problem(check, text ?? `${shown} is not available`, test);
   return await checkOpening(check, place, remembered, context);
 }
 

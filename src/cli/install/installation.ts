@@ -57,42 +57,39 @@ export function define(command: Command, context: Context): void {
       .summary(purpose)
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help')
-      .option('--user', 'For you alone (without root the default); under sudo, for whoever called it')
-      .option('--for <name>', 'For that person alone (Linux, as root)')
-      .option('--system', 'For the whole machine, with a user of its own (for root the default)');
+      .option('--user', 'For you only (the default unless root); under sudo, for the user who called it')
+      .option('--for <name>', 'For that user only (Linux, as root)')
+      .option('--system', 'For the whole machine, with its own user (the default for root)');
     return addOutputOptions(made, { json: 'The result as a JSON object' });
   };
-  const dry = (made: Command): Command => made.option('--dry-run', 'Show what would be done, and do nothing');
+  const dry = (made: Command): Command => made.option('--dry-run', 'Only show what would be done');
 
-  dry(sub('install', 'Start the agent with the machine, now and from now on'))
-    .option('--print', 'Write the files to standard output instead')
-    .option('--no-start', 'Put everything in place, but start nothing')
-    .option('--timeout <seconds>', `How long the agent may take until it answers (${PATIENCE_SECONDS})`)
+  dry(sub('install', 'Start the agent now, and whenever the machine starts'))
+    .option('--print', 'Print the files to standard output instead')
+    .option('--no-start', 'Install everything, but start nothing')
+    .option('--timeout <seconds>', `How long to wait for the agent to answer (${PATIENCE_SECONDS})`)
     .action(async (options: ServiceOptions) => await install(options, context));
-  dry(sub('uninstall', 'Stop the agent and take the service away; backups and settings stay'))
-    .option('--purge', 'Delete the state directory too: settings, keys, and the repository in it')
-    .option('--yes', 'Delete without a further question')
+  dry(sub('uninstall', 'Stop the agent and remove the service; backups and settings are kept'))
+    .option('--purge', 'Also delete the state directory: settings, keys, and the repository in it')
+    .option('--yes', 'Delete without asking again')
     .action(async (options: ServiceOptions) => await uninstall(options, context));
-  sub('status', 'Say whether the service is there and answers').action(
+  sub('status', 'Show whether the service is installed and answers').action(
     async (options: ServiceOptions) => await status(options, context),
   );
   dry(
     sub(
       'allow-write',
-      'Let a service of Linux or Windows write to a directory: a destination or a restore target',
+      'Let the service write to a directory (Linux, Windows): a destination or a restore target',
     ),
   )
-    .argument('<dir>', 'a directory that exists')
+    .argument('<dir>', 'an existing directory')
     .action(
       async (directory: string, options: ServiceOptions) => await allowWrite(directory, options, context),
     );
   addExamples(command, [
-    [
-      sudoHoldfast`service install --user`,
-      'keep your backups going without a terminal (macOS: without sudo)',
-    ],
+    [sudoHoldfast`service install --user`, 'keep backups running without a terminal (macOS: without sudo)'],
     [sudoHoldfast`service install --system`, 'for all users of this machine'],
-    [holdfast`service install --dry-run`, 'see every file and command first'],
+    [holdfast`service install --dry-run`, 'see every file and command beforehand'],
   ]);
 }
 
@@ -101,11 +98,11 @@ async function chosenLayout(options: ServiceOptions, { env, signal }: Context): 
   const isPersonal = options.user === true || options.for !== undefined;
   if (isPersonal && options.system === true)
     throw usage(
-      '--system is for the whole machine, --user and --for are for one person',
-      'Give one of them.',
+      '--system is for the whole machine, --user and --for are for one user',
+      'Use only one of them.',
     );
   if (options.for !== undefined && platform !== 'linux')
-    throw usage('--for is there on Linux alone', 'Run the command as that person, with --user.');
+    throw usage('--for works on Linux only', 'Run the command as that user, with --user.');
   const isRoot = process.getuid?.() === 0 || platform === 'win32';
   const usual: Scope = isRoot ? 'system' : 'user';
   const scope = options.system === true ? 'system' : isPersonal ? 'user' : usual;
@@ -122,8 +119,8 @@ function requireRoot({ person, state }: Layout, options: ServiceOptions): void {
   // Root does not have the person's environment.
   const set = state === usualState(person.home) ? [] : ['env', `HOLDFAST_STATE_DIR=${state}`];
   const command = ['sudo', ...set, ...programForSudo(), ...words].map(quoted).join(' ');
-  throw new RequestError('FORBIDDEN', 'On Linux a service is for root to change, also that of one person', {
-    hint: `Run: ${command} (what to do without an administrator is said in docs/service.md)`,
+  throw new RequestError('FORBIDDEN', 'On Linux only root can change a service, even one for a single user', {
+    hint: `Run: ${command} (docs/service.md explains what to do without an administrator)`,
   });
 }
 
@@ -154,20 +151,20 @@ async function install(options: ServiceOptions, context: Context): Promise<void>
     await out.json({ type: 'service', scope: layout.scope, installed: true, running: true, ...agent });
     return;
   }
-  await out.line(`The agent runs: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
+  await out.line(`The agent is running: ${agent.addresses.map(printable).join(', ') || 'it answers'}`);
   if (layout.person !== undefined)
-    await out.line(`Ask it as ${printable(layout.person.name)}, with: ${holdfast`status`}`);
+    await out.line(`See its status, as ${printable(layout.person.name)}, with: ${holdfast`status`}`);
   else if (layout.platform === 'win32')
     await out.line(
-      `Ask it as administrator, with HOLDFAST_STATE_DIR=${printable(layout.state)}: ${holdfast`status`}`,
+      `See its status, as administrator and with HOLDFAST_STATE_DIR=${printable(layout.state)}: ${holdfast`status`}`,
     );
-  else if (layout.scope === 'system') await out.line(`Ask it with: ${sudoHoldfast`status`}`);
+  else if (layout.scope === 'system') await out.line(`See its status with: ${sudoHoldfast`status`}`);
 }
 
 function patienceOf({ timeout }: ServiceOptions): number {
   const seconds = Number(timeout ?? PATIENCE_SECONDS);
   if (Number.isFinite(seconds) && seconds >= 0) return seconds * 1000;
-  throw usage(`"${timeout}" is not a number of seconds`, 'Write --timeout 60, for example.');
+  throw usage(`"${timeout}" is not a number of seconds`, 'Use --timeout 60, for example.');
 }
 
 async function isKnownToWindows({ platform }: Layout, { env, signal }: Context): Promise<boolean> {
@@ -182,8 +179,8 @@ async function uninstall(options: ServiceOptions, context: Context): Promise<voi
   if ((await installedUnit(layout)) !== layout.unit) await requireNoPackage(layout);
   if (purge && options.yes !== true && options.dryRun !== true) {
     throw usage(
-      `--purge deletes ${layout.state} for ever, with the keys and the repository that may be in it`,
-      'Look at it with --dry-run. If that is what you want, add --yes.',
+      `--purge permanently deletes ${layout.state}, including keys and any repository in it`,
+      'See what it would delete with --dry-run. If that is what you want, add --yes.',
     );
   }
   const known = await isKnownToWindows(layout, context);
@@ -242,14 +239,14 @@ async function status(options: ServiceOptions, context: Context): Promise<void> 
   await out.line(
     installed
       ? `Installed  ${printable(unit)}${enabled === null ? '' : ` (${printable(enabled)})`}`
-      : `Not installed. Install it with: ${installCommand(env)}`,
+      : `Not installed. To install it: ${installCommand(env)}`,
   );
   if (active !== null) await out.line(`Service    ${printable(active)}`);
   await out.line(
     seen === 'hidden'
       ? layout.platform === 'win32'
-        ? 'Agent      cannot be asked by this user: run the command as administrator'
-        : 'Agent      cannot be asked by this user: run the command with sudo, or as the user of the agent'
+        ? 'Agent      this user has no access to it: run the command as administrator'
+        : 'Agent      this user has no access to it: run the command with sudo, or as the user of the agent'
       : agent === undefined
         ? 'Agent      does not answer'
         : `Agent      answers${agent.pid === null ? '' : ` (process ${agent.pid})`}: ${agent.addresses.map(printable).join(', ')}`,
@@ -278,7 +275,7 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
   }
   if (layout.platform !== 'linux') {
     await context.out.line(
-      'Only the services of Linux and Windows are kept from writing: there is nothing to do.',
+      'Nothing to do: only on Linux and Windows does the service need to be allowed to write.',
     );
     return;
   }
@@ -304,11 +301,11 @@ async function allowWrite(named: string, options: ServiceOptions, context: Conte
   else {
     const user = printable(person?.name ?? 'holdfast');
     await context.out.line(
-      `The service may write to ${printable(directory)}, as far as the user "${user}" may: check its owner and mode.`,
+      `The service can now write to ${printable(directory)} if the user "${user}" can: check its owner and permissions.`,
     );
     if (place !== real && place !== directory)
       await context.out.line(
-        `What is allowed is ${printable(place)}, where the disk is mounted: so it can be unmounted while the agent runs.`,
+        `This allows all of ${printable(place)}, where the disk is mounted, so that the disk can be unmounted while the agent runs.`,
       );
   }
 }
@@ -323,12 +320,12 @@ async function allowWriteOnWindows(
   if (options.dryRun === true) return;
   if (options.json === true)
     await context.out.json({ type: 'allow_write', directory, allowed: directory, file: null });
-  else await context.out.line(`The service may write to ${printable(directory)}, and to what is in it.`);
+  else await context.out.line(`The service can now write to ${printable(directory)} and everything in it.`);
 }
 
 function notInstalled(name: string): RequestError {
-  return new RequestError('NOT_INSTALLED', `There is no service of ${printable(name)} alone`, {
-    hint: `Install it first: ${sudoHoldfast`service install --user`}. For the service of the whole machine give --system.`,
+  return new RequestError('NOT_INSTALLED', `There is no service for ${printable(name)}`, {
+    hint: `Install it first: ${sudoHoldfast`service install --user`}. For the service of the whole machine use --system.`,
   });
 }
 
@@ -345,7 +342,7 @@ async function requireDirectory(directory: string): Promise<void> {
 
 function refused(message: string): RequestError {
   return new RequestError('INVALID_TARGET', message, {
-    hint: 'Name the directory of a destination, or one to restore into; it must be there.',
+    hint: 'Give the directory of a destination, or one to restore into. It must exist.',
   });
 }
 

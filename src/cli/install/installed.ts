@@ -41,7 +41,7 @@ export async function requireNoPackage(layout: Layout, directories?: readonly st
   const unit = await packagedUnit(layout, directories);
   if (unit === undefined) return;
   throw new StateError('PACKAGED', `The service of this machine came with a package: ${unit}`, {
-    hint: `Start it with: sudo systemctl enable --now ${unitName(layout)}. To have another one, remove the package first: sudo apt remove holdfast`,
+    hint: `Start it with: sudo systemctl enable --now ${unitName(layout)}. To install a different one, remove the package first: sudo apt remove holdfast`,
   });
 }
 
@@ -97,17 +97,17 @@ export async function requireKnownState(layout: Layout, env: Environment): Promi
   const text = await readFileIfPresent(unit);
   const state = text === undefined ? undefined : stateInUnit(text.toString('utf8'));
   if (state === undefined) {
-    const why = text === undefined ? 'is not there' : 'does not say it';
-    throw new StateError('STATE_UNKNOWN', `Where the service of ${name} keeps its state is not known`, {
-      hint: `Its unit ${why}: ${printable(unit)}. Usually it is ${printable(usualState(person.home))}: look at what is in it, and delete it yourself.`,
+    const why = text === undefined ? 'does not exist' : 'does not tell';
+    throw new StateError('STATE_UNKNOWN', `It is unknown where the service of ${name} keeps its state`, {
+      hint: `Its unit ${why}: ${printable(unit)}. Usually it is ${printable(usualState(person.home))}: look at its contents, and delete it yourself.`,
     });
   }
   const named = env['HOLDFAST_STATE_DIR'] ?? '';
   if (named === '' || resolve(named) === state) return;
   throw new StateError(
     'STATE_UNKNOWN',
-    `The service of ${name} keeps its state in ${printable(state)}, and HOLDFAST_STATE_DIR names ${printable(resolve(named))}`,
-    { hint: `To delete what the service has, name that: HOLDFAST_STATE_DIR=${printable(quoted(state))}` },
+    `The service of ${name} keeps its state in ${printable(state)}, but HOLDFAST_STATE_DIR is ${printable(resolve(named))}`,
+    { hint: `To delete the state of the service, use: HOLDFAST_STATE_DIR=${printable(quoted(state))}` },
   );
 }
 
@@ -142,9 +142,9 @@ export async function requireOwnAgent(env: Environment): Promise<void> {
   if (command === undefined) return;
   throw new RequestError(
     'FORBIDDEN',
-    'You run no agent of your own, and that of this machine is for root to change',
+    'You are not running an agent of your own, and only root can change the agent of this machine',
     {
-      hint: `Run: ${command} (or begin with an agent of your own: ${holdfast`start --source DIR`})`,
+      hint: `Run: ${command} (or start an agent of your own: ${holdfast`start --source DIR`})`,
     },
   );
 }

@@ -146,20 +146,20 @@ function goOnAs({ uid, gid }: MachineService, words: readonly string[], env: Nod
   const keep = ['--inh-caps', `-all${kept.join('')}`, '--ambient-caps', `-all${kept.join('')}`];
   const program = [process.execPath, ...process.execArgv, launcherOf(HERE), ...words];
   if (!words.every((word) => word.isWellFormed()))
-    throw new StateError(
-      'UNSUPPORTED',
-      'Names that are not UTF-8 cannot be handed to the service of the machine',
-      {
-        hint: 'Name the folder above, or a link to it whose name is UTF-8.',
-      },
-    );
+    throw new StateError('UNSUPPORTED', 'The service of the machine cannot take names that are not UTF-8', {
+      hint: 'Name the folder above, or a link to it whose name is UTF-8.',
+    });
   // If execve failed, it would end this process without a message.
   if (process.execve !== undefined && existsSync(SETPRIV))
     process.execve(SETPRIV, ['setpriv', ...become, ...keep, '--', ...program], env);
   const command = ['sudo', '-u', `#${uid}`, ...programForSudo(), ...words].map(quoted).join(' ');
-  throw new StateError('UNSUPPORTED', `To run as the user of the service takes the program ${SETPRIV}`, {
-    hint: `Install the package util-linux, or run: ${command}`,
-  });
+  throw new StateError(
+    'UNSUPPORTED',
+    `Running this as the user of the service needs the program ${SETPRIV}`,
+    {
+      hint: `Install the package util-linux, or run: ${command}`,
+    },
+  );
 }
 
 /** The capabilities that a command keeps. */
@@ -184,7 +184,11 @@ async function keepToItself(): Promise<void> {
   const { libc } = await import('../../system/libc.ts');
   const prctl = libc?.bind('prctl', 'int', ['int', 'size_t', 'size_t', 'size_t', 'size_t']);
   if (prctl?.(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) === 0) return;
-  throw new StateError('UNSUPPORTED', 'What root may do cannot be kept from the commands in the settings', {
-    hint: 'Run the command as the user of the service: sudo -u holdfast.',
-  });
+  throw new StateError(
+    'UNSUPPORTED',
+    'The commands in the settings cannot be run without the rights of root',
+    {
+      hint: 'Run the command as the user of the service: sudo -u holdfast.',
+    },
+  );
 }

@@ -20,8 +20,8 @@ export function callingPerson(): Person {
     const { username, uid, homedir } = userInfo();
     return { name: username, uid, home: homedir };
   } catch (cause) {
-    throw new RequestError('USAGE', `The system knows no user with the number ${process.getuid?.()}`, {
-      hint: 'A service runs as somebody who has a name and a home: call the command as such a user.',
+    throw new RequestError('USAGE', `The system has no user with the id ${process.getuid?.()}`, {
+      hint: 'A service needs a user with a name and a home directory. Run the command as such a user.',
       cause,
     });
   }
@@ -39,15 +39,15 @@ export async function chosenPerson(
   const caller = callingPerson();
   if (caller.uid !== 0) {
     if (named === undefined || named === caller.name) return caller;
-    throw new RequestError('USAGE', `Only root may name another person than ${caller.name}`, {
-      hint: 'Leave --for out, or run the command with sudo.',
+    throw new RequestError('USAGE', `Only root can install a service for someone other than ${caller.name}`, {
+      hint: 'Leave out --for, or run the command with sudo.',
     });
   }
   const name = named ?? env['SUDO_USER'] ?? '';
   const person = name === '' ? caller : await personNamed(name, env, signal);
   if (person.uid !== 0) return person;
-  throw new RequestError('USAGE', 'There is no service for root as one person', {
-    hint: 'Name the person with --for NAME; for the whole machine give --system.',
+  throw new RequestError('USAGE', 'A service for one user cannot be for root', {
+    hint: 'Name the user with --for NAME; for the whole machine use --system.',
   });
 }
 
@@ -58,7 +58,7 @@ async function personNamed(name: string, env: Environment, signal: AbortSignal):
   const person = line === undefined ? undefined : personOf(line);
   if (person !== undefined) return person;
   throw new RequestError('USAGE', `There is no user ${printable(name)}`, {
-    hint: 'Check the spelling; this shows whether the system knows the name: getent passwd NAME',
+    hint: 'Check the spelling. To see whether the system knows the name: getent passwd NAME',
   });
 }
 
@@ -76,13 +76,17 @@ export function personOf(line: string): Person | undefined {
 export async function requireHome({ name, home }: Person): Promise<void> {
   // Such names would break the lines of the unit.
   if (/^\s|[\s\\]$|\p{Cc}/u.test(name) || /\p{Cc}/u.test(home)) {
-    throw new StateError('UNSUPPORTED', `The name or the home of ${printable(name)} cannot stand in a unit`, {
-      hint: 'Give the person another name, or run one service for the machine: --system',
-    });
+    throw new StateError(
+      'UNSUPPORTED',
+      `A systemd unit cannot hold the name or home directory of ${printable(name)}`,
+      {
+        hint: 'Rename the user, or run one service for the machine: --system',
+      },
+    );
   }
   if (isAbsolute(home) && !/^\/+$/.test(home) && (await isDirectory(home))) return;
   throw new StateError('NO_HOME', `${printable(name)} has no home directory`, {
-    hint: `The user database says "${printable(home)}". Make that directory, or run one service for the machine: --system`,
+    hint: `The user database says "${printable(home)}". Create that directory, or run one service for the machine: --system`,
   });
 }
 

@@ -59,8 +59,8 @@ export function layoutOf(scope: Scope, env: Environment, platform: NodeJS.Platfo
     const { state, unit } = windowsPlaces();
     return { ...base, state, unit };
   }
-  throw new RequestError('UNSUPPORTED', `There is no such service for ${platform}`, {
-    hint: `Run "${holdfast`start`}" when the machine starts, by the means of the system. On Windows use --system.`,
+  throw new RequestError('UNSUPPORTED', `This kind of service is not available on ${platform}`, {
+    hint: `Have the system run "${holdfast`start`}" when the machine starts. On Windows use --system.`,
   });
 }
 

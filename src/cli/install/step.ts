@@ -40,7 +40,7 @@ export function shownStep(step: Step): string {
   if (step.kind === 'act') return step.shown;
   if (step.kind === 'write') return `write ${step.path}`;
   if (step.kind === 'remove')
-    return `remove ${step.path}${step.tree === true ? ' and all that is in it' : ''}`;
+    return `remove ${step.path}${step.tree === true ? ' and everything in it' : ''}`;
   return `run ${step.words.map(shownWord).join(' ')}`;
 }
 
@@ -78,7 +78,7 @@ export async function doStep(step: Step, env: Environment, signal: AbortSignal):
       hint:
         process.platform === 'win32'
           ? 'Run the command in a terminal that was opened with "Run as administrator".'
-          : 'Services of the machine belong to root: run the command with sudo.',
+          : 'Only root can change services of the machine: run the command with sudo.',
       cause,
     });
   }
@@ -139,7 +139,7 @@ function commandFailed(words: readonly string[], failure: string): StateError {
   return new StateError('COMMAND_FAILED', `${words.join(' ')} failed: ${failure}`, {
     hint:
       words[0] === 'systemctl'
-        ? `See what the agent said with: journalctl -u ${shownWord(unit)}`
-        : 'Put that right and run the same command again: what is done already is left as it is.',
+        ? `See the messages of the agent with: journalctl -u ${shownWord(unit)}`
+        : 'Fix the cause and run the same command again: it skips what is already done.',
   });
 }

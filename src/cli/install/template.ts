@@ -23,7 +23,7 @@ async function readTemplate(name: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (cause) {
-    throw new StateError('READ_ERROR', `${path} cannot be read`, { hint: 'Install Holdfast again.', cause });
+    throw new StateError('READ_ERROR', `${path} cannot be read`, { hint: 'Reinstall Holdfast.', cause });
   }
 }
 

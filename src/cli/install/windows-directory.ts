@@ -76,7 +76,7 @@ export async function protectDirectory(
   const inside = await doubtsInside(path, calls);
   if (inside.length > 0)
     throw new StateError('NOT_TRUSTED', `Nothing was changed or started: ${inside.join('; ')}`, {
-      hint: 'Move what you do not know to another place. What is yours give to the administrators, as with: icacls PATH /setowner *S-1-5-32-544 /L, and icacls PATH /reset /L. Then run this again.',
+      hint: 'Move anything you do not recognise elsewhere. Give what is yours to the administrators: icacls PATH /setowner *S-1-5-32-544 /L, then icacls PATH /reset /L. Then run this again.',
     });
   calls.permit(path, descriptor);
 }
@@ -86,10 +86,10 @@ async function doubtAbout(path: string, calls: DirectoryCalls): Promise<string |
   if (await calls.isLink(path)) return 'is a link';
   // The administrators stand for whoever installs: an administrator's own files are theirs as well.
   const { foreignOwner, changers } = opennessOf(calls.accessList(path), ADMINISTRATORS);
-  if (foreignOwner !== undefined) return `was made by somebody else (${shownSid(foreignOwner)})`;
+  if (foreignOwner !== undefined) return `was created by another user (${shownSid(foreignOwner)})`;
   return changers.length === 0
     ? undefined
-    : `may be written to by others (${changers.map(shownSid).join(', ')})`;
+    : `can be written to by others (${changers.map(shownSid).join(', ')})`;
 }
 
 /** Two levels: what lies deeper got its permissions from there. */
@@ -107,7 +107,7 @@ async function doubtsInside(path: string, calls: DirectoryCalls, levels = 2): Pr
 /** @throws {StateError} always: whoever installs has to know */
 async function setAside(path: string, doubt: string, aside: string, calls: DirectoryCalls): Promise<never> {
   await calls.move(path, aside);
-  throw new StateError('SET_ASIDE', `${path} ${doubt}. It lies in ${aside} now, with all that is in it`, {
-    hint: 'Run this again for a new one. If it was an installation of yours, look at what is in it, and put its state into the new one before the service starts: keys and settings are there.',
+  throw new StateError('SET_ASIDE', `${path} ${doubt}. It was moved to ${aside}, with its contents`, {
+    hint: 'Run this again to create a new one. If it was your own installation, check its contents, and copy its state into the new one before the service starts: it has the keys and settings.',
   });
 }

@@ -164,8 +164,8 @@ async function waitUntilStopped(sc: string, env: Environment, signal: AbortSigna
     await new Promise((done) => void setTimeout(done, 1000));
     signal.throwIfAborted();
   }
-  throw new StateError('NOT_READY', 'The service does not stop', {
-    hint: 'Look for it in the Task Manager, under Services. Then run this again.',
+  throw new StateError('NOT_READY', 'The service is not stopping', {
+    hint: 'Stop it in the Task Manager, under Services. Then run this again.',
   });
 }
 

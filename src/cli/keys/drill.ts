@@ -41,28 +41,27 @@ const MOST_FILES = 10_000;
 
 /** @param sub makes a command below `keys` */
 export function defineDrill(sub: (name: string, purpose: string) => Command, context: Context): void {
-  const drill = sub('drill', 'Prove that the recovery code, typed from paper, brings files back');
+  const drill = sub('drill', 'Test that the recovery code, typed from paper, can restore files');
   drill
     .optionsGroup('How:')
-    .option('--passphrase', 'Drill a passphrase in place of a recovery code')
-    .option('--files <n>', 'How many files, chosen by chance, are read back', parseFiles, 1);
+    .option('--passphrase', 'Test a passphrase instead of a recovery code')
+    .option('--files <n>', 'How many randomly chosen files to read back', parseFiles, 1);
   addRepositoryOptions(drill);
   addOutputOptions(drill, { json: 'The result as a JSON object' });
   drill.addHelpText(
     'after',
     `
-Nothing that this machine knows is used: the repository is opened with what you type, as on a new machine, and
-files are read back and checked without being written anywhere. Nothing is changed. "keys list" shows when each
-key was last proven so.`,
+The repository is opened only with what you type, as on a new machine. Files are read back and checked, but not
+written anywhere. Nothing is changed. "keys list" shows when each key was last tested.`,
   );
-  addExamples(drill, [[holdfast`keys drill`, 'twice a year, with the paper in your hand']]);
+  addExamples(drill, [[holdfast`keys drill`, 'twice a year, typing the code from paper']]);
   drill.action(async (options: DrillOptions) => await drillNow(options, context));
 }
 
 function parseFiles(text: string): number {
   const files = Number(text);
   if (/^\d+$/.test(text) && files >= 1 && files <= MOST_FILES) return files;
-  throw usage(`"${text}" is not a number of files`, `Use 1 to ${MOST_FILES}.`);
+  throw usage(`"${text}" is not a number of files`, `Use a number from 1 to ${MOST_FILES}.`);
 }
 
 async function drillNow(options: DrillOptions, context: Context): Promise<void> {
@@ -91,11 +90,11 @@ async function drillNow(options: DrillOptions, context: Context): Promise<void> 
     return;
   }
   await context.out.line(
-    `The ${secret.kind === 'recovery' ? 'recovery code' : 'passphrase'} (key ${shortId(slot)}) opens the repository, which has ${count(proven.snapshots, 'snapshot')}.`,
+    `The ${secret.kind === 'recovery' ? 'recovery code' : 'passphrase'} (key ${shortId(slot)}) opens the repository, which holds ${count(proven.snapshots, 'snapshot')}.`,
   );
   for (const { path, size, startedMs } of proven.files)
     await context.out.line(
-      `Read back whole: ${printable(path)}  ${formatBytes(size)}, of ${localTime(startedMs)}`,
+      `Read back correctly: ${printable(path)}  ${formatBytes(size)}, of ${localTime(startedMs)}`,
     );
 }
 
@@ -115,8 +114,8 @@ async function askSecret(options: DrillOptions, location: string, context: Conte
   if (canPrompt(context)) return secretOf(await promptHidden(`${what} for ${location}: `, context));
   if (fromEnvironment !== undefined) return secretOf(await readGiven(fromEnvironment, context));
   throw usage(
-    'No recovery code was given, and there is no terminal to ask on',
-    'Give --password-file or --password-command.',
+    'No recovery code was given, and there is no terminal to ask for it',
+    'Use --password-file or --password-command.',
   );
 }
 
@@ -151,7 +150,7 @@ async function readBack(repository: Repository, files: number, signal: AbortSign
   if (read.length === 0) {
     throw new RequestError(
       'NOTHING_TO_DRILL',
-      'The repository opens, but no snapshot has a file to read back',
+      'The repository opens, but no snapshot contains a file to read back',
       {
         hint: 'Make a backup first.',
       },

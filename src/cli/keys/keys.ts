@@ -73,7 +73,10 @@ export function define(command: Command, context: Context): void {
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help');
 
-  const list = addCommon(sub('list', 'List what opens the repository'), 'One JSON object for each key');
+  const list = addCommon(
+    sub('list', 'List the keys that open the repository'),
+    'One JSON object for each key',
+  );
   list.action(async (options: KeyOptions) => {
     await withRepository(options, context, async (repository) => {
       const drilled = await drilledKeys(statePaths(context.env).directory, repository.id);
@@ -81,14 +84,14 @@ export function define(command: Command, context: Context): void {
     });
   });
 
-  const add = sub('add', 'Let another passphrase, a recovery code or this machine open the repository');
+  const add = sub('add', 'Add a key: a passphrase, a recovery code or this machine');
   add
     .optionsGroup('The new key:')
-    .option('--recovery-code', 'Make a recovery code and print it')
-    .option('--this-machine', 'Let this machine open its embedded repository without passphrase')
+    .option('--recovery-code', 'Create a recovery code and print it')
+    .option('--this-machine', 'Let this machine open its embedded repository without a passphrase')
     .option(
       '--write-only <file>',
-      'Make a key for a machine that adds backups and cannot read any, and write it to a new file',
+      'Create a key for a machine that can add backups but not read any, and write it to a new file',
     );
   addNewPassphrase(add);
   addCommon(add, 'The result as a JSON object');
@@ -97,9 +100,9 @@ export function define(command: Command, context: Context): void {
     await withRepository(options, context, async (repository) => await addOne(repository, options, context));
   });
 
-  const remove = sub('remove', 'Take a key away').argument(
+  const remove = sub('remove', 'Remove a key').argument(
     '<id>',
-    'its id, or the beginning, from "keys list"',
+    'its id, or the beginning of it, from "keys list"',
   );
   addCommon(remove, 'The result as a JSON object');
   remove.action(async (id: string, options: KeyOptions) => {
@@ -115,10 +118,10 @@ export function define(command: Command, context: Context): void {
     });
   });
 
-  const passwd = sub('passwd', 'Replace a passphrase by another one');
+  const passwd = sub('passwd', 'Change a passphrase');
   addNewPassphrase(passwd).option(
     '--key <id>',
-    'The passphrase to replace; by default the one that opened the repository',
+    'The passphrase to change; by default the one that opened the repository',
   );
   addCommon(passwd, 'The result as a JSON object');
   passwd.action(async (options: PasswdOptions) => {
@@ -129,9 +132,9 @@ export function define(command: Command, context: Context): void {
   defineRotation(sub, context);
   defineDrill(sub, context);
   addExamples(command, [
-    [holdfast`keys list`, 'what opens the repository'],
-    [holdfast`keys add --recovery-code`, 'make another recovery code'],
-    [holdfast`keys drill`, 'prove that the recovery code on paper works'],
+    [holdfast`keys list`, 'see what opens the repository'],
+    [holdfast`keys add --recovery-code`, 'create another recovery code'],
+    [holdfast`keys drill`, 'test that the recovery code on paper works'],
     [holdfast`keys add --write-only web1.key`, 'let a server add backups that it cannot read'],
   ]);
 }
@@ -145,8 +148,8 @@ function addNewPassphrase(command: Command): Command {
   return command
     .optionsGroup('The new key:')
     .option('--new-password-file <file>', 'Read the new passphrase from a file')
-    .option('--new-password-command <command>', 'Ask a command for the new passphrase')
-    .option('--label <text>', 'A word to know it by', oneLine);
+    .option('--new-password-command <command>', 'Get the new passphrase from a command')
+    .option('--label <text>', 'A name to recognise it by', oneLine);
 }
 
 async function addOne(repository: Repository, options: AddOptions, context: Context): Promise<void> {
@@ -158,7 +161,7 @@ async function addOne(repository: Repository, options: AddOptions, context: Cont
   const { secret, label, shown } = await newSecret(options, context);
   const { slot } = await addKey(repository, newKey(secret, options.label ?? label, env), signal);
   const text =
-    shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is shown only now. Write it down.`;
+    shown === undefined ? '' : `\n\nRecovery code  ${shown}\n\nIt is not shown again. Write it down.`;
   const object = { type: 'key_added', id: slot, kind: secret.kind, ...(shown && { recovery_code: shown }) };
   await say(`Added the ${WORDS[secret.kind]} ${shortId(slot)}.${text}`, object, options, context);
 }
@@ -171,7 +174,7 @@ function requireOneKind(options: AddOptions): void {
   const { recoveryCode, thisMachine, writeOnly, newPasswordFile, newPasswordCommand } = options;
   const kinds = [recoveryCode, thisMachine, writeOnly, newPasswordFile ?? newPasswordCommand];
   if (kinds.filter((kind) => kind !== undefined).length > 1)
-    throw usage('Two kinds of keys are asked for at once', 'Make one key at a time.');
+    throw usage('Only one kind of key can be added at a time', 'Run the command once for each key.');
 }
 
 async function addWriteOnly(
@@ -193,9 +196,9 @@ async function addWriteOnly(
     throw error;
   }
   const lines = [
-    `Added the write-only key ${shortId(slot)}; it is in ${printable(file)}.`,
+    `Added the write-only key ${shortId(slot)}, in the file ${printable(file)}.`,
     '',
-    'Carry the file to the machine that is to back up with it, for one machine each, and delete it here.',
+    'Move the file to the machine that will back up with it, and delete it here. Use one key for each machine.',
     `There: ${holdfastElsewhere`backup --repository … --password-file FILE PATH`}`,
     'That machine cannot read, forget or prune any backup, not even its own.',
   ];
@@ -213,11 +216,11 @@ async function writeKeyFile(file: string, text: string): Promise<void> {
     const exists = errnoOf(cause) === 'EEXIST';
     throw new StateError(
       'WRITE_ERROR',
-      exists ? `${file} is there already` : `The key file ${file} cannot be written`,
+      exists ? `${file} already exists` : `The key file ${file} cannot be written`,
       {
         hint: exists
-          ? 'Name a new file: what is there may be another key.'
-          : 'Check that the directory is there and can be written.',
+          ? 'Choose another file name: the existing file may be another key.'
+          : 'Check that the directory exists and is writable.',
         cause,
       },
     );
@@ -258,8 +261,8 @@ async function newPassphraseSecret(
   if (canPrompt(context))
     return { kind: 'passphrase', text: chosenPassphrase(await promptNewPassphrase(context)) };
   throw usage(
-    'No new passphrase was given, and there is no terminal to ask on',
-    'Give --new-password-file or --new-password-command.',
+    'No new passphrase was given, and there is no terminal to ask for it',
+    'Use --new-password-file or --new-password-command.',
   );
 }
 
@@ -274,7 +277,7 @@ async function replaceOne(repository: Repository, options: PasswdOptions, contex
     old_id: old.slot,
     generation: repository.keys.generation,
   };
-  const text = `The passphrase is replaced. The old one does not open the repository any more.${whatRemovalLeaves(repository)}`;
+  const text = `The passphrase was changed. The old one no longer opens the repository.${whatRemovalLeaves(repository)}`;
   await say(text, object, options, context);
 }
 
@@ -284,8 +287,8 @@ function passphraseToReplace(keys: readonly KeyInfo[], id: string | undefined): 
   const key =
     passphrases.find(({ current }) => current) ?? (passphrases.length === 1 ? passphrases[0] : undefined);
   if (key !== undefined) return key;
-  throw new RequestError('WHICH_KEY', 'It is not clear which passphrase to replace', {
-    hint: `Name it with --key ID, from: ${holdfastThere`keys list`}`,
+  throw new RequestError('WHICH_KEY', 'There are several passphrases, and none was named', {
+    hint: `Name the one to change with --key ID, from: ${holdfastThere`keys list`}`,
   });
 }
 
@@ -312,7 +315,7 @@ const STATES = {
   sound: '',
   missing: 'its file is missing',
   damaged: 'its file is damaged',
-  unknown: 'opens nothing: left over',
+  unknown: 'left over, opens nothing',
 };
 
 async function showKeys(
@@ -354,7 +357,7 @@ async function showKeys(
     { title: 'Kind', cut: 'never' as const },
     { title: 'Label' },
     { title: 'Since', cut: 'never' as const },
-    { title: 'Last drilled', cut: 'never' as const },
+    { title: 'Last tested', cut: 'never' as const },
     { title: '' },
   ];
   await out.write(renderTable(columns, rows, { width: terminalWidth(out.stream), titleStyle: bold }));

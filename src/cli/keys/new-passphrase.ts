@@ -18,7 +18,7 @@ export async function newPassphrase(options: RepositoryOptions, context: Context
   const typed = chosenPassphrase(await promptNewPassphrase(context));
   if (typed.length < SHORT)
     context.stderr.write(
-      'This passphrase is short. Whoever gets hold of the repository can try out all short ones: five or six random words are safe.\n',
+      'This passphrase is short: anyone who gets hold of the repository could guess it. Five or six random words are safe.\n',
     );
   return typed;
 }
@@ -32,22 +32,21 @@ export function chosenPassphrase(text: string): string {
   requireTypable(text);
   if (!isKeyText(text)) return text;
   throw usage(
-    'What was given for a new passphrase is a recovery code or a write-only key',
-    'Those are made by Holdfast, for the repository that they open. Choose a passphrase.',
+    'A recovery code or write-only key cannot be used as a new passphrase',
+    'Holdfast creates those itself, each for one repository. Choose a passphrase of your own.',
   );
 }
 
 /** Refuses characters that are invisible in a file, and those that nobody can type from paper. */
 function requireTypable(text: string): void {
-  const hint = 'Write it as the first and only line of a plain text file, in UTF-8.';
+  const hint = 'It must be the only line of a plain text file, in UTF-8.';
   if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
-  if (/[\p{Cc}\u{FEFF}]/u.test(text))
-    throw usage('The new passphrase has a mark that nobody sees in it', hint);
+  if (/[\p{Cc}\u{FEFF}]/u.test(text)) throw usage('The new passphrase contains an invisible character', hint);
   if (text.trim() !== text)
-    throw usage('The new passphrase begins or ends with a blank, which nobody sees', 'Leave the blank out.');
+    throw usage('The new passphrase begins or ends with a space', 'Remove the space.');
   if (isLossy(text))
     throw usage(
-      'The new passphrase has a character that stands for others which could not be read',
-      'Type it in a terminal that uses UTF-8, or give it in a file.',
+      'The new passphrase contains the replacement character U+FFFD, which stands for unreadable ones',
+      'Type it in a terminal that uses UTF-8, or put it in a file.',
     );
 }

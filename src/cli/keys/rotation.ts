@@ -34,7 +34,7 @@ interface RekeyCommandOptions extends KeyOptions {
 
 /** @param sub makes a command below `keys` */
 export function defineRotation(sub: (name: string, purpose: string) => Command, context: Context): void {
-  const rotate = sub('rotate', 'Seal everything that is stored from now on under a new generation of keys');
+  const rotate = sub('rotate', 'Encrypt everything stored from now on with new keys');
   addRepositoryOptions(rotate);
   addOutputOptions(rotate, { json: 'The result as a JSON object' });
   rotate.addHelpText('after', `\n${whatRotationDoes()}`);
@@ -46,19 +46,19 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
     );
   });
 
-  const again = sub('rekey', 'Seal anew what is stored under older generations of keys');
+  const again = sub('rekey', 'Re-encrypt what is stored under older keys');
   again
-    .optionsGroup('How to go about it:')
-    .option('--limit-rate <size>', 'Store at most so much in a second, such as 2MiB', parseLimit)
-    .option('--max-repack <size>', 'Write at most so much anew in this run', parseSize)
+    .optionsGroup('Behaviour:')
+    .option('--limit-rate <size>', 'Limit writing to this much per second, such as 2MiB', parseLimit)
+    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseSize)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(again);
-  addOutputOptions(again, { json: 'The result as a JSON object', quiet: 'Say nothing but errors' });
+  addOutputOptions(again, { json: 'The result as a JSON object', quiet: 'Print errors only' });
   again.addHelpText('after', `\n${WHAT_REKEY_DOES}`);
   addExamples(again, [
     [
       `${holdfast`keys rotate`} && ${holdfast`keys rekey --limit-rate 2MiB`}`,
-      'after a key got into wrong hands',
+      'after a key fell into the wrong hands',
     ],
   ]);
   again.action(async (options: RekeyCommandOptions) => {
@@ -67,7 +67,7 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
     await withRepository(options, context, work, { limitRate: options.limitRate });
   });
 
-  const generations = sub('generations', 'Show how much is stored under which generation of keys');
+  const generations = sub('generations', 'Show how much is stored under each generation of keys');
   addRepositoryOptions(generations);
   addOutputOptions(generations, { json: 'One JSON object for each generation' });
   generations.action(async (options: KeyOptions) => {
@@ -78,14 +78,14 @@ export function defineRotation(sub: (name: string, purpose: string) => Command, 
 }
 
 function whatRotationDoes(): string {
-  return `What is stored already stays as it is, and is read with the older keys: "${holdfastThere`keys rekey`}" seals it anew.
-Neither takes back what somebody has read or copied, and both leave the keys as they are by which data is cut
-and named. If somebody may have those, copy to a new repository: ${holdfast`init`}, then ${holdfast`copy`}`;
+  return `Data that is already stored keeps its older keys until "${holdfastThere`keys rekey`}" re-encrypts it. Neither command can
+undo what somebody has already read or copied, and neither changes the keys used to cut and name data. If
+somebody may have those keys, copy to a new repository: ${holdfast`init`}, then ${holdfast`copy`}`;
 }
 
-const WHAT_REKEY_DOES = `Old packs are copied, and deleted by a prune once the grace period is over: until then they take space twice.
-Snapshots get new ids. Backups may go on meanwhile, and whatever is broken off goes on with the next run. Run it
-again after a prune: then the older keys go, too, once nothing is sealed under them any more.`;
+const WHAT_REKEY_DOES = `Old packs are copied, and a prune deletes the originals after the grace period: until then they take up space
+twice. Snapshots get new ids. Backups can run at the same time. If it is interrupted, the next run continues.
+Run it again after a prune to remove the older keys, once nothing is encrypted with them any more.`;
 
 async function rotateNow(repository: Repository, options: KeyOptions, context: Context): Promise<void> {
   await rotateKeys(repository, context.signal);
@@ -94,7 +94,7 @@ async function rotateNow(repository: Repository, options: KeyOptions, context: C
     await context.out.json({ type: 'keys_rotated', generation });
     return;
   }
-  await context.out.line(`From now on everything is sealed under key generation ${generation}.`);
+  await context.out.line(`From now on everything is encrypted with key generation ${generation}.`);
   await context.out.line(whatRotationDoes());
 }
 
@@ -131,7 +131,7 @@ async function rekeyWithProgress(
   options: RekeyCommandOptions,
   context: Context,
 ): Promise<RekeyResult> {
-  const progress = openProgress('Sealing anew', options, context);
+  const progress = openProgress('Re-encrypting', options, context);
   let phase: RekeyPhase = 'analysing';
   let todo: { readonly packs: number; readonly bytes: number } | undefined;
   let done = { packs: 0, bytes: 0 };
@@ -144,7 +144,7 @@ async function rekeyWithProgress(
       bytesTotal: todo?.bytes ?? null,
       errors: 0,
     });
-  context.outcome = 'Everything can be read as before. Run the same command again to continue.';
+  context.outcome = 'Everything is still readable. Run the same command again to continue.';
   const { maxRepack } = options;
   try {
     return await rekey(
@@ -178,7 +178,7 @@ async function rekeyWithProgress(
 /** A sentence that says how much is still sealed under older keys. */
 function remaining(uses: readonly GenerationUse[]): string {
   const old = uses.filter(({ state }) => state === 'old');
-  if (old.length === 0) return 'There is one generation of keys, and everything is sealed under it.';
+  if (old.length === 0) return 'There is one generation of keys, and everything is encrypted with it.';
   const sum = (of: (use: GenerationUse) => number): number => old.reduce((all, use) => all + of(use), 0);
   const records = sum(
     (use) => use.indexObjects + use.tombstones + use.heads + use.configurations + use.leases,
@@ -198,17 +198,17 @@ function remaining(uses: readonly GenerationUse[]): string {
   const waiting =
     marked === 0
       ? ''
-      : `; ${count(marked, 'pack')} (${formatBytes(sum((use) => use.markedPackBytes))}) wait for a prune to delete them`;
+      : `; ${count(marked, 'pack')} (${formatBytes(sum((use) => use.markedPackBytes))}) will be deleted by a later prune`;
   return `Under older keys: ${parts.join(', ')}${waiting}.`;
 }
 
 function planText({ packs, dead, snapshots, ...left }: RekeyPlan): string {
   const lines = [
-    `Would write ${count(packs.length, 'pack')} (${formatBytes(bytesOf(packs))}) and ${count(snapshots.length, 'snapshot')} anew.`,
+    `Would rewrite ${count(packs.length, 'pack')} (${formatBytes(bytesOf(packs))}) and ${count(snapshots.length, 'snapshot')}.`,
   ];
   if (dead.length > 0)
     lines.push(
-      `Would mark ${count(dead.length, 'pack')} (${formatBytes(bytesOf(dead))}) that nothing needs.`,
+      `Would mark ${count(dead.length, 'pack')} (${formatBytes(bytesOf(dead))}) that are no longer needed.`,
     );
   return `${[...lines, ...leftLines({ ...left, packs: 0 })].join('\n')}\n`;
 }
@@ -223,12 +223,14 @@ function resultText({
   retired,
 }: RekeyResult): string {
   const lines = [
-    `Wrote ${count(packs, 'pack')} anew as ${formatBytes(writtenBytes)}, and ${count(snapshots.length, 'snapshot')} under ${snapshots.length === 1 ? 'a new id' : 'new ids'}.`,
+    `Rewrote ${count(packs, 'pack')} as ${formatBytes(writtenBytes)}, and ${count(snapshots.length, 'snapshot')} under ${snapshots.length === 1 ? 'a new id' : 'new ids'}.`,
   ];
   if (markedPacks > 0)
-    lines.push(`${count(markedPacks, 'old pack')} will be deleted by a prune after the grace period.`);
+    lines.push(
+      `${count(markedPacks, 'old pack')} will be deleted by the first prune after the grace period.`,
+    );
   for (const { name, reason } of skipped)
-    lines.push(`Left as it is: pack ${name}: ${printable(reason)}. See "${holdfastThere`check`}".`);
+    lines.push(`Not rewritten: pack ${name}: ${printable(reason)}. See "${holdfastThere`check`}".`);
   lines.push(...leftLines(left), ...retired.map(retirementLine));
   return `${lines.join('\n')}\n`;
 }
@@ -241,14 +243,14 @@ function leftLines({
   unreadable,
 }: RekeyResult['left']): readonly string[] {
   const lines: string[] = [];
-  if (packs > 0) lines.push(`${count(packs, 'pack')} beyond the limit of this run.`);
+  if (packs > 0) lines.push(`${count(packs, 'pack')} left for another run, because of the limit.`);
   if (young.length + postponed.length > 0)
     lines.push(
-      `${count(young.length, 'pack')} and ${count(postponed.length, 'snapshot')} may belong to a backup at work: run this again when it has ended.`,
+      `${count(young.length, 'pack')} and ${count(postponed.length, 'snapshot')} may belong to a running backup: run this again when it has finished.`,
     );
   if (writeOnly.length > 0)
     lines.push(
-      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use stay as they are. To have them sealed anew, give those machines new keys, remove the old ones ("${holdfastThere`keys remove ID`}") and run this again.`,
+      `${count(writeOnly.length, 'pack')} (${formatBytes(bytesOf(writeOnly))}) of write-only keys in use were not rewritten. To re-encrypt them, give those machines new keys, remove the old ones ("${holdfastThere`keys remove ID`}") and run this again.`,
     );
   if (unreadable.length > 0)
     lines.push(`${count(unreadable.length, 'pack')} cannot be read: see "${holdfastThere`check`}".`);
@@ -256,11 +258,10 @@ function leftLines({
 }
 
 const OUTCOMES: Readonly<Record<Retirement['outcome'], string>> = {
-  retired: 'is gone from the keyring: nothing was sealed under it any more',
-  'in use': 'stays in the keyring: something is still sealed under it',
-  'backup at work': 'stays in the keyring: a backup at work may still seal something under it',
-  'grace period':
-    'stays in the keyring until the grace period is over: a machine that sleeps may still use it',
+  retired: 'was removed from the keyring: nothing used it any more',
+  'in use': 'stays in the keyring: some data is still encrypted with it',
+  'backup at work': 'stays in the keyring: a running backup may still use it',
+  'grace period': 'stays in the keyring until the grace period is over: a sleeping machine may still use it',
 };
 
 function retirementLine({ generation, outcome }: Retirement): string {
@@ -363,8 +364,8 @@ export function whatRemovalLeaves(repository: Repository): string {
   const old = oldGenerations(repository);
   return old.length === 0
     ? ''
-    : `\nWhat is stored from now on it never opens. But whoever kept a copy of it, or of what was stored, can still read
-what was stored until now. To end that for what stays stored: ${holdfastThere`keys rekey`}. Whoever has opened the
-repository may also have kept the keys by which data is named, and those that sign: then copy to a new one
-with ${holdfast`init`} and ${holdfast`copy`}. Take away their access to the storage in any case.`;
+    : `\nIt cannot open anything stored from now on. But anyone who kept a copy of it, or of the stored data, can still read
+what was stored until now. To change that for the data that remains: ${holdfastThere`keys rekey`}. Anyone who has
+opened the repository may also have kept the keys that name and sign data. In that case, copy to a new repository
+with ${holdfast`init`} and ${holdfast`copy`}. In any case, remove their access to the storage.`;
 }

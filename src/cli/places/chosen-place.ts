@@ -60,7 +60,8 @@ async function defaultPlace(context: Context): Promise<ChosenPlace> {
   }
   const { findDestination, settings } = await configuration(context);
   const found = findDestination(settings, settings.defaultDestination);
-  if (found === undefined) throw new BugError('The default destination is not among the destinations');
+  if (found === undefined)
+    throw new BugError('The default destination is not one of the configured destinations');
   return configuredPlace(found, 'default', context);
 }
 
@@ -93,8 +94,8 @@ export async function placeNamed(typed: string, context: Context): Promise<Chose
   if (settings === undefined) return { ...asTyped, names: all.destinations.map(({ name }) => name) };
   if ((await isDirectory(typed)) && directoryOf(settings.url) !== resolveTyped(typed))
     throw usage(
-      `"${typed}" is a destination of the configuration, and a directory here`,
-      `For the directory write ./${typed}, for the destination ${settings.url}, or run this elsewhere.`,
+      `"${typed}" is both a configured destination and a directory here`,
+      `For the directory use ./${typed}, for the destination ${settings.url}, or run the command in another directory.`,
     );
   return configuredPlace(settings, 'named', context);
 }

@@ -159,27 +159,27 @@ export async function checkOpening(
     secret = await secretOfSettings(place, context);
   } catch (error) {
     if (!isForAgentOnly(place, error)) throw error;
-    return warning(check, `${shown} was not opened: its passphrase is given to the agent alone`, '');
+    return warning(check, `${shown} was not opened: only the agent has its passphrase`, '');
   }
   if (secret === undefined)
     return problem(
       check,
-      `The key to ${shown} is not there`,
-      'Put it back from a copy, or name the passphrase of the recovery kit in the settings of the destination.',
+      `The key to ${shown} is missing`,
+      'Restore it from a copy, or set the passphrase from the recovery kit in the settings of the destination.',
     );
   if (secret.kind === 'write-only')
     return problem(
       check,
-      `The settings name a write-only key as the passphrase of ${shown}, which cannot read`,
-      `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
+      `The passphrase in the settings of ${shown} is a write-only key, which cannot read backups`,
+      `The agent needs a key that can read. To back up with this key, run "${holdfast`backup`}" from a system timer.`,
     );
   const repository = await openAt({ location: place.url, how: 'named', settings: place }, secret, context);
   try {
     if (remembered !== undefined && repository.id !== remembered)
       return problem(
         check,
-        `At ${shown} is another repository (${shortId(repository.id)}) than the one that the backups went to (${shortId(remembered)})`,
-        'Connect or mount the disk with the right one. Nothing is backed up to the other one.',
+        `The repository at ${shown} (${shortId(repository.id)}) is not the one that holds your backups (${shortId(remembered)})`,
+        'Connect or mount the right disk. Nothing is backed up to this one.',
       );
     return ok(check, `${shown} opens (${shortId(repository.id)})`);
   } finally {

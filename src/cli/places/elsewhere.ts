@@ -72,8 +72,8 @@ export async function noteOthers(options: RepositoryOptions, context: Context): 
   const [first] = others;
   context.stderr.write(
     printable(
-      `Only ${shownDestination(settings.defaultDestination, settings)} was looked at. There is also ${named.join(', ')}: `,
-    ) + `add -r ${printable(first?.name ?? '')} to look there.\n`,
+      `This covers only ${shownDestination(settings.defaultDestination, settings)}. There is also ${named.join(', ')}: `,
+    ) + `add -r ${printable(first?.name ?? '')} to see it.\n`,
   );
 }
 
@@ -97,7 +97,7 @@ export async function noteSettingsOf(
     if (first === undefined || to.includes(defaultDestination)) continue;
     context.stderr.write(
       printable(
-        `The settings send ${path} to ${[...new Set(to)].join(', ')}; this backup goes to ${shownDestination(defaultDestination, settings)}. For the other: `,
+        `The settings back up ${path} to ${[...new Set(to)].join(', ')}, but this backup goes to ${shownDestination(defaultDestination, settings)}. To follow the settings: `,
       ) + `${holdfast`backup -r ${first} ${word}`}\n`,
     );
   }
@@ -164,7 +164,7 @@ async function lookInto(
 /** `1 snapshot, of 2026-11-21 13:05`, `12 snapshots, the newest of …`; undefined while that is not known. */
 export function holdings({ snapshots, newestMs }: Elsewhere): string | undefined {
   if (snapshots === null || newestMs === null) return undefined;
-  const which = snapshots === 1 ? 'of' : 'the newest of';
+  const which = snapshots === 1 ? 'from' : 'the latest from';
   return `${count(snapshots, 'snapshot')}, ${which} ${localTime(newestMs)}`;
 }
 
@@ -178,9 +178,9 @@ function wayTo(places: readonly Elsewhere[]): string | undefined {
   const what = holdings(best);
   const has =
     what === undefined
-      ? `Backups may also be in ${best.name} (${best.shown})`
-      : `Backups are also in ${best.name} (${best.shown}): ${what}`;
-  const more = others.length === 0 ? '' : ` And in: ${others.map(({ name }) => name).join(', ')}.`;
+      ? `There may be more backups in ${best.name} (${best.shown})`
+      : `There are more backups in ${best.name} (${best.shown}): ${what}`;
+  const more = others.length === 0 ? '' : ` Also in: ${others.map(({ name }) => name).join(', ')}.`;
   return `${has}. To use them, add -r ${best.name} to the command; to list them: ${holdfast`snapshots -r ${best.name}`}.${more}`;
 }
 

@@ -120,18 +120,22 @@ async function requireMachineKey(paths: StatePaths): Promise<Buffer> {
   const key = await readMachineKey(paths);
   if (key !== undefined) return key;
   throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
-    hint: `Put it back, or use the passphrase of the recovery kit: ${holdfast`backup -r ${paths.repository} DIR`}`,
+    hint: `Restore it from a copy, or use the passphrase of the recovery kit: ${holdfast`backup -r ${paths.repository} DIR`}`,
   });
 }
 
 function gone(paths: StatePaths): RepositoryError {
   return new RepositoryError('NO_REPOSITORY', `The repository in ${paths.repository} is gone`, {
-    hint: `If it lies on another drive, connect that. To begin a new one, first put away ${paths.repositoryId} and ${paths.recoveryKit}`,
+    hint: `If it is on another drive, connect the drive. To start a new repository, first move away ${paths.repositoryId} and ${paths.recoveryKit}`,
   });
 }
 
 function replaced(paths: StatePaths): RepositoryError {
-  return new RepositoryError('REFUSED', `In ${paths.repository} there is another repository than before`, {
-    hint: `Find out who replaced it. If it was you, remove ${paths.repositoryId}`,
-  });
+  return new RepositoryError(
+    'REFUSED',
+    `The repository in ${paths.repository} is not the one that was there before`,
+    {
+      hint: `Find out who replaced it. If it was you, remove ${paths.repositoryId}`,
+    },
+  );
 }

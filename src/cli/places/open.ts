@@ -233,7 +233,7 @@ function tellUnkept({ writer }: Repository, { env, stderr }: Context): boolean {
   if (writer.unkept === undefined) return false;
   const { directory } = statePaths(env);
   stderr.write(
-    `Warning: nothing can be written to the state directory ${printable(directory)}, so this machine will not notice if the repository is ever put back to an older state. Make it writable, or name another one in HOLDFAST_STATE_DIR.\n`,
+    `Warning: the state directory ${printable(directory)} is not writable, so this machine cannot notice if somebody replaces the repository with an older copy of it. Make it writable, or set HOLDFAST_STATE_DIR to another directory.\n`,
   );
   return true;
 }
@@ -305,8 +305,8 @@ async function openPlace(
 
 function noRepository({ location, how, settings, names }: ChosenPlace, cause?: unknown): RepositoryError {
   if (how === 'embedded')
-    return new RepositoryError('NO_REPOSITORY', 'There is no repository yet, and none was named', {
-      hint: `Make one and back up with: ${holdfast`start --source DIR`}. Or name one with -r DIR.`,
+    return new RepositoryError('NO_REPOSITORY', 'There is no repository yet', {
+      hint: `Create one and back up with: ${holdfast`start --source DIR`}. To use an existing one, add -r DIR.`,
     });
   const saysNoMore =
     cause instanceof RepositoryError || (cause instanceof DestinationError && cause.kind === 'not-found');
@@ -317,7 +317,7 @@ function noRepository({ location, how, settings, names }: ChosenPlace, cause?: u
       'NO_REPOSITORY',
       `There are no backups at ${place}, the default destination (${settings.name})`,
       {
-        hint: `If it is new: the agent makes the repository there with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. If backups should be there, check that the right disk is mounted. Another repository is named with -r.`,
+        hint: `If there should be backups, check that the right disk is mounted. If the destination is new, the first backup of the agent creates the repository, or create it now with "${holdfast`init -r ${settings.name}`}". To use another repository, add -r.`,
       },
     );
   if (how === 'default' && settings !== undefined)
@@ -325,7 +325,7 @@ function noRepository({ location, how, settings, names }: ChosenPlace, cause?: u
       'NO_REPOSITORY',
       `There is no repository at ${place}, the default destination (${settings.name})`,
       {
-        hint: `Check that its drive is mounted. If nothing was kept there yet, the agent makes the repository with its first backup, and "${holdfast`init -r ${settings.name}`}" makes it now. Another repository is named with -r.`,
+        hint: `Check that its drive is mounted. If the destination is new, the first backup of the agent creates the repository, or create it now with "${holdfast`init -r ${settings.name}`}". To use another repository, add -r.`,
         ...facts,
       },
     );
@@ -334,7 +334,7 @@ function noRepository({ location, how, settings, names }: ChosenPlace, cause?: u
       'NO_REPOSITORY',
       `There is no repository at ${place}, the destination ${settings.name}`,
       {
-        hint: 'If backups were kept there, connect or mount its disk, and try again. If it is new, the agent makes the repository with its first backup.',
+        hint: 'If it holds backups, connect or mount its disk, and try again. If it is new, the first backup of the agent creates the repository.',
         ...facts,
       },
     );
@@ -343,12 +343,12 @@ function noRepository({ location, how, settings, names }: ChosenPlace, cause?: u
       'NO_REPOSITORY',
       `No destination is called ${location}, and there is no directory of that name here`,
       {
-        hint: `Destinations are: ${names.join(', ')}. Or name a directory by its path, or another place by its URL.`,
+        hint: `Destinations are: ${names.join(', ')}. You can also use a path or a URL.`,
         ...facts,
       },
     );
   return new RepositoryError('NO_REPOSITORY', `There is no repository at ${place}`, {
-    hint: `Check the path and that the drive is mounted, or create a repository there with: ${holdfast`init -r DIR`}`,
+    hint: `Check the path, and that the drive is mounted. To create a repository there: ${holdfast`init -r DIR`}`,
     ...facts,
   });
 }

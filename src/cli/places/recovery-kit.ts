@@ -19,29 +19,29 @@ export async function writeRecoveryKit(path: string, facts: KitFacts): Promise<v
 
 function kitText({ location, passphrase, recoveryCode, madeMs }: KitFacts): string {
   return `HOLDFAST RECOVERY KIT
-made on ${localTime(madeMs)} for ${hostname()}
+created on ${localTime(madeMs)} for ${hostname()}
 
-Whoever has this page can read your backups. Without it, once this machine is lost,
-nobody can. Keep it in another place: print it, or put it into a password manager.
+Anyone who has this page can read your backups. If this computer is lost, nobody can read
+them without it. Keep it somewhere else: print it, or store it in a password manager.
 
   Repository     ${location}
   Passphrase     ${passphrase}
   Recovery code  ${recoveryCode}
 
-The passphrase and the recovery code each open the repository by themselves, and
-every other one that the agent of this computer makes, unless its destination was
-given a passphrase of its own. Whatever else this computer backs up to, see what
-opens it:               node service/bin/holdfast.js keys list -r NAME
+Either the passphrase or the recovery code opens the repository, and every other one
+that the agent on this computer creates, unless you gave its destination a passphrase
+of its own. To see what opens any other destination of this computer:
+                        node service/bin/holdfast.js keys list -r NAME
 
-This machine opens them without the kit: its agent keeps what it needs to make backups.
+This computer does not need the kit: its agent has the keys to make backups.
 
-To restore on another machine
-  1. Get Holdfast and run in its folder: npm ci && npm run build
-  2. Bring the repository directory there, or connect the drive with a copy of it.
-  3. See what is in it:   node service/bin/holdfast.js snapshots -r REPOSITORY
-  4. Bring files back:    node service/bin/holdfast.js restore -r REPOSITORY latest --target DIR
-     and type the passphrase or the recovery code when asked. "latest" is one snapshot:
-     of several sources each has its own, so restore the newest of each by its id.
+To restore on another computer
+  1. Get Holdfast, and run in its folder: npm ci && npm run build
+  2. Copy the repository directory to it, or connect the drive that has the repository.
+  3. List what is in it:  node service/bin/holdfast.js snapshots -r REPOSITORY
+  4. Restore files:       node service/bin/holdfast.js restore -r REPOSITORY latest --target DIR
+     Type the passphrase or the recovery code when asked. "latest" is one snapshot. If you
+     backed up several folders, each has its own: restore the newest of each by its id.
 `;
 }
 

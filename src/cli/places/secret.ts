@@ -49,7 +49,10 @@ export function givenByOptions({
   passwordCommand,
 }: Pick<RepositoryOptions, 'passwordFile' | 'passwordCommand'>): GivenSecret | undefined {
   if (passwordFile !== undefined && passwordCommand !== undefined) {
-    throw usage('Two places for the passphrase are given', 'Give --password-file or --password-command.');
+    throw usage(
+      '--password-file and --password-command cannot be combined',
+      'Use --password-file or --password-command.',
+    );
   }
   if (passwordFile !== undefined) return { file: passwordFile };
   return passwordCommand === undefined ? undefined : { command: passwordCommand };
@@ -59,14 +62,14 @@ export function givenByOptions({
 export async function readGiven(given: GivenSecret, context: Context): Promise<string> {
   const read = given.text === undefined ? await readFrom(given, context) : fromVariable(given.text);
   if (read !== '') return read;
-  throw usage('The given passphrase is empty', 'Check the file, command or variable that it comes from.');
+  throw usage('The passphrase is empty', 'Check the file, command or variable it comes from.');
 }
 
 function fromVariable(text: string): string {
   if (!isLossy(text)) return text;
   throw usage(
     `The passphrase in the environment ${faultWords('not-utf8')}`,
-    'Set the variable in a terminal that uses UTF-8, or give the passphrase in a file.',
+    'Set the variable in a terminal that uses UTF-8, or put the passphrase in a file.',
   );
 }
 
@@ -80,8 +83,8 @@ async function readFrom({ file, command }: GivenSecret, context: Context): Promi
   if (command === undefined) return '';
   return passphraseIn(
     await askCommand(command, context),
-    'What the password command prints',
-    'It must print the passphrase in UTF-8 and nothing else.',
+    'The output of the password command',
+    'It must print only the passphrase, in UTF-8.',
   );
 }
 
@@ -103,13 +106,13 @@ async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buff
       'READ_ERROR',
       `The password file ${file} cannot be read (${errnoOf(cause) ?? 'error'})`,
       {
-        hint: 'Check the path and that this user may read it.',
+        hint: 'Check the path, and that you have permission to read it.',
       },
     );
   }
   if (content !== undefined) return content;
   throw new StateError('READ_ERROR', `The password file ${file} is larger than 64 KiB`, {
-    hint: 'Name the file that holds the passphrase and nothing else.',
+    hint: 'The file must contain only the passphrase.',
   });
 }
 
@@ -135,14 +138,14 @@ async function askCommand(command: string, { env, signal }: Context): Promise<Bu
 
 function failedCommand(message: string): StateError {
   return new StateError('PASSWORD_COMMAND', message, {
-    hint: 'Run it by itself to see what is wrong. It must print the passphrase and nothing else.',
+    hint: 'Run the command on its own to see what is wrong. It must print only the passphrase.',
   });
 }
 
 export function noPassphrase(location?: string): Error {
   return usage(
-    `No passphrase${location === undefined ? '' : ` for ${location}`} was given, and there is no terminal to ask on`,
-    'Give --password-file or --password-command, or set HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE or HOLDFAST_PASSWORD_COMMAND.',
+    `No passphrase${location === undefined ? '' : ` for ${location}`} was given, and there is no terminal to ask for it`,
+    'Use --password-file or --password-command, or set HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE or HOLDFAST_PASSWORD_COMMAND.',
   );
 }
 

@@ -33,13 +33,13 @@ export function define(command: Command, context: Context): void {
       .helpOption('-h, --help', 'Show this help');
 
   addCommon(sub('get', 'Show a setting, or all of them, defaults included'), 'The value in a JSON object')
-    .argument('[key]', 'the name of a setting, such as retention.keepDaily or sources[0].path')
+    .argument('[key]', 'the setting, such as retention.keepDaily or sources[0].path')
     .action(async (key: string | undefined, options: ConfigOptions) => await get(key, options, context));
 
   addCommon(sub('set', 'Change a setting'), 'The result as a JSON object')
-    .argument('<key>', 'the name of a setting; sources[-] is a new entry')
+    .argument('<key>', 'the setting; sources[-] adds an entry')
     .argument('<value>', 'text, a number, true, false, null, or JSON')
-    .option('--untested', 'A destination without a test, as for a disk that is elsewhere today')
+    .option('--untested', 'Do not test a destination, for example when its disk is not connected today')
     .action(async (key: string, value: string, options: SetOptions) => {
       const setting = findSetting(key);
       const change = setValue(setting.path, readTypedValue(setting, value));
@@ -48,40 +48,40 @@ export function define(command: Command, context: Context): void {
         await tryChange(change, holdfast`config set ${key} ${value} --untested`, context);
       }
       const marked = options.untested === true ? untestedBy(change) : [];
-      await edit([change, ...marked], `${printable(key)} is set`, options, context);
+      await edit([change, ...marked], `${printable(key)} was set`, options, context);
     });
 
-  addCommon(sub('unset', 'Take a setting out, so that its default holds'), 'The result as a JSON object')
+  addCommon(sub('unset', 'Remove a setting, so that its default applies'), 'The result as a JSON object')
     .argument('<key>', 'the name of a setting')
     .action(async (key: string, options: ConfigOptions) => {
-      await edit([removeValue(findSetting(key).path)], `${printable(key)} is taken out`, options, context);
+      await edit([removeValue(findSetting(key).path)], `${printable(key)} was removed`, options, context);
     });
 
   addCommon(
-    sub('validate', 'Say whether the configuration is right, and where it is not'),
+    sub('validate', 'Check the configuration, and show where it is wrong'),
     'The result as a JSON object',
   )
-    .argument('[file]', 'a file that is not in use')
+    .argument('[file]', 'check this file instead of the one in use')
     .action(
       async (file: string | undefined, options: ConfigOptions) => await validate(file, options, context),
     );
 
-  sub('schema', 'Print the JSON Schema, which editors complete names from').action(
+  sub('schema', 'Print the JSON Schema, with which editors complete and check settings').action(
     async () => await context.out.write(jsonSchemaText()),
   );
 
-  addCommon(sub('path', 'Print where the configuration is'), 'The path in a JSON object').action(
+  addCommon(sub('path', 'Print the path of the configuration file'), 'The path in a JSON object').action(
     async (options: ConfigOptions) => await showPath(options, context),
   );
   addExamples(command, [
-    [holdfast`config set retention.keepDaily 14`, 'keep two weeks of days'],
+    [holdfast`config set retention.keepDaily 14`, 'keep two weeks of daily snapshots'],
     [holdfast`config set 'sources[-]' '{"path": "~/Documents"}'`, 'back up another directory'],
-    [holdfast`config validate`, 'check what was edited by hand'],
+    [holdfast`config validate`, 'check it after editing by hand'],
   ]);
 }
 
 function addCommon(command: Command, json: string): Command {
-  command.option('--config <file>', 'Another file than config.json in the state directory');
+  command.option('--config <file>', 'Use this file instead of config.json in the state directory');
   return addOutputOptions(command, { json });
 }
 
@@ -131,7 +131,7 @@ function valueAt(values: unknown, path: KeyPath): unknown {
         : undefined;
     if (found !== undefined) return found;
     throw new RequestError('NOT_FOUND', `${shownKeyPath(path)} is not configured`, {
-      hint: `See what is with: ${holdfast`config get`}`,
+      hint: `List all settings with: ${holdfast`config get`}`,
     });
   }, values);
 }
@@ -169,7 +169,7 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
         problems: [],
         warnings: same.map((names) => ({ message: onePlaceText(names), destinations: names })),
       });
-    else if (loaded === undefined) await out.line(`There is no ${printable(file)}: all defaults hold.`);
+    else if (loaded === undefined) await out.line(`${printable(file)} does not exist: all defaults apply.`);
     else {
       await out.line(
         `${printable(file)} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}.`,

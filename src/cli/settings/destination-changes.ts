@@ -49,8 +49,8 @@ function refuseOnePlace(name: string, url: string, known: readonly DestinationSe
   const same = onePlaces([...known, { name, url }]).find((names) => names.includes(name));
   if (same === undefined) return;
   const others = same.filter((one) => one !== name).join(', ');
-  throw new RequestError('INVALID_DESTINATION', `There is a destination at that place already: ${others}`, {
-    hint: 'Use that one, or name another place: a second name for a place is no second copy.',
+  throw new RequestError('INVALID_DESTINATION', `That location is already a destination: ${others}`, {
+    hint: 'Use that destination, or choose another location: a second name for the same place is not a second copy.',
   });
 }
 
@@ -63,8 +63,8 @@ export async function addDestination(
   const loaded = await readSettings(options.config, context);
   const before = loaded?.settings ?? (await settingsOrDefaults(undefined, context));
   if (namesOf(loaded).includes(name))
-    throw new RequestError('INVALID_DESTINATION', `There is a destination ${name} already`, {
-      hint: `Choose another name, or change where it is: ${holdfast`config set destinations.${name}.url ${location}`}`,
+    throw new RequestError('INVALID_DESTINATION', `There is already a destination called ${name}`, {
+      hint: `Choose another name, or change its location: ${holdfast`config set destinations.${name}.url ${location}`}`,
     });
   const passphrase = passphraseOf(options);
   const url = locationOf(location);
@@ -104,9 +104,9 @@ export async function addDestination(
   }
   const test = holdfast`destinations test ${name}`;
   const trial = isUntested
-    ? `It was not tested, and backups to it wait until it is there. Test it then with: ${test}`
-    : 'It was tested and can be used.';
-  await context.out.line(printable(`${name} is at ${url} from now on. ${trial}`));
+    ? `It was not tested. Backups to it wait until it is available; test it then with: ${test}`
+    : 'The test succeeded.';
+  await context.out.line(printable(`Added ${name}, at ${url}. ${trial}`));
   const opening = await whatWillOpen(destination, statePaths(context.env), name);
   if (opening !== undefined) await context.out.line(printable(opening));
   await showConcerns(concerns, context);
@@ -123,7 +123,7 @@ function insisting(name: string, location: string, options: AddOptions) {
         : holdfast`destinations add ${name} ${location} --untested`,
     more: isOnMachine
       ? ''
-      : `. What it is reached with can be set then: ${holdfast`config set destinations.${name}.access JSON`}`,
+      : `. Then set what it needs for access: ${holdfast`config set destinations.${name}.access JSON`}`,
   };
 }
 
@@ -140,7 +140,7 @@ function passphraseOf(options: AddOptions): SecretReference | undefined {
     ...(passphraseCommand === undefined ? [] : [{ command: passphraseCommand }]),
     ...(passphraseCredential === undefined ? [] : [{ credential: passphraseCredential }]),
   ];
-  if (given.length > 1) throw usage('The passphrase is named twice', 'Name it by one of the options.');
+  if (given.length > 1) throw usage('Only one option can set the passphrase', 'Use only one of them.');
   return given[0];
 }
 
@@ -158,7 +158,7 @@ export async function chooseDefault(
   const place = destinationNamed(wanted, before);
   if (place.name === before.defaultDestination) {
     await say(
-      `${shownDestination(place.name, before)} is the default destination already.`,
+      `${shownDestination(place.name, before)} is already the default destination.`,
       { type: 'default_destination', name: place.name },
       options,
       context,
@@ -172,7 +172,7 @@ export async function chooseDefault(
       : await requireUsable(
           place,
           {
-            refused: `The default destination stays ${shownDestination(before.defaultDestination, before)}`,
+            refused: `The default destination is still ${shownDestination(before.defaultDestination, before)}`,
             command: holdfast`destinations set-default ${place.name} --untested`,
           },
           context,
@@ -186,7 +186,7 @@ export async function chooseDefault(
     await context.out.json(object);
     return;
   }
-  await context.out.line(printable(`${shownDefault(settings)} is the default destination from now on.`));
+  await context.out.line(printable(`${shownDefault(settings)} is now the default destination.`));
   await showConcerns(concerns, context);
   await sayEarlier(name, before, settings, earlier, context);
 }
@@ -203,8 +203,8 @@ function destinationNamed(wanted: string, settings: Settings): DestinationSettin
   const place = findDestination(settings, wanted);
   if (place !== undefined) return place;
   const names = settings.destinations.map(({ name }) => name).join(', ');
-  throw new RequestError('INVALID_DESTINATION', `There is no destination ${wanted}`, {
-    hint: `There are: ${names}. Add one with: ${holdfast`destinations add NAME LOCATION`}`,
+  throw new RequestError('INVALID_DESTINATION', `There is no destination called ${wanted}`, {
+    hint: `Destinations are: ${names}. Add one with: ${holdfast`destinations add NAME LOCATION`}`,
   });
 }
 
@@ -232,7 +232,7 @@ export async function dropDestination(name: string, options: RemoveOptions, cont
     throw await notRemovable(name, settings, context);
   const next = options.defaultTo === undefined ? undefined : destinationNamed(options.defaultTo, settings);
   if (next?.name === name)
-    throw usage(`${name} cannot take its own place`, 'Name another destination behind --default-to.');
+    throw usage(`${name} cannot replace itself`, 'Give another destination after --default-to.');
   requireUnused(name, loaded, next);
   const changes = [
     ...(next === undefined ? [] : changesToDefault(next, loaded, name)),
@@ -245,11 +245,11 @@ export async function dropDestination(name: string, options: RemoveOptions, cont
     await context.out.json({ type: 'destination_removed', name, ...more });
     return;
   }
-  await context.out.line(printable(`${name} was removed from the settings. What is stored there stays.`));
+  await context.out.line(
+    printable(`${name} was removed from the settings. The backups stored there are kept.`),
+  );
   if (next !== undefined)
-    await context.out.line(
-      printable(`${shownDefault(changed.settings)} is the default destination from now on.`),
-    );
+    await context.out.line(printable(`${shownDefault(changed.settings)} is now the default destination.`));
 }
 
 /** @throws {RequestError} INVALID_DESTINATION while backups go there, with the command that changes that */
@@ -261,7 +261,7 @@ function requireUnused(
   const isDefault = settings.defaultDestination === name;
   const other = typedName(next ?? otherThan(name, settings), settings);
   const command = holdfast`destinations remove ${name} --default-to ${other}`;
-  const together = `Choose another default destination with it: ${command}`;
+  const together = `Choose another default destination at the same time: ${command}`;
   for (const [index, source] of settings.sources.entries()) {
     if (!source.destinations.includes(name)) continue;
     const message = `${name} is in use: ${source.path} is backed up to it`;
@@ -281,7 +281,7 @@ function requireUnused(
           );
     throw inUse(
       message,
-      `Send it elsewhere first: ${change}. Or stop backing it up: ${holdfast`sources remove ${source.path}`}`,
+      `Back it up elsewhere first: ${change}. Or stop backing it up: ${holdfast`sources remove ${source.path}`}`,
     );
   }
   if (values.defaultDestination === name && next === undefined)
@@ -311,17 +311,21 @@ function inUse(message: string, hint: string): RequestError {
 async function notRemovable(name: string, settings: Settings, context: Context): Promise<RequestError> {
   const place = findDestination(settings, name);
   if (place === undefined || place.url !== settings.embedded.url)
-    return new RequestError('INVALID_DESTINATION', `There is no destination ${name} in the configuration`, {
-      hint: `List with: ${holdfast`destinations list`}`,
-    });
+    return new RequestError(
+      'INVALID_DESTINATION',
+      `There is no destination called ${name} in the configuration`,
+      {
+        hint: `List them with: ${holdfast`destinations list`}`,
+      },
+    );
   const [found] = await lookAtEach([place], settings, context);
   const what = found === undefined ? undefined : holdings(found);
-  const lost = what === undefined ? '' : ` In it: ${what}.`;
+  const lost = what === undefined ? '' : ` It holds ${what}.`;
   return new RequestError(
     'INVALID_DESTINATION',
-    `${place.name} is the repository of this computer (${place.url}), and stays listed as long as backups lie in it`,
+    `${place.name} is the repository on this computer (${place.url}), which stays listed as long as it holds backups`,
     {
-      hint: `It takes nothing in while another destination is the default one: ${holdfast`destinations set-default NAME`}.${lost} To delete backups in it for good, name them: ${holdfast`forget -r ${place.name} SNAPSHOT`}, then ${holdfast`prune -r ${place.name}`}`,
+      hint: `It gets no new backups once another destination is the default: ${holdfast`destinations set-default NAME`}.${lost} To delete its backups for good: ${holdfast`forget -r ${place.name} SNAPSHOT`}, then ${holdfast`prune -r ${place.name}`}`,
     },
   );
 }
@@ -354,7 +358,7 @@ async function sayEarlier(
   if (moved.size > 0)
     await out.line(
       printable(
-        `${count(moved.size, 'source')} ${moved.size === 1 ? 'is' : 'are'} backed up to ${shownDestination(name, after)} from now on, from the beginning.`,
+        `${count(moved.size, 'source')} ${moved.size === 1 ? 'is' : 'are'} now backed up to ${shownDestination(name, after)}, starting with a full backup.`,
       ),
     );
   for (const one of earlier) {
@@ -363,7 +367,7 @@ async function sayEarlier(
     const where = `${called} (${one.shown})`;
     const stays =
       what === undefined
-        ? `What is stored in ${where} stays there.`
+        ? `Anything stored in ${where} stays there.`
         : `Earlier backups stay in ${where}: ${what}.`;
     await out.line(printable(`${stays} List them with: ${holdfast`snapshots -r ${called}`}`));
   }

@@ -41,32 +41,32 @@ export function define(command: Command, context: Context): void {
       .summary(purpose)
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help')
-      .option('--config <file>', 'Another file than config.json in the state directory');
+      .option('--config <file>', 'Use this file instead of config.json in the state directory');
     return addOutputOptions(one, { json });
   };
   sub(
     'list',
-    'List where backups go, what is there, and when it was last checked',
+    'List the destinations, what they hold, and when they were last checked',
     'One JSON object for each',
   ).action(async (options: DestinationsOptions) => await list(options, context));
 
   sub(
     'test',
-    'Store, list, read and delete something there, and open the repository if there is one',
+    'Test a place: write, list, read and delete a file, and open the repository if there is one',
     'The findings as one JSON object',
   )
-    .argument('<name>', 'of a destination, or a path or URL that is not configured yet')
+    .argument('<name>', 'a destination, or a path or URL that is not configured yet')
     .action(async (name: string, options: DestinationsOptions) => await test(name, options, context));
 
   sub(
     'add',
-    'Test a place for backups and add it; the first backup makes a repository there',
+    'Test a place and add it; the first backup creates a repository there',
     'The result as a JSON object',
   )
-    .argument('<name>', 'as you want to call it')
-    .argument('<location>', 'a path or a URL without secrets')
-    .option('--default', 'Use it where no destination is named; earlier backups stay where they are')
-    .option('--untested', 'Add it without a test, as for a disk that is elsewhere today')
+    .argument('<name>', 'a name of your choice')
+    .argument('<location>', 'a path, or a URL without passwords')
+    .option('--default', 'Back up to it by default; earlier backups stay where they are')
+    .option('--untested', 'Add it without a test, for example when its disk is not connected today')
     .option('--passphrase-file <file>', 'Its passphrase is in this file')
     .option('--passphrase-env <variable>', 'Its passphrase is in this variable of the agent')
     .option('--passphrase-command <command>', 'This command prints its passphrase')
@@ -78,24 +78,24 @@ export function define(command: Command, context: Context): void {
 
   sub(
     'set-default',
-    'Use it where no destination is named; earlier backups stay where they are',
+    'Back up to it by default; earlier backups stay where they are',
     'The result as a JSON object',
   )
-    .argument('<name>', 'of a destination; embedded is the repository that "start" made')
-    .option('--untested', 'Without a test, as for a disk that is elsewhere today')
+    .argument('<name>', 'a destination; embedded is the repository that "start" created')
+    .option('--untested', 'Without a test, for example when its disk is not connected today')
     .action(async (name: string, options: DefaultOptions) => await chooseDefault(name, options, context));
 
-  sub('remove', 'Use it no longer; what is stored there stays', 'The result as a JSON object')
+  sub('remove', 'Remove a destination; the backups stored there are kept', 'The result as a JSON object')
     .argument('<name>')
     .option(
       '--default-to <name>',
-      'The default destination from now on, if it is this one; embedded is the repository that "start" made',
+      'The new default, if you remove the default destination; embedded is the repository that "start" created',
     )
     .action(async (name: string, options: RemoveOptions) => await dropDestination(name, options, context));
   addExamples(command, [
-    [holdfast`destinations add nas /mnt/nas/holdfast --default`, 'back up to another disk from now on'],
-    [holdfast`destinations test nas`, 'does it keep what it promises?'],
-    [holdfast`destinations set-default embedded`, 'back to the repository that "start" made'],
+    [holdfast`destinations add nas /mnt/nas/holdfast --default`, 'back up to another disk'],
+    [holdfast`destinations test nas`, 'check that it works'],
+    [holdfast`destinations set-default embedded`, 'go back to the repository that "start" created'],
   ]);
 }
 
@@ -151,7 +151,7 @@ async function list(options: DestinationsOptions, context: Context): Promise<voi
   for (const names of onePlaces(destinations, (name) => repositories.get(name)))
     await out.line(printable(`Warning: ${onePlaceText(names)}`));
   if (told === undefined && options.config === undefined)
-    await out.line('\nNo agent is running: when they were last checked is not known.');
+    await out.line('\nThe agent is not running, so the time of the last check is unknown.');
 }
 
 function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentRuns: boolean): object {
@@ -172,7 +172,7 @@ function jsonOf({ settings, known, isDefault, isEmbedded, ...look }: Row, agentR
   });
 }
 
-const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT THERE', broken: 'NOT USABLE' };
+const STATE_WORDS = { ready: 'ready', empty: 'not used yet', missing: 'NOT AVAILABLE', broken: 'NOT USABLE' };
 
 function cellsOf(row: Row, shown: string, styles: Styles, nowMs: number) {
   const { settings, known, state, usedBytes, freeBytes, repositoryId } = row;
@@ -231,13 +231,13 @@ async function test(wanted: string, options: DestinationsOptions, context: Conte
   await showFindings(findings, context);
   // A place that does not exist yet was not tried, so there is no verdict.
   if (usable && findings.length === 1) return;
-  const verdict = usable ? 'can be used.' : 'CANNOT be used as it is.';
+  const verdict = usable ? 'can be used.' : 'CANNOT be used.';
   await context.out.line(`\n${printable(tried.name)} ${verdict}`);
 }
 
 function unknown(name: string, destinations: readonly DestinationSettings[]): RequestError {
-  return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
-    hint: `Configured are: ${destinations.map((one) => one.name).join(', ')}. A path or a URL will do too.`,
+  return new RequestError('INVALID_DESTINATION', `There is no destination called ${name}`, {
+    hint: `Destinations are: ${destinations.map((one) => one.name).join(', ')}. You can also use a path or a URL.`,
   });
 }
 

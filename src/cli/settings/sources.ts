@@ -34,32 +34,33 @@ export function define(command: Command, context: Context): void {
       .summary(purpose)
       .description(`${purpose}.`)
       .helpOption('-h, --help', 'Show this help')
-      .option('--config <file>', 'Use this configuration');
+      .option('--config <file>', 'Use this file instead of config.json in the state directory');
     return addOutputOptions(one, { json: 'The result as JSON objects' });
   };
-  sub('list', 'List what is backed up, where to, and how old the last good backup there is').action(
+  sub('list', 'List what is backed up, where to, and when it was last backed up').action(
     async (options: SourcesOptions) => await list(options, context),
   );
-  sub('add', 'Back a directory or file up from now on; a running agent begins at once')
-    .argument('<path>', 'with -d, one that is backed up already gets these destinations too')
-    .option('-d, --destination <name>', 'Where to (repeatable: read once, stored in each)', collect)
+  sub('add', 'Add a directory or file; a running agent backs it up at once')
+    .argument('<path>', 'to give an existing source more destinations, name it again with -d')
+    .option(
+      '-d, --destination <name>',
+      'Where to (repeatable: files are read once and stored in each)',
+      collect,
+    )
     .option('--schedule <when>', 'How often: hourly, daily at 02:30, every 4h, or a cron expression')
     .action(async (path: string, options: SourcesOptions) => await add(path, options, context));
-  sub('remove', 'Back it up no longer; the snapshots stay')
+  sub('remove', 'Stop backing it up; its snapshots are kept')
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await remove(path, options, context));
-  sub('exclude', 'Leave a file or directory out of the backups of its source from now on')
+  sub('exclude', 'Leave a file or directory out of future backups')
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await leaveOut(path, options, context));
-  sub(
-    'accept',
-    'Say that a file or directory that cannot be read need not be: no backup warns of it any more',
-  )
+  sub('accept', 'Accept that a file or directory cannot be read: backups no longer warn about it')
     .argument('<path>')
     .action(async (path: string, options: SourcesOptions) => await accept(path, options, context));
   addExamples(command, [
-    [holdfast`sources add ~/Documents --schedule hourly`, 'protect another directory'],
-    [holdfast`sources add ~/Photos -d usb -d bucket`, 'to a disk and to a bucket, read once'],
+    [holdfast`sources add ~/Documents --schedule hourly`, 'back up another directory'],
+    [holdfast`sources add ~/Photos -d usb -d bucket`, 'back up to a disk and to a bucket'],
   ]);
 }
 
@@ -76,7 +77,7 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
       await out.json(agentObject({ type: 'source', ...source, ...known }));
     }
   } else if (sources.length === 0) {
-    await out.line(`Nothing is backed up. Begin with: ${holdfast`sources add DIR`}`);
+    await out.line(`Nothing is backed up yet. Start with: ${holdfast`sources add DIR`}`);
   } else {
     const rows = sources.flatMap(({ path, destinations, schedule, watch }) =>
       destinations.map((destination) => [
@@ -130,7 +131,7 @@ async function add(path: string, options: SourcesOptions, context: Context): Pro
     ...(options.schedule === undefined ? {} : { schedule: options.schedule }),
   };
   await changeSettings([addSource(source)], loaded, options.config, context);
-  await say(`${wanted} is backed up from now on.`, { type: 'source_added', path: wanted }, options, context);
+  await say(`${wanted} is now backed up.`, { type: 'source_added', path: wanted }, options, context);
 }
 
 /** Adds destinations to a source that is backed up already. As with `start`, it keeps its earlier ones, which stay up to date. */
@@ -146,22 +147,22 @@ async function addDestinations(
   if (schedule !== undefined) {
     checkScheduleText(schedule);
     const key = `sources[${at}].schedule`;
-    throw new RequestError('INVALID_SOURCE', `${path} is backed up already`, {
-      hint: `Give it more destinations with -d alone. Its schedule is changed with: ${holdfast`config set ${key} ${schedule}`}`,
+    throw new RequestError('INVALID_SOURCE', `${path} is already backed up`, {
+      hint: `To add destinations, use -d without --schedule. To change the schedule: ${holdfast`config set ${key} ${schedule}`}`,
     });
   }
   const names = (options.destination ?? []).map((name) => findDestination(settings, name)?.name ?? name);
   const { added, changes } = alsoTo(path, names, sources);
   if (added.length === 0) {
     const to = names.length === 0 ? '' : ` to ${names.join(', ')}`;
-    throw new RequestError('INVALID_SOURCE', `${path} is backed up${to} already`, {
-      hint: `List with: ${holdfast`sources list`}`,
+    throw new RequestError('INVALID_SOURCE', `${path} is already backed up${to}`, {
+      hint: `List the sources with: ${holdfast`sources list`}`,
     });
   }
   const changed = await changeSettings(changes, loaded, options.config, context);
   const destinations = changed.settings.sources[at]?.destinations;
   await say(
-    `${path} is backed up to ${added.join(', ')}, too, from now on.`,
+    `${path} is now backed up to ${added.join(', ')} as well.`,
     { type: 'source_changed', path, destinations },
     options,
     context,
@@ -197,11 +198,11 @@ async function remove(path: string, options: SourcesOptions, context: Context): 
     .toReversed();
   if (found.length === 0)
     throw new RequestError('INVALID_SOURCE', `${wanted} is not backed up`, {
-      hint: `List with: ${holdfast`sources list`}`,
+      hint: `List the sources with: ${holdfast`sources list`}`,
     });
   await changeSettings(found.map(removeSource), loaded, options.config, context);
   await say(
-    `${wanted} is backed up no longer. Its snapshots stay.`,
+    `${wanted} is no longer backed up. Its snapshots are kept.`,
     { type: 'source_removed', path: wanted },
     options,
     context,
@@ -217,7 +218,7 @@ async function leaveOut(path: string, options: SourcesOptions, context: Context)
     return setValue(['sources', index, 'exclude', 'patterns'], kept);
   });
   await changeSettings(changes, loaded, options.config, context);
-  const text = `${wanted} is left out from the next backup on. Snapshots that have it keep it.`;
+  const text = `${wanted} is left out of future backups. Existing snapshots keep it.`;
   await say(text, { type: 'source_excluded', path: wanted }, options, context);
 }
 
@@ -227,7 +228,7 @@ async function accept(path: string, options: SourcesOptions, context: Context): 
     setValue(['sources', index, 'acceptUnreadable'], accepted.includes(at) ? accepted : [...accepted, at]),
   );
   await changeSettings(changes, loaded, options.config, context);
-  const text = `That ${wanted} cannot be read is accepted: no backup warns of it any more. Once it can be read, it is saved.`;
+  const text = `Backups no longer warn that ${wanted} cannot be read. If it becomes readable, it is backed up.`;
   await say(text, { type: 'source_accepted', path: wanted }, options, context);
 }
 
@@ -254,7 +255,7 @@ async function holdersOf(path: string, options: SourcesOptions, context: Context
   const [first] = holders;
   if (first !== undefined) return { wanted: first.wanted, loaded, holders };
   const wanted = typed;
-  throw new RequestError('INVALID_SOURCE', `${wanted} is in no source`, {
+  throw new RequestError('INVALID_SOURCE', `${wanted} is not in any source`, {
     hint: `List what is backed up with: ${holdfast`sources list`}`,
   });
 }

@@ -43,7 +43,7 @@ export function startPlace(typed: string, settings: Settings): StartPlace {
 function unknownName(typed: string, { destinations }: Settings): RequestError {
   const names = destinations.map(({ name }) => name).join(', ');
   return new RequestError('INVALID_DESTINATION', `No destination is called "${typed}"`, {
-    hint: `Configured are: ${names}. A directory is named with a slash: ./${typed}`,
+    hint: `Destinations are: ${names}. For a directory, use a slash: ./${typed}`,
   });
 }
 

@@ -40,7 +40,7 @@ export async function requireUsable(
   const said = wrong.map(({ message }) => message).join('; ');
   throw new DestinationError('unreachable', `${refused}: ${said}`, {
     op: 'test',
-    hint: `${joined(first.hint)}o do it all the same${mayBeElsewhere(first) ? ', as for a disk that is elsewhere today' : ''}: ${command}${more}`,
+    hint: `${joined(first.hint)}o do it anyway${mayBeElsewhere(first) ? ', for example when the disk is not connected today' : ''}: ${command}${more}`,
     details: { destination: settings.name, place: shownPlace(parseLocation(settings.url)) },
   });
 }
@@ -104,14 +104,14 @@ export async function whatWillOpen(
 ): Promise<string | undefined> {
   const directory = directoryOf(url);
   if (directory !== undefined && existsSync(join(directory, 'keys'))) return undefined;
-  const made = directory === undefined ? 'A repository that is made there' : 'The repository there';
-  const another = `To make a recovery code for it, after the first backup: ${holdfast`keys add -r ${name} --recovery-code`}`;
+  const made = directory === undefined ? 'The repository created there' : 'The repository there';
+  const another = `To create a recovery code for it after the first backup: ${holdfast`keys add -r ${name} --recovery-code`}`;
   if (passphrase !== undefined)
-    return `${made} will open with the passphrase that you named, and not with the recovery kit. ${another}`;
+    return `${made} opens with the passphrase you chose, not with the recovery kit. ${another}`;
   // If there is neither, the first start makes a kit with both.
   const isComplete =
     (await kitRecoveryCode(state)) !== undefined || (await kitPassphrase(state)) === undefined;
   return isComplete
-    ? `${made} will open with the recovery kit of this computer: its passphrase, or its recovery code.`
-    : `${made} will open with the passphrase of the recovery kit, and not with its recovery code. ${another}`;
+    ? `${made} opens with the recovery kit of this computer: either its passphrase or its recovery code.`
+    : `${made} opens with the passphrase of the recovery kit, but not with its recovery code. ${another}`;
 }

@@ -19,13 +19,13 @@ import { placeIn, withReading } from './reading.ts';
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
-    .argument('<path>', 'the file, by the path it had when it was saved');
+    .argument('<snapshot>', 'an id or the beginning of one, latest, or latest~1 for the one before')
+    .argument('<path>', 'the file, by the path it had when it was backed up');
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
     [holdfast`cat latest ~/notes.txt`, 'show a file'],
-    [`${holdfast`cat 1a2b3c4d /srv/db.sql`} | mysql shop`, 'feed it to a program'],
+    [`${holdfast`cat 1a2b3c4d /srv/db.sql`} | mysql shop`, 'pipe it to a program'],
   ]);
   command.action(async (name: string, path: string, options: RepositoryOptions & FilterOptions) => {
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
@@ -56,7 +56,7 @@ function notAFile(snapshot: string, path: string, type: string): RequestError {
   return new RequestError('NOT_A_FILE', `${path} is a ${type}, not a file`, {
     hint:
       type === 'directory'
-        ? `See what is in it with: ${holdfastThere`ls ${snapshot} ${path}`}. Get all of it with: ${holdfastThere`tar ${snapshot} ${path}`} > FILE.tar`
-        : `Bring it back with: ${holdfastThere`restore ${snapshot} ${path} --target DIR`}`,
+        ? `List its contents with: ${holdfastThere`ls ${snapshot} ${path}`}. Get all of it with: ${holdfastThere`tar ${snapshot} ${path}`} > FILE.tar`
+        : `Restore it with: ${holdfastThere`restore ${snapshot} ${path} --target DIR`}`,
   });
 }

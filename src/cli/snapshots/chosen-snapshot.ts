@@ -79,7 +79,7 @@ function noneLike(
   const what = `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
   return new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot "${name}": ${what}`, {
     op: 'choose a snapshot',
-    hint: `See which paths, hosts and tags there are: ${holdfastThere`snapshots`}`,
+    hint: `List all snapshots with their paths, hosts and tags: ${holdfastThere`snapshots`}`,
   });
 }
 
@@ -92,11 +92,11 @@ function told({ snapshot, newer }: ResolvedSnapshot, name: string, context: Cont
   const say = (text: string): void => void context.stderr.write(`Note: ${printable(text)}\n`);
   if (!isFull(snapshot.storedBy))
     say(
-      `"${name}" is snapshot ${shortId(snapshot.id)} of ${timeText(snapshot)}, which ${storedByText(snapshot.storedBy)} stored: whoever has that key chose its host, paths and times.`,
+      `"${name}" is snapshot ${shortId(snapshot.id)} from ${timeText(snapshot)}, stored by ${storedByText(snapshot.storedBy)}: whoever has that key chose its host, paths and times.`,
     );
   for (const one of newer)
     say(
-      `${storedByText(one.storedBy)} has a newer one: ${shortId(one.id)} of ${timeText(one)}. Choose it with --stored-by ${storeChoice(one.storedBy)}.`,
+      `${storedByText(one.storedBy)} has a newer one: ${shortId(one.id)} from ${timeText(one)}. Choose it with --stored-by ${storeChoice(one.storedBy)}.`,
     );
   return snapshot;
 }

@@ -27,7 +27,7 @@ export function define(command: Command, context: Context): void {
     .argument('<from>', 'the older snapshot; SNAPSHOT:PATH for a part of it')
     .argument('<to>', 'the newer snapshot; SNAPSHOT:PATH for a part of it')
     .optionsGroup('What to show:')
-    .option('--directory-times', 'Also directories of which only the time differs');
+    .option('--directory-times', 'Include directories where only the time differs');
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, {
@@ -35,8 +35,8 @@ export function define(command: Command, context: Context): void {
     quiet: 'Only the totals',
   });
   addExamples(command, [
-    [holdfast`diff latest~1 latest`, 'what changed between the last two'],
-    [holdfast`diff 1a2b3c4d:/etc latest:/etc`, 'in one directory'],
+    [holdfast`diff latest~1 latest`, 'see what changed between the last two'],
+    [holdfast`diff 1a2b3c4d:/etc latest:/etc`, 'compare a single directory'],
   ]);
   command.action(async (from: string, to: string, options: DiffCommandOptions) => {
     await withReading(options, context, async ({ trees, snapshots }) => {

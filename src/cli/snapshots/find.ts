@@ -41,7 +41,7 @@ export function define(command: Command, context: Context): void {
   command
     .argument('<pattern...>', 'names (*.odt), parts of paths (docs/*.md) or whole paths (/srv/www/*)')
     .optionsGroup('What to look for:')
-    .option('-i, --ignore-case', 'Upper and lower case are the same')
+    .option('-i, --ignore-case', 'Ignore upper and lower case')
     .option('--type <type>', 'file, directory, symlink, fifo, socket or device (repeatable)', collectType)
     .option('--min-size <size>', 'Files of at least this size', parseSize)
     .option('--max-size <size>', 'Files of at most this size', parseSize)
@@ -49,14 +49,14 @@ export function define(command: Command, context: Context): void {
     .option('--older <when>', 'Changed before', when);
   addFilterOptions(command, ALL_SNAPSHOTS).option(
     '-s, --snapshot <id>',
-    'Only this one (repeatable)',
+    'Only in this snapshot (repeatable)',
     collect,
   );
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'One JSON object for each find in each snapshot' });
+  addOutputOptions(command, { json: 'One JSON object for each match in each snapshot' });
   addExamples(command, [
-    [holdfast`find "*.odt" --newer 30d`, 'documents changed in the last month'],
-    [holdfast`find -i "thesis*" --type directory`, 'in all snapshots, without regard to case'],
+    [holdfast`find "*.odt" --newer 30d`, 'find documents changed in the last month'],
+    [holdfast`find -i "thesis*" --type directory`, 'find directories, ignoring case'],
   ]);
   command.action(async (patterns: readonly string[], options: FindOptions) => {
     await withReading(options, context, async ({ trees, snapshots }) => {
@@ -75,8 +75,8 @@ export function define(command: Command, context: Context): void {
         if (versions.length > 0) await context.out.write(foundTable(versions, lookOf(context)));
         await context.out.line(
           versions.length === 0
-            ? `Nothing found; searched ${count(chosen.length, 'snapshot')}.`
-            : `Found ${count(versions.length, 'version')}; searched ${count(chosen.length, 'snapshot')}. "Snapshots" is how many have it, "Newest" the newest of them.`,
+            ? `Nothing found in ${count(chosen.length, 'snapshot')}.`
+            : `Found ${count(versions.length, 'version')} in ${count(chosen.length, 'snapshot')}. "Snapshots" shows how many contain the version, "Newest" the latest of them.`,
         );
       }
     });
@@ -124,5 +124,5 @@ const TYPES: Readonly<Record<string, readonly EntryType[]>> = {
 function collectType(text: string, previous: readonly EntryType[] = []): readonly EntryType[] {
   const types = Object.hasOwn(TYPES, text) ? TYPES[text] : undefined;
   if (types !== undefined) return [...previous, ...types];
-  throw usage(`"${text}" is not a type`, 'Give file, directory, symlink, fifo, socket or device.');
+  throw usage(`"${text}" is not a type`, 'Use file, directory, symlink, fifo, socket or device.');
 }

@@ -16,7 +16,7 @@ export function changeLine(change: Change, styles: Styles): string {
 }
 
 /** What the signs mean, for the end of the list. */
-export const CHANGE_SIGNS = '+ added, - removed, M modified, U only metadata, T another type';
+export const CHANGE_SIGNS = '+ added, - removed, M modified, U only metadata changed, T type changed';
 
 function signOf(kind: Change['kind'], styles: Styles): { sign: string; style: Style } {
   switch (kind) {

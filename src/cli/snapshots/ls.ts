@@ -28,18 +28,18 @@ interface LsOptions extends RepositoryOptions, OutputOptions, FilterOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
-    .argument('[path...]', 'directories by the paths they had; by default what was backed up')
+    .argument('<snapshot>', 'an id or the beginning of one, latest, or latest~1 for the one before')
+    .argument('[path...]', 'directories, by the paths they had; by default what was backed up')
     .optionsGroup('What to show:')
-    .option('-l, --long', 'Mode, owner, size and time, as "ls -l" does')
-    .option('-R, --recursive', 'Everything below, too')
+    .option('-l, --long', 'Mode, owner, size and time, like "ls -l"')
+    .option('-R, --recursive', 'Include everything below')
     .option('--bytes', 'Sizes in bytes');
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each entry' });
   addExamples(command, [
-    [holdfast`ls latest`, 'what was backed up last'],
-    [holdfast`ls -l latest~1 ~/Documents`, 'a directory as it was the time before'],
+    [holdfast`ls latest`, 'list what was backed up last'],
+    [holdfast`ls -l latest~1 ~/Documents`, 'list a directory as it was one snapshot earlier'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: LsOptions) => {
     const named = splitName(name);

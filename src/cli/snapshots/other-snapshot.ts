@@ -52,7 +52,7 @@ async function withOther(error: RepositoryError, command: Command, where: Search
   return new RepositoryError(error.code, error.message, {
     op: error.op,
     details: { ...error.details, found_in: found.id },
-    hint: `It ${isEarlier ? 'was last' : 'is'} in snapshot ${which}. Take it from there: ${again(words)}`,
+    hint: `It ${isEarlier ? 'was last' : 'is'} in snapshot ${which}. To use that snapshot: ${again(words)}`,
   });
 }
 

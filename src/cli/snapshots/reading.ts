@@ -56,7 +56,7 @@ export async function warnOfLoss(
   const vanished = await haveAllVanished(repository, list, context.signal);
   if (vanished)
     context.stderr.write(
-      `Warning: snapshots were saved here and are not there any more. Find out more with: ${holdfastThere`check`}\n`,
+      `Warning: snapshots that were saved here are missing. To find out more: ${holdfastThere`check`}\n`,
     );
   return vanished;
 }
@@ -65,7 +65,7 @@ export async function warnOfLoss(
 export function warnOfDamaged({ damaged }: SnapshotList, { stderr }: Context): void {
   if (damaged.length === 0) return;
   stderr.write(
-    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. Find out more with: ${holdfastThere`check`}\n`,
+    `Warning: ${count(damaged.length, 'snapshot')} cannot be read and ${damaged.length === 1 ? 'is' : 'are'} not shown. To find out more: ${holdfastThere`check`}\n`,
   );
 }
 
@@ -75,7 +75,10 @@ export function splitName(name: string): { readonly snapshot: string; readonly p
   if (colon === -1) return { snapshot: name, path: undefined };
   const path = name.slice(colon + 1);
   if (path !== '') return { snapshot: name.slice(0, colon), path };
-  throw usage(`No path follows the colon of "${name}"`, 'For all of the snapshot leave the colon out.');
+  throw usage(
+    `There is no path after the colon in "${name}"`,
+    'For the whole snapshot, leave out the colon.',
+  );
 }
 
 /** Reports a directory that cannot be read and goes on: the exit code says that something is missing. */

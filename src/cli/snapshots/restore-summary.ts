@@ -29,11 +29,14 @@ export function restoreText(
     `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
   ];
   if (summary.filesUnchanged > 0)
-    lines.push(`  ${count(summary.filesUnchanged, 'file was', 'files were')} already as in the snapshot.`);
-  if (summary.filesSkipped > 0) {
-    const hint = request.overwrite === 'never' ? ' To replace what differs: --overwrite if-changed' : '';
     lines.push(
-      `  ${count(summary.filesSkipped, 'file that exists was', 'files that exist were')} left alone.${hint}`,
+      `  ${count(summary.filesUnchanged, 'file was', 'files were')} already the same as in the snapshot.`,
+    );
+  if (summary.filesSkipped > 0) {
+    const hint =
+      request.overwrite === 'never' ? ' To replace files that differ, add --overwrite if-changed' : '';
+    lines.push(
+      `  ${count(summary.filesSkipped, 'existing file was', 'existing files were')} left unchanged.${hint}`,
     );
   }
   if (summary.filesFailed > 0)
@@ -51,13 +54,13 @@ function problemLines(summary: RestoreSummary, dryRun: boolean): readonly string
   if (problems === 0) return [];
   const is = dryRun ? 'would be' : 'is';
   const listed =
-    problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, all with --json` : '';
+    problems > PROBLEMS_SHOWN ? `; the first ${PROBLEMS_SHOWN} are listed above, --json lists all` : '';
   const told = count(problems, 'problem');
-  if (unread === 0) return [`${told}: all the rest ${is} restored${listed}.`];
+  if (unread === 0) return [`${told}: everything else ${is} restored${listed}.`];
   const directories = count(unread, 'directory', 'directories');
   return [
-    `${told}${listed}. A part or all of ${directories} could not be read: which names were there is unknown, and nothing of them ${is} restored.`,
-    `Of what could be read, all that is not named as a problem ${is} restored.`,
+    `${told}${listed}. ${directories} could not be read in part or at all: the files that were there are unknown, and ${is} not restored.`,
+    `Everything else that could be read ${is} restored.`,
   ];
 }
 
@@ -66,14 +69,14 @@ export function lackingLines({ id, record }: Pick<Snapshot, 'id' | 'record'>): r
   const { unread, changed } = lacking(record);
   if (unread + changed === 0) return [];
   const read =
-    unread === 0 ? '' : `could not read ${count(unread, 'entry', 'entries')}, which the snapshot lacks`;
+    unread === 0 ? '' : `could not read ${count(unread, 'entry', 'entries')}, missing from the snapshot`;
   const torn =
     changed === 0
       ? ''
-      : `read ${count(changed, 'file')} while something wrote to ${changed === 1 ? 'it' : 'them'}`;
+      : `read ${count(changed, 'file')} while ${changed === 1 ? 'it was' : 'they were'} being written`;
   const names = record.errors.filter(({ code }) => code !== 'CHANGED').slice(0, LACKING_SHOWN);
   const more = unread - names.length;
-  const listed = names.map(({ path }) => `    Not in it: ${printablePath(path)}`);
+  const listed = names.map(({ path }) => `    Missing: ${printablePath(path)}`);
   return [
     `  The backup ${[read, torn].filter((text) => text !== '').join(', and ')}. Other snapshots may have more:`,
     `    see "${holdfastThere`snapshots --errors --json`}" (${shortId(id)}) and "${holdfastThere`versions PATH`}".`,
@@ -109,9 +112,9 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
   times: 'times',
   modes: 'mode',
   holes: 'holes (filled with zeros)',
-  'hard-links': 'hard links (made as copies)',
+  'hard-links': 'hard links (restored as copies)',
   names: 'name',
-  deletion: 'deletion of what is extra',
+  deletion: 'deletion of extra files',
 };
 
 /** Groups omissions by their reason. */

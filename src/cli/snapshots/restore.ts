@@ -54,39 +54,42 @@ export function define(command: Command, context: Context): void {
   command
     .argument(
       '<snapshot>',
-      'id, the beginning of one, latest, or latest~1; SNAPSHOT:DIR for what is in one directory',
+      'an id or the beginning of one, latest, or latest~1; SNAPSHOT:DIR for the contents of a directory',
     )
-    .argument('[path...]', 'what to restore, by the paths it had; everything when left out')
+    .argument('[path...]', 'what to restore, by the paths it had; everything if left out')
     .optionsGroup('Where to:')
-    .option('-t, --target <dir>', 'Put everything below this directory, with its full path')
-    .option('--in-place', 'Put everything back where it was')
+    .option('-t, --target <dir>', 'Restore into this directory, below full paths')
+    .option('--in-place', 'Restore to the original location')
     .optionsGroup('What to restore:')
     .option('-i, --include <pattern>', 'Only what matches, as in .gitignore (repeatable)', collect)
-    .option('-e, --exclude <pattern>', 'All but what matches (repeatable)', collect)
-    .optionsGroup('How to go about it:')
+    .option('-e, --exclude <pattern>', 'Everything except what matches (repeatable)', collect)
+    .optionsGroup('Behaviour:')
     .option(
       '--overwrite <mode>',
-      'Files that are there already: never (default) leaves them, if-changed, if-newer, always',
+      'Whether to replace existing files: never (default), if-changed, if-newer, always',
       parseOverwrite,
     )
     .option(
       '--delete-extra',
-      'Remove what restored directories have and the snapshot lacks, what the backup left out too: look with -n first, and name with --exclude what is to stay',
+      'Delete everything in restored directories that is not in the snapshot, including files the backup had excluded: check with -n first, and use --exclude for what should stay',
     )
     .option('--restore-ownership', 'Set owners, setuid bits, devices and system attributes (as root)')
     .option('--numeric-owners', 'Set owners by number, not by name')
-    .option('--no-verify', 'Do not read changed files once more')
+    .option('--no-verify', 'Do not verify restored files by reading them again')
     .option('-n, --dry-run', 'Only show what would be done');
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'Progress and result as JSON, one object on each line',
-    quiet: 'Say nothing but errors',
+    quiet: 'Print errors only',
   });
   addExamples(command, [
-    [holdfast`restore latest --target /tmp/back`, 'everything, below /tmp/back'],
-    [holdfast`restore latest ~/notes.txt --in-place --overwrite if-changed`, 'one file, where it was'],
-    [holdfast`restore 1a2b3c4d:/srv/www --target /srv/www-old`, 'the contents of one directory'],
+    [holdfast`restore latest --target /tmp/back`, 'restore everything into /tmp/back'],
+    [
+      holdfast`restore latest ~/notes.txt --in-place --overwrite if-changed`,
+      'restore one file to its original location',
+    ],
+    [holdfast`restore 1a2b3c4d:/srv/www --target /srv/www-old`, 'restore the contents of one directory'],
   ]);
   command.action(async (name: string, paths: readonly string[], options: RestoreOptions) => {
     const target = targetOf(options);
@@ -140,7 +143,7 @@ function parseOverwrite(text: string): OverwriteMode {
     case 'always':
       return 'always';
     default:
-      throw usage(`--overwrite does not know "${text}"`, 'Give never, if-changed, if-newer or always.');
+      throw usage(`--overwrite does not know "${text}"`, 'Use never, if-changed, if-newer or always.');
   }
 }
 
@@ -149,9 +152,9 @@ function targetOf(options: RestoreOptions): RestoreTarget {
   if ((target === undefined) === (inPlace !== true)) {
     throw usage(
       target === undefined
-        ? 'Where to restore to is missing'
-        : '--target and --in-place contradict each other',
-      'Give --target DIR, or --in-place to put everything back where it was.',
+        ? 'It is not clear where to restore to'
+        : '--target and --in-place cannot be combined',
+      'Use --target DIR, or --in-place to restore to the original location.',
     );
   }
   if (target === undefined) return { kind: 'in-place' };
@@ -204,7 +207,7 @@ async function run(
 ): Promise<void> {
   const { out, signal } = context;
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
-  context.outcome = 'Files restored so far are whole. Run the same command again to continue.';
+  context.outcome = 'The files restored so far are complete. Run the same command again to continue.';
   try {
     const observer = watchRestore(progress, options, out);
     const summary = await restore(request, observer, signal);
@@ -254,12 +257,12 @@ export function otherSourcesLines(others: readonly Snapshot[]): readonly string[
   if (first === undefined) return [];
   const shown = others.slice(0, SHOWN);
   return [
-    'This was one snapshot. Other sources have snapshots of their own, and are not in it:',
+    'This was one snapshot. It does not contain your other sources, which have snapshots of their own:',
     ...shown.map((one) => {
       const paths = one.record.paths.slice(0, SHOWN).map(printablePath).join(', ');
       return `  ${shortId(one.id)}  ${timeText(one)}  ${paths}`;
     }),
     ...(others.length > SHOWN ? [`  … and ${count(others.length - SHOWN, 'more set')} of sources`] : []),
-    `Bring each back by its id, as in: ${holdfastThere`restore ${shortId(first.id)} --target DIR`}`,
+    `Restore each by its id, for example: ${holdfastThere`restore ${shortId(first.id)} --target DIR`}`,
   ];
 }

@@ -30,9 +30,9 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each snapshot' }).option(
     '--errors',
-    'In JSON, also name every file that could not be read',
+    'In JSON, also list every file that could not be read',
   );
-  addExamples(command, [[holdfast`snapshots --tag monthly`, 'those with a tag']]);
+  addExamples(command, [[holdfast`snapshots --tag monthly`, 'list those with a tag']]);
   command.action(async (options: SnapshotsOptions) => {
     const show = async (repository: Repository): Promise<void> =>
       await showSnapshots(repository, options, context);
@@ -55,7 +55,7 @@ async function showSnapshots(
       await out.json({ type: 'snapshot', ...object });
     }
   } else if (chosen.length === 0) {
-    await out.line(list.live.length > 0 ? 'No snapshot is like that.' : noneAtAll(vanished));
+    await out.line(list.live.length > 0 ? 'No snapshots match.' : noneAtAll(vanished));
     const way = list.live.length > 0 ? undefined : await wayElsewhere(options, context);
     if (way === undefined) await noteOthers(options, context);
     else await out.line(printable(way));

@@ -24,20 +24,23 @@ interface TarOptions extends RepositoryOptions, FilterOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<snapshot>', 'id, the beginning of one, latest, or latest~1 for the one before')
-    .argument('[path]', 'a directory or file by the path it had when it was saved', '/')
+    .argument('<snapshot>', 'an id or the beginning of one, latest, or latest~1 for the one before')
+    .argument('[path]', 'a directory or file, by the path it had when it was backed up', '/')
     .optionsGroup('The archive:')
-    .option('--short', 'Names begin at the path instead of at the root directory');
+    .option('--short', 'Make names relative to the path instead of the root directory');
   addFilterOptions(command, ONE_SNAPSHOT);
   addRepositoryOptions(command);
   addExamples(command, [
-    [holdfast`tar latest ~/photos > photos.tar`, 'keep a directory as an archive'],
-    [`${holdfast`tar latest /etc`} | ssh host tar -C /tmp -x`, 'unpack it on another machine'],
+    [holdfast`tar latest ~/photos > photos.tar`, 'save a directory as an archive'],
+    [`${holdfast`tar latest /etc`} | ssh host tar -C /tmp -x`, 'unpack a directory on another machine'],
   ]);
   command.action(async (name: string, path: string, options: TarOptions) => {
     const { stream } = context.out;
     if (stream.isTTY) {
-      throw usage('An archive is no text for a terminal', `Send it to a file: ${holdfast`tar … > FILE.tar`}`);
+      throw usage(
+        'An archive cannot be shown in a terminal',
+        `Write it to a file: ${holdfast`tar … > FILE.tar`}`,
+      );
     }
     await withReading(options, context, async ({ repository, index, snapshots, trees }) => {
       const snapshot = chooseSnapshot(snapshots, name, options, context);
@@ -58,7 +61,7 @@ export function define(command: Command, context: Context): void {
         context.stderr.write(`${count(skipped, 'entry', 'entries')} left out of the archive.\n`);
       if (incomplete > 0) {
         context.stderr.write(
-          `${count(incomplete, 'entry lacks', 'entries lack')} extended attributes in the archive. A restore brings all of them back.\n`,
+          `${count(incomplete, 'entry lacks', 'entries lack')} extended attributes in the archive. A restore keeps all of them.\n`,
         );
       }
       context.exitCode = EXIT.partial;

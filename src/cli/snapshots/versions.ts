@@ -26,15 +26,15 @@ interface VersionsOptions extends RepositoryOptions, OutputOptions, FilterOption
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<path>', 'a file or directory by the path it had')
+    .argument('<path>', 'a file or directory, by the path it had')
     .optionsGroup('What to show:')
-    .option('--oldest-first', 'Begin with the oldest version');
+    .option('--oldest-first', 'Show the oldest version first');
   addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
   addOutputOptions(command, { json: 'One JSON object for each version' });
   addExamples(command, [
-    [holdfast`versions ~/notes.txt`, 'when the file changed'],
-    [holdfast`cat 1a2b3c4d ~/notes.txt`, 'one of these versions, by its "Newest" snapshot'],
+    [holdfast`versions ~/notes.txt`, 'see when a file changed'],
+    [holdfast`cat 1a2b3c4d ~/notes.txt`, 'show one of these versions, using its "Newest" snapshot'],
   ]);
   command.action(async (typed: string, options: VersionsOptions) => {
     const path = sourcePath(typed);
@@ -49,7 +49,7 @@ export function define(command: Command, context: Context): void {
       if (options.json === true) for (const version of versions) await out.json(versionObject(version));
       else if (versions.some(({ state }) => state !== 'absent'))
         await out.write(versionsTable(versions, lookOf(context)));
-      else await out.line(`${printablePath(path)} is in none of the snapshots.`);
+      else await out.line(`No snapshot contains ${printablePath(path)}.`);
     });
     if (options.json !== true) await noteOthers(options, context);
   });

@@ -40,7 +40,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     return;
   }
   if (options.port !== undefined)
-    throw usage('--once starts no agent, so there is no port to listen on', 'Leave out --port, or --once.');
+    throw usage('--once starts no agent, so --port has no use', 'Leave out either --port or --once.');
   const target = await targetOf(options, context);
   const never = await neverBackedUpTo(target.place, context);
   // A symbolic link to a directory stands for the directory here.
@@ -103,7 +103,8 @@ async function targetOf({ destination, config }: StartOnceOptions, context: Cont
     return { place: { location: url, how: 'named', settings: undefined }, run, option: ` -r ${quoted(url)}` };
   const how = destination === undefined ? 'default' : 'named';
   const found = findDestination(settings, name);
-  if (found === undefined) throw new BugError(`The destination ${name} is not among the destinations`);
+  if (found === undefined)
+    throw new BugError(`The destination ${name} is not one of the configured destinations`);
   const isDefault = name === settings.defaultDestination;
   return { place: configuredPlace(found, how, context), run, option: isDefault ? '' : ` -r ${name}` };
 }
@@ -117,7 +118,7 @@ async function openTarget({ place }: Target, context: Context): Promise<Embedded
 
 function createdText({ env }: Context): string {
   const { repository, recoveryKit } = statePaths(env);
-  return `${toolName()}: the first start made an encrypted repository for you.
+  return `${toolName()}: the first start created an encrypted repository for you.
   Repository    ${printable(repository)}
   Recovery kit  ${printable(recoveryKit)}
 
@@ -141,23 +142,23 @@ async function savedText(
     `  Repository    ${printable(shownLocation(place.location))}`,
   ];
   if (problems > 0)
-    lines.push('', yellow(`${count(problems, 'problem')} (listed above): all the rest is saved.`));
+    lines.push('', yellow(`${count(problems, 'problem')} (listed above): everything else is backed up.`));
   if (place.how === 'embedded' && (await exists(recoveryKit))) {
     lines.push(
       '',
-      `${bold('Store the recovery kit in another place')}, on paper or in a password manager:`,
+      `${bold('Keep your recovery kit somewhere else')}, on paper or in a password manager:`,
       `  ${printable(recoveryKit)}`,
-      'Without it nobody can open the backups once this machine is lost. When you have done so, delete',
-      'the file and this reminder ends. The repository lies on this machine too: for a backup that outlives',
-      `it, make one on another drive with: ${run} init -r DIR`,
+      'Without it, nobody can open the backups if this machine is lost. When you have done so, delete',
+      'the file to stop this reminder. The repository is on this machine as well. For a backup that survives',
+      `its loss, create one on another drive: ${run} init -r DIR`,
     );
   }
   lines.push(
     '',
-    bold('From here'),
+    bold('What next'),
     `  ${run} snapshots${option}                        list the snapshots`,
     `  ${run} ls${option} latest ${printable(quoted(firstPath(snapshot)))}`,
-    `  ${run} restore${option} latest --target DIR      bring everything back into DIR`,
+    `  ${run} restore${option} latest --target DIR      restore everything into DIR`,
   );
   return `${lines.join('\n')}\n`;
 }
@@ -179,7 +180,7 @@ function howToBegin({ env, out }: Context): string {
 
   ${holdfast`start --source ~/Documents`}
 
-The first start makes an encrypted repository and a recovery kit by itself, saves the directory, and says
+The first start creates an encrypted repository and a recovery kit, backs up the directory, and shows
 how to get everything back. All commands: ${holdfast`help`}
 `;
 }

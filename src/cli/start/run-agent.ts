@@ -94,7 +94,7 @@ async function beginAndRun(
   );
   await using notifier = createSystemNotifier(env, {
     clock,
-    trouble: (error) => log.warn({ err: error }, 'the service manager was not told'),
+    trouble: (error) => log.warn({ err: error }, 'the service manager could not be notified'),
   });
   const daemon = await startDaemon({
     stateDirectory: paths.directory,
@@ -112,7 +112,7 @@ async function beginAndRun(
       const key = await readMachineKey(paths);
       if (key !== undefined) return key;
       throw new RepositoryError('WRONG_PASSPHRASE', `The machine key ${paths.machineKey} is missing`, {
-        hint: 'Put it back, or open the repository with the recovery kit.',
+        hint: 'Restore it from a copy, or open the repository with the recovery kit.',
       });
     },
     now: options.sources,
@@ -149,8 +149,8 @@ async function addSources(
   if (sources.length === 0) {
     if (destination === undefined) return;
     throw usage(
-      '--destination says where a directory goes, and none was named',
-      `Name it with --source DIR. For what names no destination: ${holdfast`config set defaultDestination NAME`}`,
+      '--destination needs --source, which says what to back up',
+      `Add --source DIR. To change the default destination: ${holdfast`config set defaultDestination NAME`}`,
     );
   }
   const settings = settingsContext(env);
@@ -170,7 +170,7 @@ function requireMounted({ name, url }: StartPlace, [source = '']: readonly strin
   if (directory === undefined || point === undefined) return;
   throw new DestinationError('unreachable', `Nothing seems to be mounted at ${point}`, {
     op: 'open',
-    hint: `Connect and mount the disk or share first. Backups can also wait for it: ${holdfast`destinations add ${name} ${directory} --untested`}, then ${holdfast`start --source ${source} --destination ${name}`}`,
+    hint: `Connect and mount the disk or share first. To have backups wait for it: ${holdfast`destinations add ${name} ${directory} --untested`}, then ${holdfast`start --source ${source} --destination ${name}`}`,
   });
 }
 
@@ -208,13 +208,15 @@ async function greet(
   if (source !== undefined) {
     const more = others.length === 0 ? '' : ` and ${count(others.length, 'more', 'more')}`;
     lines.push(`  Backs up      ${printable(source.path)}${more}`);
-  } else lines.push(`No source is configured yet. Begin with: ${withProgram(run, 'sources add DIR')}`);
+  } else lines.push(`Nothing is backed up yet. Start with: ${withProgram(run, 'sources add DIR')}`);
   // Only at a terminal: the output of a service is kept, and the address opens the page for anybody who reads it.
   if (created && out.stream.isTTY) {
     const { address: page, seconds } = daemon.pageAddress(null);
-    lines.push(`  Open its page by this link, which works once, within ${seconds} seconds: ${page}`);
+    lines.push(
+      `  Open your backups in a browser with this link, which works once, within ${seconds} seconds: ${page}`,
+    );
   }
-  lines.push(`  Open its page with: ${withProgram(run, 'ui')}`);
+  lines.push(`  Open your backups in a browser with: ${withProgram(run, 'ui')}`);
   const where = repositoryOption(options.sources, settings);
   // Commands read only the usual configuration unless they are told otherwise.
   const other = isHere && options.config !== undefined ? `HOLDFAST_CONFIG=${printable(quoted(file))} ` : '';
@@ -223,7 +225,7 @@ async function greet(
   // Without backups and sources there is nothing to bring back.
   if (!hasAny && settings.sources.length === 0) return await sayAll(lines, out);
   lines.push(
-    `  ${hasAny ? 'Bring' : 'After the first backup, bring'} files back with: ${reading} restore${where} latest --target DIR (what there is: ${reading} snapshots${where})`,
+    `  ${hasAny ? 'Restore' : 'After the first backup, restore'} files with: ${reading} restore${where} latest --target DIR (list snapshots: ${reading} snapshots${where})`,
   );
   await sayAll(lines, out);
 }
@@ -243,7 +245,7 @@ function mayHoldBackups({ url }: DestinationSettings, env: Context['env']): bool
 
 function kitText(env: Context['env'], stress: (text: string) => string): string {
   const why =
-    'Store the recovery kit in another place: without it nobody can open the backups once this machine is lost. Then delete the file, and this reminder ends.';
+    'Keep the recovery kit somewhere else: without it, nobody can open the backups if this machine is lost. Then delete the file to stop this reminder.';
   return `  Recovery kit  ${printable(statePaths(env).recoveryKit)}\n${stress(`  ${why}`)}`;
 }
 
@@ -290,14 +292,14 @@ function lineOf(job: Job): string {
 
 function endOf(job: Job): string {
   if (job.finished_at === null)
-    return `The backup of ${printable(subjectOf(job))} was interrupted, and there is no snapshot of it yet. It goes on when the agent is started again: what is stored already is kept and used.`;
+    return `The backup of ${printable(subjectOf(job))} was interrupted before it made a snapshot. It continues when the agent starts again, and reuses what is already stored.`;
   if (job.status !== 'completed') {
     return printable(
       `${subjectOf(job)}: ${stateWords(job)}${job.error === null ? '' : `. ${job.error.message}`}`,
     );
   }
   const words = job.result === 'warning' ? ` with ${count(job.warnings_count, 'warning')}` : '';
-  return `Saved ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${printable(subjectOf(job))} in ${formatDuration(job.duration_ms)}${words}. The agent goes on watching; end it with Ctrl-C.`;
+  return `Backed up ${count(job.files_done, 'file')} (${formatBytes(job.size_bytes)}) from ${printable(subjectOf(job))} in ${formatDuration(job.duration_ms)}${words}. The agent keeps watching; stop it with Ctrl-C.`;
 }
 
 function subjectOf({ spec }: Job): string {

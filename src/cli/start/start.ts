@@ -20,29 +20,25 @@ interface StartOptions extends OutputOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .optionsGroup('What to do:')
-    .option(
-      '-s, --source <dir>',
-      'Back this directory up at once, and keep watching it (repeatable)',
-      collect,
-    )
+    .optionsGroup('What to back up:')
+    .option('-s, --source <dir>', 'Back up this directory now, and keep watching it (repeatable)', collect)
     .option(
       '-d, --destination <name>',
-      'Where to: the name of a configured destination, or a directory or URL, with a slash in it',
+      'Where to: the name of a configured destination, or a directory or URL, which contains a slash',
     )
-    .option('--once', 'Only back up, and end; no agent')
+    .option('--once', 'Back up once and exit, without an agent')
     .optionsGroup('The agent:')
     .option('--port <n>', 'Listen on this port of 127.0.0.1 and ::1 (7390)')
-    .option('--config <file>', 'Use this configuration (config.json in the state directory)');
+    .option('--config <file>', 'Use this file instead of config.json in the state directory');
   addOutputOptions(command, {
     json: 'Progress and result as JSON, one object on each line',
-    quiet: 'Say nothing but errors',
+    quiet: 'Print errors only',
   });
   command.addHelpText(
     'after',
     `
-Runs in the foreground until it is told to end. The first start makes an encrypted repository in your
-state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that opens it.`,
+Runs in the foreground until you stop it. The first start creates an encrypted repository in your state
+directory (set HOLDFAST_STATE_DIR for another place), and a recovery kit that opens it.`,
   );
   addExamples(command, [[holdfast`start --source ~/Documents`, 'back up a directory now']]);
   command.action(async (options: StartOptions) => {
@@ -56,10 +52,7 @@ state directory (HOLDFAST_STATE_DIR chooses another) and a recovery kit that ope
 async function startAgent(options: StartOptions, context: Context): Promise<void> {
   const port = options.port === undefined ? undefined : Number(options.port);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw usage(
-      `"${options.port}" is not a port`,
-      'Use a number from 1 to 65535, or 0 for any that is free.',
-    );
+    throw usage(`"${options.port}" is not a port`, 'Use a number from 1 to 65535, or 0 for any free port.');
   await requireAnswer(options.source ?? [], workingDirectory(), context.signal);
   const { paths } = resolveSources(
     (options.source ?? []).map((name) => `${name}/`),

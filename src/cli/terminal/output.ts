@@ -116,7 +116,7 @@ export class Output {
 
 export function outputFailed(cause: unknown): StateError {
   return new StateError('WRITE_ERROR', 'The output cannot be written', {
-    hint: 'It is not complete. See that there is room where it goes.',
+    hint: 'It is incomplete. Check that there is enough space where it is written.',
     cause,
   });
 }

@@ -27,13 +27,9 @@ export async function promptHidden(question: string, context: Asked): Promise<st
   try {
     const typed = await typedLine(context);
     if (!isLossy(typed)) return typed;
-    throw new RequestError(
-      'USAGE',
-      'What was typed has characters that the terminal does not send as UTF-8',
-      {
-        hint: 'Set the terminal to UTF-8, or give it in a file.',
-      },
-    );
+    throw new RequestError('USAGE', 'The terminal sent characters that are not valid UTF-8', {
+      hint: 'Set the terminal to UTF-8, or use a file.',
+    });
   } finally {
     stdin.setRawMode(false);
     stdin.pause();
@@ -84,9 +80,9 @@ async function promptTwice(what: 'passphrase' | 'password', context: Asked): Pro
       context.stderr.write(`An empty ${what} protects nothing.\n`);
       continue;
     }
-    const second = await promptHidden('The same again: ', context);
+    const second = await promptHidden('Repeat to confirm: ', context);
     if (first.normalize('NFC') === second.normalize('NFC')) return first;
-    context.stderr.write('The two are different.\n');
+    context.stderr.write('The passphrases do not match.\n');
   }
   throw new RequestError('NO_PASSPHRASE', `No ${what} was chosen`, { hint: 'Run the command again.' });
 }

@@ -48,17 +48,14 @@ export type StandardInput = Readable & { readonly fd?: number; readonly isTTY?: 
 /** Refuses a standard input that has nothing to save. @throws {RequestError} */
 export function requireContent(stdin: StandardInput, example: string): void {
   if (stdin.isTTY === true)
-    throw unusable('Standard input is a terminal', `Send something into it: ${example}`);
+    throw unusable('Standard input is a terminal', `Pipe something into it: ${example}`);
   if (stdin.fd === undefined) return;
   const stats = fstatSync(stdin.fd);
   if (stats.isDirectory())
-    throw unusable('Standard input is a directory', 'Name it without --stdin-name to save what is in it.');
+    throw unusable('Standard input is a directory', 'To back up a directory, name it without --stdin-name.');
   // A closed descriptor looks like this device as well: Node.js opens the null device in its place.
   if (isNullDevice(stats))
-    throw unusable(
-      `Nothing comes from standard input: it is closed, or ${devNull}`,
-      `Send something into it: ${example}`,
-    );
+    throw unusable(`Standard input is closed, or ${devNull}`, `Pipe something into it: ${example}`);
 }
 
 function unusable(message: string, hint: string): RequestError {
@@ -83,7 +80,7 @@ export async function* standardInput(
       'INPUT_UNREADABLE',
       `Standard input cannot be read (${errnoOf(cause) ?? 'error'})`,
       {
-        hint: 'Check what is sent into it. No snapshot was made.',
+        hint: 'No snapshot was made. Check the program that feeds it.',
         cause,
       },
     );

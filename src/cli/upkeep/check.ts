@@ -36,28 +36,30 @@ interface CheckOptions extends RepositoryOptions, OutputOptions, FromOptions {
 export function define(command: Command, context: Context): void {
   command
     .optionsGroup('How thorough:')
-    .option('--read-data', 'Read all stored data and compare every piece with its name')
-    .option('--read-data-subset <part>', 'Read a random part of it: 5% or 500M', parseSubset)
-    .optionsGroup('When something is damaged:')
-    .option('--repair-from <dir>', 'Put back what is lost from another repository that has it')
-    .option('--from-password-file <file>', 'Its passphrase, when it is another one')
-    .option('--from-password-command <command>', 'The same from a command');
+    .option('--read-data', 'Read and verify all stored data')
+    .option('--read-data-subset <part>', 'Read and verify a random part of it: 5% or 500M', parseSubset)
+    .optionsGroup('If something is damaged:')
+    .option('--repair-from <dir>', 'Restore lost data from another repository that has it')
+    .option('--from-password-file <file>', 'Its passphrase, if it differs')
+    .option('--from-password-command <command>', 'The same, from a command');
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'The report as a JSON object',
-    quiet: 'Say nothing unless something is wrong',
+    quiet: 'Print nothing unless something is wrong',
   });
   command.addHelpText(
     'after',
-    '\nWithout options the structure is verified: every object but the data itself. Without\n--repair-from nothing is changed, but that damaged packs are marked, so that the next backup\nrelies on nothing in them. Exit code 1 means damage was found.',
+    '\nWithout options, everything except the data itself is verified. Without --repair-from,\nnothing is changed except that damaged packs are marked, so that the next backup stores\ntheir data again. Exit code 1 means damage was found.',
   );
-  addExamples(command, [[holdfast`check --read-data-subset 5%`, 'a part of the data, each week']]);
+  addExamples(command, [
+    [holdfast`check --read-data-subset 5%`, 'check part of the data, for example every week'],
+  ]);
   command.action(async (options: CheckOptions) => {
     if (options.readData === true && options.readDataSubset !== undefined)
-      throw usage('--read-data and --read-data-subset contradict each other', 'Give one of them.');
+      throw usage('--read-data and --read-data-subset cannot be combined', 'Use only one of them.');
     const { fromPasswordFile, fromPasswordCommand, repairFrom: from } = options;
     if (from === undefined && (fromPasswordFile ?? fromPasswordCommand) !== undefined)
-      throw usage('There is no repository to repair from', 'Name it with --repair-from.');
+      throw usage('There is no repository to repair from', 'Give it with --repair-from.');
     // Read from a copy of the environment, since opening the first repository removes the passphrase from the environment.
     const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (repository) => {
@@ -85,7 +87,7 @@ function parseSubset(text: string): ReadData {
   if (part > 0 && part <= 100) return { percent: part };
   throw usage(
     `${text} is not a part of the data`,
-    'Give a percentage from above 0 to 100, or a size such as 500M.',
+    'Use a percentage above 0, up to 100, or a size such as 500M.',
   );
 }
 
@@ -185,24 +187,24 @@ function reportText(
   );
   if (readData !== false)
     lines.push(
-      `Read ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}) and compared every piece with its name.`,
+      `Read and verified the data of ${count(counts.packsRead, 'pack')} (${formatBytes(counts.bytesRead)}).`,
     );
   // Reported only without damage: it is unknown which packs an unreadable directory needs.
   if (counts.packsUnreferenced > 0 && report.status === 'ok')
     lines.push(
-      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} needed by no snapshot; "${holdfastThere`prune`}" frees the space.`,
+      `${count(counts.packsUnreferenced, 'pack')} ${counts.packsUnreferenced === 1 ? 'is' : 'are'} no longer needed; "${holdfastThere`prune`}" frees the space.`,
     );
   if (report.status === 'ok') {
     lines.push(green('No errors were found.'));
-    if (readData === false) lines.push('The data itself was not read: --read-data does that.');
+    if (readData === false) lines.push('The data itself was not read; use --read-data to check it as well.');
   } else {
     lines.push(
       red('The repository is damaged.'),
-      'Files not listed above can be restored. What to do, in this order:',
-      '  1. Where the originals are still there, back them up again: that mends the older snapshots as well.',
-      `  2. Where another repository has copies: ${holdfastThere`check --read-data --repair-from DIR`}`,
+      'All files that are not listed above can be restored. What to do, in this order:',
+      '  1. If you still have the original files, back them up again: this repairs the older snapshots as well.',
+      `  2. If another repository has copies: ${holdfastThere`check --read-data --repair-from DIR`}`,
       `  3. If an index or a record is damaged: ${holdfastThere`recover`}`,
-      '  4. Find out whether the disk is failing, before it takes more.',
+      '  4. Check whether the disk is failing before more is lost.',
       ...marksText(marks),
     );
   }
@@ -212,14 +214,14 @@ function reportText(
 function marksText(marks: DamageMarks | undefined): readonly string[] {
   if (marks?.refusal !== undefined)
     return [
-      `The damaged packs could not be marked (${printable(marks.refusal.message)}): backups still rely on them.`,
-      'Run this check where the repository may be changed.',
+      `The damaged packs could not be marked (${printable(marks.refusal.message)}), so backups still rely on them.`,
+      'Run this check with write access to the repository.',
     ];
   const marked = marks?.marked.size ?? 0;
   return marked === 0
     ? []
     : [
-        `${count(marked, 'damaged pack')} marked: the next backup stores again what it needs of ${marked === 1 ? 'it' : 'them'}.`,
+        `${count(marked, 'damaged pack')} marked: the next backup stores the data in ${marked === 1 ? 'it' : 'them'} again.`,
       ];
 }
 

@@ -37,11 +37,11 @@ interface CopyOptions extends RepositoryOptions, OutputOptions, FilterOptions, F
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('[snapshot...]', 'ids, the beginnings of ids, or latest; all when none is named')
+    .argument('[snapshot...]', 'ids or the beginnings of ids, or latest; all snapshots if left out')
     .optionsGroup('Where from:')
     .option('--from <dir>', 'The repository to copy from: a directory, a URL or a destination’s name')
-    .option('--from-password-file <file>', 'Its passphrase, when it is another one')
-    .option('--from-password-command <command>', 'The same from a command')
+    .option('--from-password-file <file>', 'Its passphrase, if it differs')
+    .option('--from-password-command <command>', 'The same, from a command')
     .optionsGroup('How:')
     .option('--compression <how>', 'none, auto, zstd, or zstd:1 to zstd:19', 'zstd')
     .option('-n, --dry-run', 'Only show what would be copied');
@@ -49,19 +49,19 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'Each copied snapshot and the result as JSON, one object on each line',
-    quiet: 'Say nothing but errors',
+    quiet: 'Print errors only',
   });
   command.addHelpText(
     'after',
-    `\nWhat is in the target already, or is brought there meanwhile by another copy, is passed\nover. Everything is read, checked, and encrypted with the keys of the target. One that was\nmade with "${holdfast`init --like DIR`}" shares data between copies and its own backups.`,
+    `\nSnapshots that the target already has are skipped. All data is read, verified, and\nencrypted with the keys of the target. A repository created with "${holdfast`init --like DIR`}"\nshares data between copies and its own backups.`,
   );
   addExamples(command, [
-    [holdfast`copy --from /mnt/backup -r /mnt/second`, 'everything that the second one does not have yet'],
+    [holdfast`copy --from /mnt/backup -r /mnt/second`, 'copy everything the second one does not have yet'],
   ]);
   command.action(async (names: readonly string[], options: CopyOptions) => {
     const { from: location } = options;
     if (location === undefined)
-      throw usage('Where to copy from is missing', 'Name the repository: --from DIR.');
+      throw usage('It is not clear what to copy from', 'Give the repository with --from DIR.');
     // Read from a copy of the environment, since opening the first repository removes the passphrase from the environment.
     const fallback = givenByOptions(options) ?? takeFromEnvironment({ ...context.env });
     await withRepository(options, context, async (to) => {
@@ -85,10 +85,7 @@ interface CopyPlace {
 async function run({ from, to, names }: CopyPlace, options: CopyOptions, context: Context): Promise<void> {
   const { signal, out } = context;
   if (from.id === to.id)
-    throw usage(
-      'Both are the same repository',
-      'Name another repository with --from, or another one with -r.',
-    );
+    throw usage('Source and target are the same repository', 'Use different repositories for --from and -r.');
   nameInHints(options.from);
   const list = await listSnapshots(from, signal);
   warnOfDamaged(list, context);

@@ -39,9 +39,9 @@ function lineOf({ record: { writer, seq, name }, host }: Lost): string {
 }
 
 function outcome(number: number, isDry: boolean): string {
-  if (number === 0) return 'Nothing is lost: every snapshot and every list of removals is there.';
+  if (number === 0) return 'Nothing is missing: every snapshot and every list of removals is present.';
   const what = count(number, 'record');
   return isDry
     ? `${what} would be given up.`
-    : `${what} given up. What nothing else needs is freed by: ${holdfastThere`prune`}`;
+    : `${what} given up. To free the space that is no longer needed: ${holdfastThere`prune`}`;
 }

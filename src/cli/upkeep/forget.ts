@@ -67,7 +67,7 @@ interface ForgetOptions extends RepositoryOptions, OutputOptions, FilterOptions,
 const UNITS = ['hourly', 'daily', 'weekly', 'monthly', 'yearly'];
 
 export function define(command: Command, context: Context): void {
-  command.argument('[snapshot...]', 'ids to remove, instead of rules');
+  command.argument('[snapshot...]', 'ids of snapshots to remove, instead of rules');
   command.optionsGroup('What to keep:').option('--keep-last <n>', 'The newest n, or "all"', parseCount);
   for (const unit of UNITS)
     command.option(
@@ -75,7 +75,7 @@ export function define(command: Command, context: Context): void {
       `The newest of each ${UNIT_WORDS[unit] ?? unit}, for n of them`,
       parseCount,
     );
-  command.option('--keep-within <time>', 'All of the last 1y2m3d4h, counted from the newest');
+  command.option('--keep-within <time>', 'All from the last 1y2m3d4h, counted from the newest');
   for (const unit of UNITS)
     command.option(
       `--keep-within-${unit} <time>`,
@@ -83,24 +83,30 @@ export function define(command: Command, context: Context): void {
     );
   command
     .option('--keep-tag <tags>', 'All with these tags, separated by commas (repeatable)', collectTags)
-    .optionsGroup('How to go about it:')
+    .optionsGroup('Behaviour:')
     .option(
       '--group-by <fields>',
-      'Apply the rules to each host, paths, tags, user, or none (default: host,paths)',
+      'Apply the rules separately by host, paths, tags, user, or none (default: host,paths)',
       parseGroupBy,
     )
     .option('-n, --dry-run', 'Only show what would be kept and removed, and why')
-    .option('--prune', `Then free the space, as "${holdfast`prune`}" does`)
-    .option('--lost', 'Instead: give up what is gone from the storage, so that rules and prune go on');
+    .option('--prune', `Then free the space, like "${holdfast`prune`}"`)
+    .option(
+      '--lost',
+      'Instead, give up snapshots missing from the storage, so that rules and prune can work again',
+    );
   addFilterOptions(command, ALL_SNAPSHOTS);
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'The plan as a JSON object', quiet: 'Say nothing but errors' });
+  addOutputOptions(command, { json: 'The plan as a JSON object', quiet: 'Print errors only' });
   command.addHelpText(
     'after',
-    '\nA snapshot stays when any rule wants it. Pinned snapshots and the newest of each group always stay.',
+    '\nA snapshot is kept if any rule matches it. Pinned snapshots and the newest of each group are always kept.',
   );
   addExamples(command, [
-    [holdfast`forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run`, 'see what a rule does'],
+    [
+      holdfast`forget --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run`,
+      'see what the rules would do',
+    ],
     [holdfast`forget 1a2b3c4d`, 'remove one snapshot'],
   ]);
   command.action(async (ids: readonly string[], options: ForgetOptions) => {
@@ -125,21 +131,24 @@ const UNIT_WORDS: Readonly<Record<string, string>> = {
 function parseCount(text: string): KeepCount {
   if (text === 'all') return 'all';
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw usage(`"${text}" is not a number of snapshots`, 'Give a whole number, or "all".');
+  throw usage(`"${text}" is not a number of snapshots`, 'Use a whole number, or "all".');
 }
 
 function requireRulesOrIds(ids: readonly string[], options: ForgetOptions): void {
   const rules = Object.keys(options).some((name) => name.startsWith('keep'));
-  if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Give one or the other.');
+  if (ids.length > 0 && rules) throw usage('Ids and rules cannot be combined', 'Use one or the other.');
   const isLost = options.lost === true;
   const { host, tag, path, storedBy } = options;
   const isNarrowed = [host, tag, path, storedBy].some((filter) => filter !== undefined);
   if (isLost && (ids.length > 0 || rules || isNarrowed || options.prune === true))
-    throw usage('--lost stands alone', 'Give it without ids, rules, filters and --prune.');
+    throw usage(
+      '--lost cannot be combined with anything else',
+      'Use it without ids, rules, filters and --prune.',
+    );
   if (ids.length === 0 && !rules && !isLost)
     throw usage(
-      'Nothing says what to keep',
-      'Give rules such as --keep-daily 7, or the ids of snapshots to remove.',
+      'It is not clear what to remove',
+      'Use rules such as --keep-daily 7, or give the ids of snapshots to remove.',
     );
 }
 
@@ -162,7 +171,7 @@ async function forget(
     const { pruneNow } = await import('./prune.ts');
     await pruneNow(repository, options, context);
   } else if (options.json !== true && options.quiet !== true && options.dryRun !== true && remove > 0)
-    await context.out.line(`Their space is freed by: ${holdfastThere`prune`}`);
+    await context.out.line(`To free their space: ${holdfastThere`prune`}`);
 }
 
 async function forgetNamed(
@@ -181,7 +190,7 @@ async function forgetNamed(
       'REFUSED',
       `Snapshot ${pinned.map(({ id }) => shortId(id)).join(', ')} is pinned`,
       {
-        hint: `If it may go, let it go first with: ${holdfastThere`tag --unpin ID`}`,
+        hint: `To remove it, unpin it first: ${holdfastThere`tag --unpin ID`}`,
       },
     );
   }
@@ -299,7 +308,7 @@ function planText({ groups, future }: RetentionPlan, { out, env }: Context): str
   const warning =
     future.length === 0
       ? ''
-      : `${count(future.length, 'snapshot')} bear a time in the future and are kept: a clock is or was wrong.\n\n`;
+      : `${count(future.length, 'snapshot')} have a time in the future and are kept: a clock is or was wrong.\n\n`;
   return tables.join('') + warning;
 }
 

@@ -47,13 +47,13 @@ export function define(command: Command, context: Context): void {
     .optionsGroup('Relation to another repository:')
     .option(
       '--like <dir>',
-      'Cut and name data as that repository does, so that copying between both stays cheap',
+      'Share deduplication settings with that repository, so that copying between them is cheap',
     )
-    .option('--like-password-file <file>', 'Its passphrase, when it is another one')
-    .option('--like-password-command <command>', 'The same from a command');
+    .option('--like-password-file <file>', 'Its passphrase, if it differs')
+    .option('--like-password-command <command>', 'The same, from a command');
   addOutputOptions(command, { json: 'The result as a JSON object, recovery code included' });
   addExamples(command, [
-    [holdfast`init -r /mnt/backup`, 'make a repository on a drive; asks for a passphrase'],
+    [holdfast`init -r /mnt/backup`, 'create a repository on a drive; asks for a passphrase'],
   ]);
   command.action(async (options: InitOptions) => {
     await init(options, context);
@@ -64,16 +64,16 @@ async function init(options: InitOptions, context: Context): Promise<void> {
   const named = options.repository ?? context.env['HOLDFAST_REPOSITORY'] ?? '';
   if (named === '') {
     throw usage(
-      'No place for the repository was named',
-      `Name a directory: ${holdfast`init -r DIR`}. Without any preparation: ${holdfast`start --source DIR`}`,
+      'It is not clear where to create the repository',
+      `Give a directory: ${holdfast`init -r DIR`}. Or let Holdfast choose one: ${holdfast`start --source DIR`}`,
     );
   }
   const place = await placeNamed(named, context);
   const { location } = place;
   if (place.how === 'embedded')
     throw usage(
-      'The repository in the state directory is not made by "init"',
-      `The first start makes it, with a key for this machine: ${holdfast`start --source DIR`}`,
+      '"init" cannot create the repository in the state directory',
+      `The first start creates it, with a key for this machine: ${holdfast`start --source DIR`}`,
     );
   await requireNone(place, context);
   await requireNoneElsewhere(place, context);
@@ -113,7 +113,7 @@ function warnIfUnmounted(location: string, { stderr }: Context): void {
   const point = directory === undefined ? undefined : unmountedAt(directory);
   if (point === undefined) return;
   stderr.write(
-    `Warning: nothing seems to be mounted at ${printable(point)}, so this repository lies on the disk of the system.\n`,
+    `Warning: nothing seems to be mounted at ${printable(point)}, so this repository is on the system disk.\n`,
   );
 }
 
@@ -127,9 +127,9 @@ async function requireNoneElsewhere({ settings, location }: ChosenPlace, context
   if (id === undefined || id === null || id === '') return;
   throw new RepositoryError(
     'REPOSITORY_EXISTS',
-    `The backups of ${settings.name} are in a repository (${shortId(id)}) that is not there at the moment`,
+    `The backups of ${settings.name} are in a repository (${shortId(id)}) that is not available at the moment`,
     {
-      hint: `Connect or mount its disk. To begin with an empty repository at the same place all the same, name the place itself: ${holdfast`init -r ${shownLocation(location)}`}`,
+      hint: `Connect or mount its disk. To start an empty repository at the same place anyway, use its path: ${holdfast`init -r ${shownLocation(location)}`}`,
     },
   );
 }
@@ -141,7 +141,7 @@ async function warnOfNewParents(location: string, { stderr }: Context): Promise<
   const parent = dirname(directory);
   if (await mayBeThere(parent)) return;
   stderr.write(
-    `Note: ${printable(parent)} did not exist and is made. If a disk or share should be mounted there, mount it first.\n`,
+    `Note: creating ${printable(parent)}, which did not exist. If a disk or share should be mounted there, mount it first.\n`,
   );
 }
 
@@ -161,7 +161,7 @@ async function requireNone(place: ChosenPlace, context: Context): Promise<void> 
     throw new RepositoryError(
       'REPOSITORY_EXISTS',
       `There is already a repository in ${shownLocation(location)}`,
-      { hint: 'Use it as it is, or name another directory.' },
+      { hint: 'Use that repository, or choose another directory.' },
     );
   } finally {
     await destination.close();
@@ -186,8 +186,8 @@ async function passphraseFor(
     return secret.text;
   }
   throw usage(
-    `What the settings name as the passphrase of ${settings.name} is a key to a repository that there is already`,
-    'A new repository has keys of its own. Have the settings name a passphrase, and init again; a recovery code is made with the repository.',
+    `The passphrase in the settings of ${settings.name} is a key to an existing repository`,
+    'A new repository needs its own keys. Set a passphrase in the settings and run init again; a recovery code is created with the repository.',
   );
 }
 
@@ -199,8 +199,8 @@ async function requireOne(ofSettings: string, name: string, context: Context): P
   const fromEnvironment = takeFromEnvironment({ ...context.env });
   if (fromEnvironment === undefined || (await readGiven(fromEnvironment, context)) === ofSettings) return;
   throw usage(
-    `The environment gives another passphrase than the settings have for ${name}`,
-    'The agent opens it with that of the settings. Unset HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE and HOLDFAST_PASSWORD_COMMAND, or let both say the same.',
+    `The passphrase in the environment differs from the one in the settings of ${name}`,
+    'The agent uses the one in the settings. Unset HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE and HOLDFAST_PASSWORD_COMMAND, or make both the same.',
   );
 }
 
@@ -232,7 +232,7 @@ async function openLike(
     if (!wrong || given !== undefined) throw error;
     if (canPrompt(context)) return await openAt(place, await promptSecret(named, context), context);
     throw new RepositoryError('WRONG_PASSPHRASE', `The new passphrase does not open ${named}`, {
-      hint: 'Give the passphrase of that repository by --like-password-file or --like-password-command.',
+      hint: 'Give the passphrase of that repository with --like-password-file or --like-password-command.',
       cause: error,
     });
   }
@@ -255,7 +255,7 @@ async function tell(
 
 Recovery code  ${bold(recoveryCode)}
 
-It opens the repository when the passphrase is lost, and it is shown only now. Write it down and keep it
-apart from the backups. Without the passphrase and without this code nobody can read them.
+It opens the repository if you lose the passphrase. It is not shown again: write it down, and keep it away
+from the backups. Without the passphrase or this code, nobody can read them.
 `);
 }

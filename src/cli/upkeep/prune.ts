@@ -29,27 +29,34 @@ export interface PruneCommandOptions extends RepositoryOptions, OutputOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .optionsGroup('How to go about it:')
-    .option('--grace <time>', 'Delete what has not been needed for so long (default: 72h)', parseDuration)
-    .option('--no-other-writers', 'You vouch that nothing else writes now: allows a shorter --grace, even 0')
+    .optionsGroup('Behaviour:')
+    .option(
+      '--grace <time>',
+      'Delete only what has not been needed for this long (default: 72h)',
+      parseDuration,
+    )
+    .option(
+      '--no-other-writers',
+      'You guarantee that nothing else is writing now; allows a shorter --grace, even 0',
+    )
     .option(
       '--max-unused <percent>',
-      'Write packs anew of which more than this is no longer needed (default: 50%)',
+      'Rewrite packs if more than this share is no longer needed (default: 50%)',
       parsePercent,
     )
-    .option('--max-repack <size>', 'Write at most so much of them anew in this run', parseSize)
+    .option('--max-repack <size>', 'Rewrite at most this much in this run', parseSize)
     .option('-n, --dry-run', 'Only show what would be done');
   addRepositoryOptions(command);
-  addOutputOptions(command, { json: 'The result as a JSON object', quiet: 'Say nothing but errors' });
+  addOutputOptions(command, { json: 'The result as a JSON object', quiet: 'Print errors only' });
   command.addHelpText(
     'after',
     `
-Backups may go on meanwhile: what nothing needs is marked first and deleted by a later prune, once it
-has been marked for the grace period and is still not needed.`,
+Backups can run at the same time: data that is no longer needed is first marked, then deleted by a later
+prune if it is still not needed after the grace period.`,
   );
   addExamples(command, [
     [holdfast`prune`, `daily or weekly, after "${holdfast`forget`}"`],
-    [holdfast`prune --grace 0 --no-other-writers`, 'free the space at once'],
+    [holdfast`prune --grace 0 --no-other-writers`, 'free the space immediately'],
   ]);
   command.action(async (options: PruneCommandOptions) => {
     await withRepository(options, context, async (repository) => {
@@ -62,7 +69,7 @@ has been marked for the grace period and is still not needed.`,
 function parsePercent(text: string): number {
   const percent = Number(/^(\d+(?:\.\d+)?)%?$/.exec(text)?.[1] ?? Number.NaN);
   if (percent >= 0 && percent <= 100) return percent;
-  throw usage(`"${text}" is not a percentage`, 'Give a number from 0 to 100, such as 30%.');
+  throw usage(`"${text}" is not a percentage`, 'Use a number from 0 to 100, such as 30%.');
 }
 
 /** Prunes at once. Also used by `forget --prune`. */
@@ -111,7 +118,7 @@ async function pruneWithProgress(
       bytesTotal: null,
       errors: 0,
     });
-  context.outcome = 'Nothing that a snapshot needs is gone. Run the same command again to continue.';
+  context.outcome = 'No snapshot has lost anything. Run the same command again to continue.';
   try {
     return await prune(
       repository,
@@ -142,12 +149,12 @@ function resultText(result: PruneResult): string {
   // Without a grace period, marked packs are deleted already.
   if (plan.settings.graceSeconds > 0 && marked > 0)
     lines.push(
-      `${count(marked, 'pack')} (${formatBytes(result.markedBytes + bytesOf(plan.waiting))}) will be deleted by a prune after ${formatDuration(plan.settings.graceSeconds * 1000)}.`,
+      `${count(marked, 'pack')} (${formatBytes(result.markedBytes + bytesOf(plan.waiting))}) no longer needed will be deleted by the first prune in ${formatDuration(plan.settings.graceSeconds * 1000)} or later, because a backup that is still running might use them. To free the space now, while no backup runs: ${holdfastThere`prune --grace 0 --no-other-writers`}`,
     );
   if (repack.done.length > 0)
-    lines.push(`${count(repack.done.length, 'pack')} written anew as ${formatBytes(repack.writtenBytes)}.`);
+    lines.push(`${count(repack.done.length, 'pack')} rewritten as ${formatBytes(repack.writtenBytes)}.`);
   if (result.revivedPacks > 0)
-    lines.push(`${count(result.revivedPacks, 'pack')} became needed again and stay.`);
+    lines.push(`${count(result.revivedPacks, 'pack')} became needed again and were kept.`);
   return `${[...lines, ...storeKeeps(result), ...warnings(plan)].join('\n')}\n`;
 }
 
@@ -156,15 +163,15 @@ function planText(plan: PrunePlan): string {
   const lines = [
     `Would free ${formatBytes(bytesOf(remove))}: ${count(remove.length, 'pack')} and ${count(removeSnapshots.length, 'forgotten snapshot')}.`,
     `Would mark ${count(mark.length, 'pack')} (${formatBytes(bytesOf(mark))}), to be deleted after ${formatDuration(settings.graceSeconds * 1000)}.`,
-    `Would write ${count(repack.length, 'pack')} (${formatBytes(bytesOf(repack))}) anew to free about ${formatBytes(deadBytes(repack))}.`,
+    `Would rewrite ${count(repack.length, 'pack')} (${formatBytes(bytesOf(repack))}) to free about ${formatBytes(deadBytes(repack))}.`,
   ];
   if (waiting.length > 0)
     lines.push(
-      `${count(waiting.length, 'pack')} (${formatBytes(bytesOf(waiting))}) marked before must wait longer.`,
+      `${count(waiting.length, 'pack')} (${formatBytes(bytesOf(waiting))}) marked earlier are still in the grace period.`,
     );
   lines.push(...warnings(plan));
   lines.push(
-    `${count(plan.snapshots, 'snapshot')} and ${count(plan.packs, 'pack')} (${formatBytes(plan.packBytes)}) are there now.`,
+    `${count(plan.snapshots, 'snapshot')} and ${count(plan.packs, 'pack')} (${formatBytes(plan.packBytes)}) stored now.`,
   );
   return `${lines.join('\n')}\n`;
 }
@@ -173,11 +180,11 @@ function warnings({ young, unreadable, sessions }: PrunePlan): readonly string[]
   const lines: string[] = [];
   if (young.length > 0 && sessions.length > 0)
     lines.push(
-      `${count(young.length, 'pack')} may belong to a backup at work and ${young.length === 1 ? 'is' : 'are'} left alone.`,
+      `${count(young.length, 'pack')} may belong to a running backup and ${young.length === 1 ? 'was' : 'were'} left alone.`,
     );
   if (unreadable.length > 0)
     lines.push(
-      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'is' : 'are'} left alone: see "${holdfastThere`check`}".`,
+      `${count(unreadable.length, 'pack')} cannot be read and ${unreadable.length === 1 ? 'was' : 'were'} left alone: see "${holdfastThere`check`}".`,
     );
   return lines;
 }

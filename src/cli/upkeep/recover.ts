@@ -18,14 +18,14 @@ export function define(command: Command, context: Context): void {
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'The report as a JSON object',
-    quiet: 'Say nothing unless data is out of reach',
+    quiet: 'Print nothing unless some data is unreadable',
   });
   command.addHelpText(
     'after',
-    '\nReads what every pack says of itself and writes new indexes, puts back keys and settings of the repository\nthat are damaged from their second copies, and removes damaged records that nobody can read, and what\nsomebody has put there who has a write-only key or may only add.\nRunning it on a sound repository does no harm.',
+    '\nRebuilds the indexes from the packs, restores damaged keys and settings of the repository from their second\ncopies, and removes records that nobody can read, or that somebody planted with a write-only key or add-only\naccess. It is safe to run on an intact repository.',
   );
   addExamples(command, [
-    [`${holdfast`recover`} && ${holdfast`check`}`, 'after "check" found damaged indexes or keys'],
+    [`${holdfast`recover`} && ${holdfast`check`}`, 'repair damaged indexes or keys found by "check"'],
   ]);
   command.action(async (options: RepositoryOptions & OutputOptions) => {
     await withRepository(options, context, async (repository) => {
@@ -53,20 +53,20 @@ function reportText({
   ];
   if (keptFromIndex.length > 0) {
     lines.push(
-      `${count(keptFromIndex.length, 'pack')} with a damaged directory ${keptFromIndex.length === 1 ? 'was' : 'were'} indexed as an older index describes ${keptFromIndex.length === 1 ? 'it' : 'them'}.`,
+      `${count(keptFromIndex.length, 'pack')} with a damaged directory ${keptFromIndex.length === 1 ? 'was' : 'were'} indexed from an older index.`,
     );
   }
-  for (const key of putBack) lines.push(`Put back from its second copy: ${printable(key)}`);
-  for (const key of removed) lines.push(`Removed, since nothing goes by it: ${printable(key)}`);
+  for (const key of putBack) lines.push(`Restored from its second copy: ${printable(key)}`);
+  for (const key of removed) lines.push(`Removed, because it is invalid: ${printable(key)}`);
   if (removed.some((key) => key.startsWith('trash/')))
     lines.push(
-      'A removed tombstone said what was forgotten: look at the list of snapshots, and forget again what should go.',
+      'A removed record listed deleted snapshots: check the list of snapshots, and delete again what should go.',
     );
-  for (const { name, reason } of unreadable) lines.push(`Out of reach: pack ${name}: ${printable(reason)}`);
+  for (const { name, reason } of unreadable) lines.push(`Unreadable: pack ${name}: ${printable(reason)}`);
   lines.push(
     unreadable.length === 0
       ? `Verify the result with: ${holdfastThere`check --read-data`}`
-      : `See which files are affected with: ${holdfastThere`check`}. A new backup stores again what its sources still have.`,
+      : `To see which files are affected: ${holdfastThere`check`}. A new backup stores again whatever its sources still have.`,
   );
   return `${lines.join('\n')}\n`;
 }

@@ -33,7 +33,7 @@ export async function repair(
     },
     copied: () => {},
     failed: ({ id }, error) => {
-      stderr.write(`The copy of ${shortId(id)} is of no help: ${printable(error.message)}\n`);
+      stderr.write(`The copy of ${shortId(id)} cannot help: ${printable(error.message)}\n`);
     },
   };
   const summary = await repairFrom({ repository, other, damaged }, observer, signal).finally(() =>
@@ -53,9 +53,9 @@ export async function repair(
   if (options.quiet === true) return;
   const rest =
     lost === 0
-      ? 'Nothing is lost any more.'
+      ? 'Nothing is missing any more.'
       : `${count(lost, 'piece')} of data in ${count(broken.length, 'snapshot')} ${lost === 1 ? 'is' : 'are'} in neither repository.`;
   await out.line(
-    `Repaired: ${formatBytes(bytes)} stored anew, ${count(packsReplaced.length, 'damaged pack')} replaced. ${rest}`,
+    `Repaired: ${formatBytes(bytes)} stored again, ${count(packsReplaced.length, 'damaged pack')} replaced. ${rest}`,
   );
 }

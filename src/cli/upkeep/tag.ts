@@ -33,23 +33,23 @@ interface TagOptions extends RepositoryOptions, OutputOptions {
 
 export function define(command: Command, context: Context): void {
   command
-    .argument('<snapshot...>', 'ids, the beginnings of ids, or latest')
+    .argument('<snapshot...>', 'ids or the beginnings of ids, or latest')
     .optionsGroup('What to change:')
     .option('--add <tags>', 'Add tags, separated by commas (repeatable)', collectTags)
-    .option('--remove <tags>', 'Take tags away (repeatable)', collectTags)
-    .option('--set <tags>', 'Have exactly these tags; "" for none', collect)
-    .option('--pin', 'Keep the snapshot whatever "forget" is told')
-    .option('--unpin', 'Let the rules of "forget" decide again');
+    .option('--remove <tags>', 'Remove tags (repeatable)', collectTags)
+    .option('--set <tags>', 'Replace all tags with these; "" for none', collect)
+    .option('--pin', 'Protect the snapshot from the rules of "forget"')
+    .option('--unpin', 'Let the rules of "forget" apply again');
   addRepositoryOptions(command);
   addOutputOptions(command, {
     json: 'One JSON object for each changed snapshot',
-    quiet: 'Say nothing but errors',
+    quiet: 'Print errors only',
   });
   command.addHelpText(
     'after',
-    '\nA snapshot is never changed: it is stored again with the new tags under a new id, and the old id goes.',
+    '\nSnapshots never change: the snapshot is stored again with the new tags and a new id, replacing the old one.',
   );
-  addExamples(command, [[holdfast`tag --add before-upgrade --pin latest`, 'mark and keep a snapshot']]);
+  addExamples(command, [[holdfast`tag --add before-upgrade --pin latest`, 'tag and keep a snapshot']]);
   command.action(async (names: readonly string[], options: TagOptions) => {
     requireChange(options);
     await withRepository(options, context, async (repository) => {
@@ -62,9 +62,9 @@ function requireChange({ add, remove, set, pin, unpin }: TagOptions): void {
   if (set !== undefined && (add !== undefined || remove !== undefined))
     throw usage('--set cannot be combined with --add or --remove', 'Give all tags with --set.');
   if (pin === true && unpin === true)
-    throw usage('--pin and --unpin contradict each other', 'Give one of them.');
+    throw usage('--pin and --unpin cannot be combined', 'Use only one of them.');
   if (add === undefined && remove === undefined && set === undefined && pin !== true && unpin !== true)
-    throw usage('Nothing to change was given', 'Give --add, --remove, --set, --pin or --unpin.');
+    throw usage('Nothing to change was given', 'Use --add, --remove, --set, --pin or --unpin.');
   requireOwnTags([add, remove, set].flatMap(commaList));
 }
 
@@ -91,7 +91,7 @@ async function tag(
         pinned: record.pinned,
       });
     else if (options.quiet !== true) {
-      const became = id === old.id ? 'is already so' : `is now ${shortId(id)}`;
+      const became = id === old.id ? 'is unchanged' : `is now ${shortId(id)}`;
       await out.line(`${shortId(old.id)}  ${became}  ${shown(record)}`);
     }
   }

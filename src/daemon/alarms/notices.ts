@@ -110,7 +110,7 @@ export function noticeChecks(notifier: Pick<Notifier, 'status'>): readonly Statu
   const names = failing.map(({ name }) => name).join(' and ');
   const waiting = failing.reduce((sum, one) => sum + one.waiting, 0);
   const left =
-    waiting === 0 ? '' : `, ${waiting === 1 ? '1 waits and is' : `${waiting} wait and are`} tried again`;
+    waiting === 0 ? '' : `, ${waiting === 1 ? '1 is' : `${waiting} are`} waiting and will be tried again`;
   const message = `Notices by ${names} could not be delivered${left}; ${holdfast`logs`} says why.`;
   return [{ name: 'notices', status: 'warning', message }];
 }

@@ -33,7 +33,7 @@ export async function checkSpace(check: string, path: string, destination?: stri
     return problem(
       check,
       `The file system of ${path} does not answer`,
-      'See that its server or its program runs.',
+      'Check that its server or program is running.',
     );
   const { bavail, blocks, bsize } = await spaceAt(path);
   const free = Number(bavail) * Number(bsize);
@@ -43,19 +43,15 @@ export async function checkSpace(check: string, path: string, destination?: stri
   if (total < LEAST_BYTES)
     return problem(
       check,
-      `The disk is too small: ${text}, and a backup needs room for at least ${least}`,
-      'Take a larger one.',
+      `The disk is too small: ${text}, and a backup needs at least ${least}`,
+      'Use a larger disk.',
     );
   const hint =
     destination === undefined
-      ? 'Make room there, or take a larger disk.'
-      : `Make room there, or let older backups go: ${holdfast`forget -r ${destination} --keep-within 1y --prune`}`;
+      ? 'Free up space there, or use a larger disk.'
+      : `Free up space there, or remove older backups: ${holdfast`forget -r ${destination} --keep-within 1y --prune`}`;
   if (free < LEAST_BYTES)
-    return problem(
-      check,
-      `Too little room: ${text}, and a backup needs at least ${least} to store what it reads and its lists`,
-      hint,
-    );
+    return problem(check, `Not enough space: ${text}, and a backup needs at least ${least}`, hint);
   return free < FEW_BYTES || free < total / 50 ? warning(check, text, hint) : ok(check, text);
 }
 
@@ -77,7 +73,7 @@ const TOLERANCE = 10 * 60_000;
 
 /** Checks the clock against `witnesses`: files that this machine wrote, so none of them can be from the future. */
 export async function checkClock(nowMs: number, witnesses: readonly string[]): Promise<Finding> {
-  const hint = 'Set the clock, and let the system keep it: timedatectl set-ntp true';
+  const hint = 'Set the clock, and let the system keep it right: timedatectl set-ntp true';
   const shown = new Date(nowMs).toISOString();
   if (nowMs < EARLIEST || nowMs > LATEST) return problem('clock', `The clock says ${shown}`, hint);
   for (const path of witnesses) {
@@ -102,8 +98,8 @@ export async function checkRecoveryKit(path: string): Promise<Finding> {
   return (await isThere(path))
     ? warning(
         'recovery kit',
-        `It lies on this machine: ${path}`,
-        'Store it in another place, then delete the file.',
+        `Still on this machine: ${path}`,
+        'Keep it somewhere else, then delete this file.',
       )
     : ok('recovery kit', 'Not on this machine');
 }

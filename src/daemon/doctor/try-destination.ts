@@ -97,7 +97,7 @@ async function examine(
   { url, files, clock, signal, remembered, openRepository }: Trial,
 ): Promise<TrialReport> {
   const shown = shownPlace(parseLocation(url));
-  const opened = ok('open', isMade ? `${shown} was made` : `${shown} is there`);
+  const opened = ok('open', isMade ? `${shown} was created` : `${shown} is available`);
   const mounted =
     point === undefined || directory === undefined ? [] : [warning(...nothingMounted(point, directory))];
   const promises = await probeDestination(destination, clock, signal);
@@ -125,8 +125,8 @@ async function examine(
 function nothingMounted(point: string, directory: string): readonly [string, string, string] {
   return [
     'mounted',
-    `Nothing seems to be mounted at ${point}, so ${directory} would lie on the disk of the system`,
-    `Connect and mount the disk or share first. For a folder on this computer itself choose one outside of ${point}.`,
+    `Nothing seems to be mounted at ${point}, so ${directory} would be on the system disk`,
+    `Connect and mount the disk or share first. For a folder on this computer itself, choose one outside ${point}.`,
   ];
 }
 
@@ -168,11 +168,11 @@ function measuredFindings({ writeSpeed, readSpeed, clockSkewSeconds }: Measured)
   const speed =
     writeSpeed === null || readSpeed === null
       ? []
-      : [ok('speed', `Stores ${formatBytes(writeSpeed)}/s, and gives back ${formatBytes(readSpeed)}/s`)];
+      : [ok('speed', `Writes ${formatBytes(writeSpeed)}/s, reads ${formatBytes(readSpeed)}/s`)];
   if (clockSkewSeconds === null || Math.abs(clockSkewSeconds) < SKEW_SECONDS) return speed;
   const way = clockSkewSeconds > 0 ? 'ahead of' : 'behind';
   const message = `Its clock is ${Math.round(Math.abs(clockSkewSeconds))} seconds ${way} the one of this machine`;
-  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them.')];
+  return [...speed, warning('clock', message, 'Set the clocks, and let the systems keep them right.')];
 }
 
 async function lookForRepository(
@@ -184,18 +184,17 @@ async function lookForRepository(
   if (slots.length + damaged.length === 0 && remembered !== undefined)
     return problem(
       'repository',
-      'The repository that was kept there is gone, so a backup to it would fail',
-      'Check that the right drive is mounted there. If it was emptied on purpose, name another folder as the destination: backups begin anew there.',
+      'The repository that was there is gone, so a backup would fail',
+      'Check that the right drive is mounted there. If it was emptied on purpose, use another folder as the destination: backups start afresh there.',
     );
   // The first backup and "init" would refuse these places too.
   if (slots.length + damaged.length === 0) await requireFree(destination, signal);
-  if (slots.length + damaged.length === 0)
-    return ok('repository', 'None there yet: the first backup makes it');
+  if (slots.length + damaged.length === 0) return ok('repository', 'None yet: the first backup creates it');
   if (openRepository === undefined)
     return warning(
       'repository',
-      'There is one already; whether its passphrase is known shows once it is configured',
-      'Name the passphrase of that repository in the settings of the destination, or take another place.',
+      'A repository already exists here. Holdfast will check its passphrase once the destination is configured',
+      'Set the passphrase of that repository in the settings of the destination, or choose another place.',
     );
   try {
     return await openRepository();
@@ -203,8 +202,8 @@ async function lookForRepository(
     if (!(error instanceof HoldfastError) || error.code !== 'WRONG_PASSPHRASE') throw error;
     return problem(
       'repository',
-      `There is one already that does not open, so a backup to it would fail: ${error.message}`,
-      'Give the passphrase of that repository, or take another place.',
+      `A repository already exists here, but it cannot be opened, so a backup would fail: ${error.message}`,
+      'Give the passphrase of that repository, or choose another place.',
     );
   }
 }
@@ -216,8 +215,8 @@ function alone(finding: Finding): TrialReport {
 function notMadeYet(): Finding {
   return warning(
     'open',
-    'The repository in the state directory is not made yet',
-    `The first start makes it: ${holdfast`start`}`,
+    'The repository in the state directory does not exist yet',
+    `The first start creates it: ${holdfast`start`}`,
   );
 }
 
@@ -226,5 +225,5 @@ function hintOf(error: HoldfastError, directory: string | undefined, point: stri
   if (!isAbsent || directory === undefined) return error.hint;
   if (point !== undefined)
     return `Nothing seems to be mounted at ${point}: connect and mount the disk or share.`;
-  return `${error.hint} If it is new, make the directory: mkdir ${directory}`;
+  return `${error.hint} If it is new, create the directory: mkdir ${directory}`;
 }

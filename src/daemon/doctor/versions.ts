@@ -10,10 +10,10 @@ const PATIENCE_MS = 10_000;
 
 /** An agent keeps the version that it was started with when another one is installed in its place. */
 export function checkRunningVersion(running: string, installed = installedVersion(running)): Finding {
-  if (running === installed) return ok('version', `${installed} runs, as it is installed`);
+  if (running === installed) return ok('version', `Running the installed version, ${installed}`);
   return warning(
     'version',
-    `The agent still runs version ${running}, but ${installed} is installed`,
+    `The agent is still running version ${running}, but ${installed} is installed`,
     'Restart the agent. Jobs that are running now continue afterwards.',
   );
 }

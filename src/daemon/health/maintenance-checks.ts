@@ -27,8 +27,8 @@ export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
       name: 'damage',
       status: 'error',
       message:
-        `The last check of ${places(damaged)} found damage, and backups there may not come back whole. ` +
-        'Check the drive, back up again, which stores anew what is missing, then run another check.',
+        `The last check of ${places(damaged)} found damage, and some backups there may not be restorable. ` +
+        'Check the drive, back up again, which stores missing data again, then run another check.',
     });
   if (unrestored > 0)
     checks.push({
@@ -44,15 +44,15 @@ export function damageChecks(parts: MaintenanceParts): readonly StatusCheck[] {
 /** Warnings about checks, drills and prunes that could not be done. Without names, as above. */
 export function undoneChecks(parts: MaintenanceParts): readonly StatusCheck[] {
   const undone: readonly (readonly [name: string, of: Maintenance, so: string])[] = [
-    ['checks not done', 'check', 'whether the backups there are whole is not known'],
-    ['drills not done', 'drill', 'whether the backups there can be restored is not known'],
-    ['prune', 'prune', 'what is no longer needed there stays'],
+    ['checks not done', 'check', 'it is unknown whether the backups there are intact'],
+    ['drills not done', 'drill', 'it is unknown whether the backups there can be restored'],
+    ['prune', 'prune', 'old snapshots still take up space'],
   ];
   return undone.flatMap(([name, of, so]) => {
     const count = undonePlaces(of, parts).length;
     if (count === 0) return [];
     const what = of === 'drill' ? 'restore drill' : of;
-    const message = `The last ${what} of ${places(count)} failed: ${so}. The job says why; run another one then.`;
+    const message = `The last ${what} of ${places(count)} failed, so ${so}. The job says why; run another one then.`;
     return [{ name, status: 'warning', message } as const];
   });
 }

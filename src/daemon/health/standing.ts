@@ -151,7 +151,7 @@ function failedChecks(all: readonly Standing[]): readonly StatusCheck[] {
   }
   if (parts > 0) {
     const what = parts === 1 ? 'one destination' : `${parts} destinations`;
-    const message = `The last backup to ${what} failed, while others of the source are good.`;
+    const message = `The last backup to ${what} failed, but the source has good backups elsewhere.`;
     checks.push({ name: 'destinations of a source', status: 'warning', message });
   }
   return checks;
@@ -164,7 +164,7 @@ function unreadCheck(all: readonly Standing[]): readonly StatusCheck[] {
   if (count === 0) return [];
   const which =
     count === 1 ? 'one source are not in its last backup' : `${count} sources are not in their last backups`;
-  const message = `Files of ${which}: they could not be read. The job names them; give yourself permission to read them, leave them out, or accept it.`;
+  const message = `Files of ${which}, because they could not be read. The job names them; give yourself permission to read them, leave them out, or accept it.`;
   return [{ name: 'unread files', status: 'warning', message }];
 }
 
@@ -173,7 +173,7 @@ function leftOutCheck(all: readonly Standing[]): readonly StatusCheck[] {
   const count = new Set(all.filter((one) => one.isLeftOut).map(({ source }) => source.path)).size;
   if (count === 0) return [];
   const which = count === 1 ? 'one source' : `${count} sources`;
-  const message = `The exclude rules leave out everything in ${which}. The job says which rule it is: a pattern, or a file that marks a folder as not to be backed up. Take it back, or remove the source.`;
+  const message = `The exclude rules leave out everything in ${which}. The job names the rule: a pattern, or a file that excludes its folder. Change the rule, or remove the source.`;
   return [{ name: 'left out', status: 'error', message }];
 }
 
@@ -196,7 +196,7 @@ export function stillFailing(
   return [
     ...damaged.map((name) => `The backups in ${name} are damaged.`),
     ...unrestored.map((name) => `The last restore drill of ${name} failed.`),
-    ...parts.alarms.open().map(({ source }) => `An alarm for ${source} waits for an answer.`),
+    ...parts.alarms.open().map(({ source }) => `An alarm for ${source} needs your attention.`),
     ...standingsOf(parts).flatMap(({ source: { path }, destination, hasFailed, overdue }) =>
       hasFailed
         ? [`The last backup of ${path} to ${destination} failed.`]

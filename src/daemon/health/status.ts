@@ -231,7 +231,7 @@ function clockChecks({ now }: StatusParts, { standings }: Known): readonly Statu
 
 function watcherChecks(parts: StatusParts): readonly StatusCheck[] {
   const message =
-    'Changes in a source are not noticed as they happen: they wait for the next backup by schedule.';
+    'Changes in a source are not noticed as they happen; they are backed up at the next scheduled time.';
   return unwatchedOf(parts).length === 0 ? [] : [{ name: 'watcher', status: 'warning', message }];
 }
 

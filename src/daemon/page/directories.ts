@@ -104,7 +104,11 @@ export async function isReadable(path: string): Promise<boolean> {
 const REFUSALS: Readonly<Partial<Record<string, readonly [reason: string, what: string, hint: string]>>> = {
   ENOENT: ['not_found', 'does not exist', 'Check the spelling, and that the drive is mounted.'],
   ENOTDIR: ['not_a_directory', 'is no directory', 'Name a directory.'],
-  ETIMEDOUT: ['not_readable', 'does not answer', 'See that its server or its program runs, or unmount it.'],
+  ETIMEDOUT: [
+    'not_readable',
+    'does not answer',
+    'Check that its server or program is running, or unmount it.',
+  ],
   EACCES: ['not_readable', 'may not be read by the agent', 'Run the agent as a user who may read it.'],
 };
 

@@ -22,6 +22,7 @@ import {
   type NewestRequest,
   type SnapshotRequest,
   type SnapshotSummary,
+  type TarContent,
 } from '../../jobs/agent.ts';
 import { type Catalogs, type KnownCatalog, noSnapshots } from './catalogs.ts';
 import { type Destinations, type Place, placeOf } from '../places/destinations.ts';
@@ -34,7 +35,7 @@ export interface SnapshotQuestionParts {
   readonly jobs: Pick<JobStore, 'get'>;
   readonly destinations: Pick<Destinations, 'find' | 'isPresent'>;
   readonly catalogs: Pick<Catalogs, 'ask' | 'askAll' | 'askOf' | 'update'>;
-  readonly reading: Pick<RepositoryReading, 'content' | 'forget'>;
+  readonly reading: Pick<RepositoryReading, 'archive' | 'content' | 'forget'>;
   readonly drills: Pick<DrillRecords, 'with'>;
 }
 
@@ -51,6 +52,7 @@ export type SnapshotQuestions = Pick<
   | 'versions'
   | 'diff'
   | 'content'
+  | 'archive'
 >;
 
 /** A snapshot and its repository. */
@@ -229,6 +231,13 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
         : await locate(snapshot);
       const at = pathIn(asNamed(from), asByteString(path), wherePathLeads(asByteString(path)));
       return await reading.content(place, from.id, at);
+    },
+    async archive(snapshot, path): Promise<TarContent> {
+      const { place, snapshot: from } = isMoment(snapshot)
+        ? await newestWith(snapshot, path, undefined)
+        : await locate(snapshot);
+      const at = pathIn(asNamed(from), asByteString(path), wherePathLeads(asByteString(path)));
+      return await reading.archive(place, from.id, at);
     },
   };
 

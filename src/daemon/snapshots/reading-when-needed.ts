@@ -1,7 +1,7 @@
 /** Reading from repositories. The code is loaded on first use, as most agents never need it. */
 import type { Reading, ReadingParts } from './reading.ts';
 
-export type RepositoryReading = Pick<Reading, 'content' | 'forget' | 'snapshots'>;
+export type RepositoryReading = Pick<Reading, 'archive' | 'content' | 'forget' | 'snapshots'>;
 
 export function readingWhenNeeded(parts: ReadingParts): RepositoryReading & AsyncDisposable {
   let loading: Promise<Reading> | undefined;
@@ -10,6 +10,7 @@ export function readingWhenNeeded(parts: ReadingParts): RepositoryReading & Asyn
     return await loading;
   };
   return {
+    archive: async (...of) => await (await load()).archive(...of),
     content: async (...of) => await (await load()).content(...of),
     forget: async (...of) => await (await load()).forget(...of),
     snapshots: async (...of) => await (await load()).snapshots(...of),

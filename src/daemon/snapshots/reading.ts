@@ -7,7 +7,8 @@ import { RequestError } from '../../base/errors.ts';
 import { ContentReader } from '../../browse/cat.ts';
 import { findPath } from '../../browse/locate.ts';
 import { openDestination } from '../../destination/open/open.ts';
-import type { FileContent } from '../../jobs/agent.ts';
+import { readTar, type TarOptions } from '../../browse/tar.ts';
+import type { FileContent, TarContent } from '../../jobs/agent.ts';
 import type { ChunkIndex } from '../../repository/chunk-index.ts';
 import { loadForReading } from '../../repository/contents/index-for.ts';
 import { openRepository } from '../../repository/opening.ts';
@@ -88,6 +89,26 @@ export class Reading implements AsyncDisposable {
         const wanted = range && { offset: range.start, length: range.end - range.start };
         // Fetches are shared between requests, so an aborted request must not end them; only closing does.
         return this.#inUse(open, until(readSignal, contents.read(entry, wanted, signal)));
+      },
+    };
+  }
+
+  /** @throws {RequestError} SNAPSHOT_NOT_FOUND, PATH_NOT_IN_SNAPSHOT */
+  async archive(place: Place, snapshotId: string, path: ByteString): Promise<TarContent> {
+    const { open, snapshot } = await this.#withSnapshot(place, snapshotId);
+    const { repository, index } = open;
+    const { entry } = await findPath(
+      readersOf(open, snapshot.record).trees,
+      snapshot,
+      path,
+      this.#closing.signal,
+    );
+    const options: TarOptions = { path, names: 'short', onSkipped: () => undefined };
+    return {
+      name: entry === undefined ? '' : textOfBytes(entry.name),
+      read: (readSignal) => {
+        const signal = AbortSignal.any([readSignal, this.#closing.signal]);
+        return this.#inUse(open, readTar(repository, index, snapshot, options, signal));
       },
     };
   }

@@ -42,7 +42,7 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
       source,
       'not_readable',
       `The file system of ${source} does not answer`,
-      'See that its server or its program runs, or unmount it.',
+      'Check that its server or program is running, or unmount it.',
     );
   }
   const real = await realpath(resolved).catch((cause: unknown) => {

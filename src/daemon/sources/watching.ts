@@ -118,7 +118,7 @@ export class Watching implements AsyncDisposable {
       if (other === id || (taken.watcher === watcher && taken.reader === reader)) this.giveBack(other);
     const changes = watcher.take(reader, servesAll(spec, watched.sources, inPass));
     this.#taken.set(id, { watcher, changes, reader, losses: this.#lost.get(spec.source) });
-    if (changes.kind === 'unknown') this.#parts.whole(id, `Everything is looked at: ${changes.reason}.`);
+    if (changes.kind === 'unknown') this.#parts.whole(id, `Checking all files, because ${changes.reason}.`);
     return changes.kind === 'paths' ? { paths: changes.paths, since: changes.since } : null;
   }
 
@@ -157,7 +157,7 @@ export class Watching implements AsyncDisposable {
       {
         name: 'watching',
         status: 'ok',
-        message: 'Not every change was told by the system; the next backup looks at everything.',
+        message: 'The system did not report every change; the next backup checks all files.',
       },
     ];
   }
@@ -203,7 +203,7 @@ export class Watching implements AsyncDisposable {
         },
         lost: (reason) => {
           this.#lost.set(path, (this.#lost.get(path) ?? 0) + 1);
-          note(path, `Everything is looked at again at the next backup: ${reason}.`);
+          note(path, `The next backup checks all files, because ${reason}.`);
         },
         problem: (error) => problem(path, error),
       },

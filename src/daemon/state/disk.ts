@@ -30,7 +30,7 @@ function startFailureText(failure: StateFailure, directory: string): ReturnType<
   if (failure !== 'closed') return stateFailureText(failure, directory);
   return {
     what: `the disk of ${directory} is read-only`,
-    hint: 'Make it writable, or name another one in HOLDFAST_STATE_DIR.',
+    hint: 'Make it writable, or set HOLDFAST_STATE_DIR to another directory.',
   };
 }
 

@@ -79,7 +79,7 @@ function requireOurs(path: string, { uid, mode }: Stats, wanted: 0o600 | 0o700):
   if (process.platform === 'win32') return;
   if (uid !== process.geteuid?.()) {
     throw new StateError('STATE_NOT_PRIVATE', `${path} belongs to another user (uid ${uid})`, {
-      hint: 'Run Holdfast as that user, or name another state directory in HOLDFAST_STATE_DIR.',
+      hint: 'Run Holdfast as that user, or set HOLDFAST_STATE_DIR to another directory.',
     });
   }
   if ((mode & 0o077) === 0) return;

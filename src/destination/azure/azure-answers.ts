@@ -10,7 +10,7 @@ export class ForeignAnswer extends Error {
   override readonly name = 'ForeignAnswer';
 
   constructor() {
-    super('The answer is none of the store');
+    super('The answer is not from the store');
   }
 }
 

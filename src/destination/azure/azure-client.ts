@@ -33,22 +33,23 @@ export async function containerOf(
   const { account } = place;
   const endpoint =
     place.endpoint ?? (account === undefined ? undefined : `https://${account}.blob.core.windows.net`);
-  if (endpoint === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
+  if (endpoint === undefined) throw unusable('The URL does not name an account.', 'Add ?account=NAME to it.');
   const library = await import('@azure/storage-blob');
   const url = `${endpoint}/${place.container}`;
   const agents = storeAgents({ target: new URL(endpoint), maxSockets: AZURE_PARALLEL * 2 }, plainUrl(place));
   if (accountKey !== undefined) {
-    if (account === undefined) throw unusable('The URL names no account.', 'Add ?account=NAME to it.');
+    if (account === undefined)
+      throw unusable('The URL does not name an account.', 'Add ?account=NAME to it.');
     const credential = new library.StorageSharedKeyCredential(account, accountKey);
     return containersAt(url, agents, library, credential);
   }
   if (sasToken === undefined)
     throw unusable(
       'There are no credentials for the Azure account.',
-      'Name accountKey or sasToken in "access" of the destination, or set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN.',
+      'Set accountKey or sasToken in "access" of the destination, or set AZURE_STORAGE_KEY or AZURE_STORAGE_SAS_TOKEN.',
     );
   if (endpoint.startsWith('http:') && !/^http:\/\/(?:127\.|localhost[:/]|\[::1\])/.test(`${endpoint}/`))
-    throw unusable('The endpoint is without TLS, and the signature would be seen by all.', 'Use https.');
+    throw unusable('The endpoint does not use TLS, so that anyone could see the signature.', 'Use https.');
   const signed = `${url}?${sasToken.replace(/^\?/, '')}`;
   return containersAt(signed, agents, library, new library.AnonymousCredential());
 }
@@ -102,7 +103,7 @@ export function senseless(
   what: string,
   cause?: unknown,
 ): DestinationError {
-  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
+  const hint = 'Check that no proxy answers instead of the store, and run a check of the repository.';
   const details = cause === undefined ? { whole: true } : {};
   return failure({ ...meaning('corrupt-reply', 'now', what, hint), details }, { op, url, key }, cause);
 }

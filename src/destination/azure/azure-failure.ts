@@ -18,12 +18,12 @@ import {
 } from '../http-failure.ts';
 import { ForeignAnswer } from './azure-answers.ts';
 
-const NO_CONTAINER = noSuch('container', 'Check its name and the account, or make the container first.');
+const NO_CONTAINER = noSuch('container', 'Check its name and the account, or create the container first.');
 const WRONG_KEY = meaning(
   'denied',
   'never',
-  'the credentials are wrong or no longer valid',
-  'Check the account key or the shared access signature, and when it ends.',
+  'the credentials are wrong or have expired',
+  'Check the account key or the shared access signature, and when it expires.',
 );
 
 /** Keyed by the store's own error codes. */
@@ -46,7 +46,7 @@ const MEANINGS = {
     'unsupported',
     'never',
     'the object is in the archive tier',
-    'Bring it back to a tier that is read at once.',
+    'Move it to a tier with immediate access.',
   ),
 } as const;
 

@@ -71,7 +71,7 @@ async function tokenOf(
   });
   const isWhole = body instanceof Readable && (await readRecords(body, reader, moving));
   if (!isWhole || reader.field('Blobs') === undefined)
-    throw senseless(store, 'list', undefined, 'the answer is no list');
+    throw senseless(store, 'list', undefined, 'the answer is not a list');
   const token = reader.field('NextMarker') ?? '';
   return token === '' ? undefined : token;
 }

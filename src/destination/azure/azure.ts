@@ -111,7 +111,7 @@ async function putBlob(
     store,
     'store',
     key,
-    `other bytes are there (${stat.size}) than were sent (${body.byteLength})`,
+    `the stored object has ${stat.size} bytes instead of ${body.byteLength}`,
   );
 }
 
@@ -143,7 +143,7 @@ async function blobFacts(
   );
   const { contentLength: size, lastModified, contentMD5 } = reply;
   if (size === undefined || lastModified === undefined)
-    throw senseless(store, 'look at', key, 'the answer has no size or no time');
+    throw senseless(store, 'look at', key, 'the answer lacks a size or time');
   return { size, modifiedMs: lastModified.getTime(), contentMD5 };
 }
 
@@ -183,7 +183,7 @@ async function getBlob(
     if (!mine(error)) throw error;
     const { size } = await statBlob(store, key, signal);
     extentOf(range, size, key);
-    throw senseless(store, 'read', key, 'the store says that a part is not there which is', error);
+    throw senseless(store, 'read', key, 'the store says that an existing part does not exist', error);
   }
 }
 
@@ -216,17 +216,18 @@ function expectedLength(
   { contentLength: length, contentRange }: BlobDownloadResponseParsed,
 ): number {
   if (length === undefined || length > largestObject(key))
-    throw senseless(store, 'read', key, 'the answer does not say how long it is, or is too long');
+    throw senseless(store, 'read', key, 'the answer has no length or is too long');
   if (range === undefined) return length;
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(contentRange ?? '') ?? [];
-  if (from === undefined) throw senseless(store, 'read', key, 'the whole object came instead of a part');
+  if (from === undefined)
+    throw senseless(store, 'read', key, 'the store sent the whole object instead of a part');
   extentOf(range, Number(size), key);
   if (
     Number(from) !== range.offset ||
     Number(to) !== range.offset + range.length - 1 ||
     length !== range.length
   )
-    throw senseless(store, 'read', key, 'another part came than was asked for');
+    throw senseless(store, 'read', key, 'the store sent a different part than requested');
   return length;
 }
 

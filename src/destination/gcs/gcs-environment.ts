@@ -19,7 +19,7 @@ export function refuseEmulator({ bucket, prefix }: GooglePlace): void {
     'The variable STORAGE_EMULATOR_HOST names another store than the URL of the destination',
     {
       op: 'open destination',
-      hint: `Take the variable away; for that store write ${place}?endpoint= and its address.`,
+      hint: `Unset the variable. To use that store, write ${place}?endpoint= and its address.`,
     },
   );
 }

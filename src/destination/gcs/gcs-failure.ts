@@ -19,7 +19,7 @@ import {
 const WRONG_KEY = meaning(
   'denied',
   'never',
-  'the credentials are wrong or no longer valid',
+  'the credentials are wrong or have expired',
   'Check the key of the service account, and the clock of this machine.',
 );
 
@@ -39,18 +39,18 @@ const NO_KEY = meaning(
   'denied',
   'never',
   'there are no credentials',
-  'Name the JSON key of a service account in "credentials", or set up the default credentials of this machine.',
+  'Set "credentials" to the JSON key of a service account, or set up default credentials on this machine.',
 );
 
 /** A list of the bucket was answered with "not found", which can only mean the bucket itself. */
-export const NO_BUCKET = noSuch('bucket', 'Check its name and the account, or make the bucket first.');
+export const NO_BUCKET = noSuch('bucket', 'Check its name and the account, or create the bucket first.');
 
 /** A successful answer that is not the store's own. */
 export class ForeignAnswer extends Error {
   override readonly name = 'ForeignAnswer';
 
   constructor() {
-    super('The answer is none of the store');
+    super('The answer is not from the store');
   }
 }
 

@@ -121,10 +121,10 @@ function serviceAccount(text: string | undefined): StorageOptions {
   }
   throw new RequestError(
     'INVALID_DESTINATION',
-    'The credentials for Google Cloud Storage are no key of a service account.',
+    'The credentials for Google Cloud Storage are not the key of a service account.',
     {
       op: 'open destination',
-      hint: 'Make a JSON key for the service account, and name the file in "credentials".',
+      hint: 'Create a JSON key for the service account, and set "credentials" to the file.',
     },
   );
 }
@@ -221,7 +221,7 @@ async function putFile(
   const stat = await statFile(store, key, signal, md5);
   if (stat !== undefined && stat.size === body.byteLength) return stat;
   if (canDelete) await deleteFile(store, key, signal);
-  throw senseless(store, 'store', key, 'other bytes are there than were sent');
+  throw senseless(store, 'store', key, 'the stored bytes are not the ones that were sent');
 }
 
 async function statFile(store: GoogleStore, key: string, signal: AbortSignal): Promise<ObjectStat>;
@@ -248,7 +248,7 @@ async function statFile(
   const size = Number(facts.size ?? Number.NaN);
   const modifiedMs = Date.parse(facts.timeCreated ?? '');
   if (!Number.isSafeInteger(size) || !Number.isFinite(modifiedMs))
-    throw senseless(store, 'look at', key, 'the answer has no size or no time');
+    throw senseless(store, 'look at', key, 'the answer lacks a size or time');
   return { size, modifiedMs };
 }
 
@@ -298,7 +298,7 @@ async function listPage(
     readonly nextPageToken?: unknown;
   };
   if (!Array.isArray(items) || !['string', 'undefined'].includes(typeof nextPageToken))
-    throw senseless(store, 'list', undefined, 'the answer is no list');
+    throw senseless(store, 'list', undefined, 'the answer is not a list');
   for (const item of items as readonly unknown[]) take(listed(store, item));
   return typeof nextPageToken === 'string' ? nextPageToken : undefined;
 }
@@ -341,7 +341,7 @@ function senseless(
   key: string | undefined,
   what: string,
 ): DestinationError {
-  const hint = 'Check that no proxy answers in place of the store. Run a check of the repository.';
+  const hint = 'Check that no proxy answers instead of the store, and run a check of the repository.';
   const nonsense = { ...meaning('corrupt-reply', 'now', what, hint), details: { whole: true } };
   return failure(nonsense, { op, url, key });
 }

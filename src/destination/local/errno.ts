@@ -24,14 +24,15 @@ function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string
   return { kind, retry, what, hint };
 }
 
-const freeSpace = 'Free some space on the destination or choose another one.';
+const freeSpace = 'Free up some space on the destination, or choose another one.';
 const permissions = 'Check who owns the directory, its permissions, and who runs the backup.';
 const connected = 'Check that the drive or share is connected and mounted.';
-const hardware = 'Check the drive, its cable and the system log, and do not rely on what it holds.';
-const directoryWanted = 'Name a directory, and keep other files out of it.';
+const hardware =
+  'The drive may be failing: check it, its cable and the system log, and do not rely on its contents.';
+const directoryWanted = 'Use a directory, and keep other files out of it.';
 
 const gone = meaning('not-found', 'never', 'it does not exist', connected);
-const broken = meaning('unreachable', 'later', 'the drive or share reports an error', hardware);
+const broken = meaning('unreachable', 'later', 'the drive or share reported an error', hardware);
 const away = meaning('unreachable', 'later', 'the drive or share does not answer', connected);
 const busy = meaning('unreachable', 'now', 'the system is too busy', 'Try again, or raise the limit.');
 
@@ -40,15 +41,15 @@ const busy = meaning('unreachable', 'now', 'the system is too busy', 'Try again,
  * publishes an object knows that an object has the key.
  */
 const meanings: Readonly<Record<string, Meaning>> = {
-  ENOSPC: meaning('full', 'later', 'no space is left', freeSpace),
+  ENOSPC: meaning('full', 'later', 'no space left', freeSpace),
   EDQUOT: meaning('full', 'later', 'the disk quota is used up', freeSpace),
-  EACCES: meaning('denied', 'never', 'permission is denied', permissions),
-  EPERM: meaning('denied', 'never', 'the operation is not permitted', permissions),
+  EACCES: meaning('denied', 'never', 'permission denied', permissions),
+  EPERM: meaning('denied', 'never', 'operation not permitted', permissions),
   EROFS: meaning(
     'denied',
     'never',
     'the file system is read-only',
-    'Mount it so that it can be written to. If it became read-only by itself, its disk may be failing: look into the system log.',
+    'Mount it with write access. If it became read-only by itself, the disk may be failing: check the system log.',
   ),
   ENOENT: gone,
   ENOTDIR: meaning('unsupported', 'never', 'a file is where a directory should be', directoryWanted),
@@ -64,7 +65,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   EFBIG: meaning(
     'unsupported',
     'never',
-    'the file system takes no file of this size',
+    'the file system does not support files this large',
     'Use another file system.',
   ),
   EINVAL: meaning('unsupported', 'never', 'the file system refuses the call', 'Use another file system.'),
@@ -111,5 +112,7 @@ export function storageError(error: unknown, action: FileAction): unknown {
 
 /** A hint for services, as the service's unit makes file systems read-only that are mounted writable. */
 function whereServiceMayWrite({ directory }: FileAction): string {
-  return runsAsService() ? ` If it is, let the service write there: ${allowWriteCommand(directory)}` : '';
+  return runsAsService()
+    ? ` If it is, allow the service to write there: ${allowWriteCommand(directory)}`
+    : '';
 }

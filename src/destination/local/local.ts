@@ -69,7 +69,10 @@ export async function openLocalDestination(
 
 function notDirectory(root: string): DestinationError {
   const hint = 'Name a directory.';
-  return new DestinationError('unsupported', `Cannot open ${root}: it is no directory`, { op: 'open', hint });
+  return new DestinationError('unsupported', `Cannot open ${root}: it is not a directory`, {
+    op: 'open',
+    hint,
+  });
 }
 
 interface Identity {
@@ -288,7 +291,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 function absent(op: string, key: string, root: string, cause?: unknown): DestinationError {
   return new DestinationError('not-found', `Cannot ${op} ${key} in ${root}: there is no such object`, {
     op,
-    hint: 'Check that this is the right destination and that nothing was removed from it.',
+    hint: 'Check that this is the right destination, and that nothing was removed from it.',
     details: { key, directory: root },
     cause,
   });
@@ -325,7 +328,7 @@ async function readFile(
 function cutShort(key: string, actual: number, expected: number): DestinationError {
   return new DestinationError('corrupt-reply', `${key} ended after ${actual} of ${expected} bytes`, {
     op: 'read',
-    hint: 'The drive or share returns less than it has. Check it, then run a check of the repository.',
+    hint: 'The drive or share returned less than the whole file. Check it, then run a check of the repository.',
     details: { key, actual, expected },
     retry: 'now',
   });

@@ -81,7 +81,7 @@ export async function openDestination(
 function notAnswering(directory: string): DestinationError {
   return new DestinationError('unreachable', `The file system of ${directory} does not answer`, {
     op: 'open',
-    hint: 'See that its server or its program runs, or unmount it.',
+    hint: 'Check that its server or program is running, or unmount it.',
     retry: 'later',
   });
 }

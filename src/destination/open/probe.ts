@@ -31,7 +31,7 @@ const LARGE_BYTES = 34 * 1024 ** 2;
 /** The large object is tried only if it would take no longer than this, so as not to keep a slow line busy. */
 const LARGE_MS = 120_000;
 const RIVALS = 4;
-const UNRELIABLE = 'Do not keep backups there: use another kind of storage, or report this to who runs it.';
+const UNRELIABLE = 'Do not keep backups there: use another storage, or report this to whoever runs it.';
 
 interface Probe {
   readonly destination: Destination;
@@ -112,7 +112,7 @@ async function tryStore({ destination, key, body, clock, signal }: Probe) {
   const began = clock.monotonic();
   const { size } = await destination.put(key, body, signal);
   const tookMs = Math.max(1, clock.monotonic() - began);
-  if (size !== body.byteLength) return bad(`${body.byteLength} bytes were stored, but ${size} are there`);
+  if (size !== body.byteLength) return bad(`${body.byteLength} bytes were written, but ${size} were stored`);
   return good(`${formatBytes(size)} in ${Math.round(tookMs)} ms (${formatBytes((size / tookMs) * 1000)}/s)`);
 }
 
@@ -120,24 +120,24 @@ async function tryList({ destination, prefix, key, body, signal }: Probe) {
   const found = await listed(destination, prefix, signal);
   const [only] = found;
   if (found.length !== 1 || only?.key !== key || only.size !== body.byteLength)
-    return bad('A list does not show what was just stored');
-  return good('What was stored is seen at once, with its size');
+    return bad('A new object does not appear in the list');
+  return good('A new object appears in the list at once, with its size');
 }
 
 async function tryRead({ destination, key, body, clock, signal }: Probe) {
   const began = clock.monotonic();
   const found = await destination.get(key, undefined, signal);
   const tookMs = clock.monotonic() - began;
-  if (!found.equals(body)) return bad('What is read is not what was stored');
-  return good(`The same bytes come back in ${Math.max(1, Math.round(tookMs))} ms`);
+  if (!found.equals(body)) return bad('Data does not read back as it was stored');
+  return good(`Data reads back as stored, in ${Math.max(1, Math.round(tookMs))} ms`);
 }
 
 async function tryRange({ destination, key, body, signal }: Probe) {
   const middle = await destination.get(key, { offset: 1_000, length: 5_000 }, signal);
   const end = await destination.get(key, { offset: -100, length: 100 }, signal);
   if (!middle.equals(body.subarray(1_000, 6_000)) || !end.equals(body.subarray(-100)))
-    return bad('A part of an object is not what was stored there');
-  return good('Parts of an object can be read, also from its end');
+    return bad('Part of an object does not read back as it was stored');
+  return good('Parts of an object can be read, including from its end');
 }
 
 /** Stores an object of a pack's size, as servers and proxies may have limits that small objects do not reach. */
@@ -145,24 +145,24 @@ async function tryLarge({ destination, prefix, signal }: Probe, tookMs: number) 
   const { canDelete, keepsDeleted, retainDays } = destination.properties;
   const size = formatBytes(LARGE_BYTES);
   if (!canDelete || keepsDeleted !== undefined || retainDays !== undefined)
-    return good(`Whether objects of ${size} are taken was not tried, as it would stay there`);
+    return good(`Storing an object of ${size} was not tested, because it could not be deleted`);
   const wouldTakeMs = (tookMs * LARGE_BYTES) / PROBE_BYTES;
   if (wouldTakeMs > LARGE_MS)
     return good(
-      `Whether objects of ${size} are taken was not tried, as it would take about ${formatDuration(Math.ceil(wouldTakeMs / 60_000) * 60_000)}`,
+      `Storing an object of ${size} was not tested, because it would take about ${formatDuration(Math.ceil(wouldTakeMs / 60_000) * 60_000)}`,
     );
   const key = `${prefix}-c`;
   await destination.put(key, randomBytes(LARGE_BYTES), signal);
   await destination.delete(key, signal);
-  return good(`${size}, as much as the objects of backups have, are taken at once`);
+  return good(`Objects of ${size}, the size backups use, can be stored`);
 }
 
 async function tryReplace({ destination, key, body, signal }: Probe) {
   if (await creates(destination, key, Buffer.from('another'), signal))
-    return bad('An object can be replaced without notice');
+    return bad('An object can be replaced unnoticed');
   if (!(await destination.get(key, undefined, signal)).equals(body))
     return bad('An object changed although replacing it was refused');
-  return good('An object that is there is never replaced');
+  return good('Existing objects are never replaced');
 }
 
 /** Stores one key from several callers at once: writers on several machines rely on exactly one of them succeeding. */
@@ -174,15 +174,15 @@ async function tryRivals({ destination, prefix, signal }: Probe) {
   const found = await destination.get(key, undefined, signal);
   const [winner] = winners;
   if (winners.length === 1 && winner !== undefined && found.equals(winner))
-    return good(`Of ${RIVALS} who create the same object at once, one succeeds`);
+    return good(`If ${RIVALS} writers create the same object at once, one succeeds`);
   if (!destination.properties.conditionalCreate)
     return {
       status: 'warning' as const,
-      message: `Of ${RIVALS} who create the same object at once, ${winners.length} succeed`,
+      message: `If ${RIVALS} writers create the same object at once, ${winners.length} succeed`,
       hint: 'Let only one machine write to this repository.',
     };
   return bad(
-    `Of ${RIVALS} who create the same object at once, ${winners.length} were told that they succeed`,
+    `If ${RIVALS} writers create the same object at once, ${winners.length} are told that they succeeded`,
   );
 }
 
@@ -191,8 +191,8 @@ async function tryDelete(probe: Probe) {
   if (!destination.properties.canDelete)
     return {
       status: 'warning' as const,
-      message: `Nothing can be deleted with these rights; ${prefix}-* stays there`,
-      hint: 'Space is freed by somebody who may delete; that protects against who takes over this machine.',
+      message: `These credentials cannot delete anything; ${prefix}-* stays there`,
+      hint: 'This protects the backups if this machine is broken into. To free space, prune with credentials that can delete.',
     };
   try {
     await removeAll(probe, signal);
@@ -201,11 +201,11 @@ async function tryDelete(probe: Probe) {
     return {
       status: 'warning' as const,
       message: `${error.message}; ${prefix}-* stays there until then`,
-      hint: `Backups work all the same. ${holdfast`prune`} removes what is needed no more once its time of protection has ended.`,
+      hint: `Backups work nevertheless. ${holdfast`prune`} removes data that is no longer needed once its protection period has ended.`,
     };
   }
   const left = await listed(destination, prefix, signal);
-  if (left.length > 0) return bad('What was deleted is still listed');
+  if (left.length > 0) return bad('A deleted object is still listed');
   try {
     await destination.get(key, undefined, signal);
   } catch (error) {
@@ -213,15 +213,15 @@ async function tryDelete(probe: Probe) {
       return good(deletedFrom(destination));
     throw error;
   }
-  return bad('What was deleted can still be read');
+  return bad('A deleted object can still be read');
 }
 
 function deletedFrom({ properties: { keepsDeleted, retainDays } }: Destination): string {
-  const kept = `What is deleted is no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test`;
+  const kept = `Deleted objects are no longer listed; the store itself keeps the ${formatBytes(PROBE_BYTES)} of the test`;
   if (retainDays !== undefined) return `${kept} for ${retainDays} days`;
   if (keepsDeleted !== undefined)
     return `${kept} as an older version, until a rule of the bucket removes those`;
-  return 'What is deleted is gone; the test left nothing';
+  return 'Deleted objects are gone; the test left nothing behind';
 }
 
 async function creates(

@@ -294,9 +294,9 @@ function itemOf(value: unknown, url: string): RcloneItem {
 export function statOf({ path, size, modifiedMs }: RcloneItem, url: string): ObjectStat {
   if (size >= 0 && !Number.isNaN(modifiedMs)) return { size, modifiedMs };
   const what = size < 0 ? 'how large it is' : 'when it was stored';
-  throw new DestinationError('unsupported', `rclone does not tell of ${path} in ${url} ${what}`, {
+  throw new DestinationError('unsupported', `rclone does not say of ${path} in ${url} ${what}`, {
     op: 'look at',
-    hint: 'See what "rclone lsjson" says of it. Use another storage if it is so of all files.',
+    hint: 'See what "rclone lsjson" shows for it. If this affects all files, use another storage.',
     details: { key: path, url },
   });
 }
@@ -308,9 +308,9 @@ function isAbsence(text: string): boolean {
 }
 
 function senseless(url: string, op: string): DestinationError {
-  return new DestinationError('corrupt-reply', `Cannot ${op} in ${url}: rclone’s answer makes no sense`, {
+  return new DestinationError('corrupt-reply', `Cannot ${op} in ${url}: rclone’s answer is not valid`, {
     op,
-    hint: 'Update rclone; 1.60 is the oldest that is known to do.',
+    hint: 'Update rclone; 1.60 is the oldest version known to work.',
     retry: 'now',
   });
 }

@@ -249,7 +249,7 @@ function notStarted(error: Error, program: string, url: string): DestinationErro
   const what = isMissing ? 'is not installed' : `cannot be started (${errnoOf(error) ?? error.message})`;
   return new DestinationError('unsupported', `Cannot open ${url}: the program ${program} ${what}`, {
     op: 'open',
-    hint: 'Install rclone (rclone.org, or your system’s packages), or name the program for this destination.',
+    hint: 'Install rclone (rclone.org, or your system’s packages), or set the program for this destination.',
     details: { program },
     cause: error,
   });
@@ -259,10 +259,10 @@ function notStarted(error: Error, program: string, url: string): DestinationErro
 function silent(text: string, url: string): DestinationError {
   const last = linesOf(text).at(-1);
   const said = last === undefined ? '' : `. It says: "${plainWords(last)}"`;
-  const what = `rclone does not begin to serve within ${startMs / 1000} seconds${said}`;
+  const what = `rclone did not start within ${startMs / 1000} seconds${said}`;
   return new DestinationError('unreachable', `Cannot open ${url}: ${what}`, {
     op: 'open',
-    hint: 'Try "rclone lsd" with the same remote and path, and see what holds it up.',
+    hint: 'Try "rclone lsd" with the same remote and path to see what delays it.',
     retry: 'later',
     details: { stalled: true },
   });

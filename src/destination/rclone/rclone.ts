@@ -72,13 +72,13 @@ function isLineBroken(error: unknown): boolean {
 async function openFolder(commands: Commands, create: boolean, signal: AbortSignal): Promise<void> {
   const found = await commands.stat('', signal);
   if (found?.isFolder === true) return;
-  if (found !== undefined) throw cannotOpen(commands.url, 'unsupported', 'it is no folder');
+  if (found !== undefined) throw cannotOpen(commands.url, 'unsupported', 'it is not a folder');
   if (!create) throw cannotOpen(commands.url, 'not-found', 'it does not exist');
   await commands.makeFolder('', signal);
 }
 
 function cannotOpen(url: string, kind: 'unsupported' | 'not-found', what: string): DestinationError {
-  const hint = 'Compare it with what "rclone lsd" shows.';
+  const hint = 'Compare it with the output of "rclone lsd".';
   return new DestinationError(kind, `Cannot open ${url}: ${what}`, { op: 'open', hint });
 }
 
@@ -106,7 +106,7 @@ function rcloneDestination(
     if ((await commands.stat('', signal))?.isFolder === true) return;
     throw new DestinationError('unreachable', `${url} is no longer there`, {
       op,
-      hint: 'Check that nobody has moved or removed it, and that what it lies on is mounted.',
+      hint: 'Check that nobody moved or removed it, and that its disk or share is mounted.',
       retry: 'later',
     });
   }
@@ -247,7 +247,7 @@ function rcloneDestination(
 function absent(op: string, key: string, url: string): DestinationError {
   return new DestinationError('not-found', `Cannot ${op} ${key} in ${url}: there is no such object`, {
     op,
-    hint: 'Check that this is the right destination and that nothing was removed from it.',
+    hint: 'Check that this is the right destination, and that nothing was removed from it.',
     details: { key },
   });
 }
@@ -255,15 +255,15 @@ function absent(op: string, key: string, url: string): DestinationError {
 function incomplete(url: string): DestinationError {
   return new DestinationError('corrupt-reply', `Cannot list ${url}: rclone did not find one of its folders`, {
     op: 'list',
-    hint: 'See whether "rclone lsf -R" lists all of it, and what it says of the folder.',
+    hint: 'Check whether "rclone lsf -R" lists everything, and what it says about the folder.',
     retry: 'now',
   });
 }
 
 function taken(key: string, isFolder: boolean, url: string): DestinationError {
   if (isFolder) {
-    const hint = 'Move what is there out of the destination.';
-    return new DestinationError('unsupported', `${key} in ${url} is there and is a folder`, {
+    const hint = 'Move it out of the destination.';
+    return new DestinationError('unsupported', `${key} in ${url} exists but is a folder`, {
       op: 'store',
       hint,
     });
@@ -284,7 +284,7 @@ function expectSize(stat: ObjectStat | undefined, key: string, expected: number,
     `${key} in ${url} has ${actual} bytes after storing ${expected}`,
     {
       op: 'store',
-      hint: 'The storage loses what is stored there. Check it before relying on it.',
+      hint: 'The storage loses data. Check it before relying on it.',
       details: { key, actual, expected, ...(stat === undefined ? {} : { whole: true }) },
       retry: 'now',
     },

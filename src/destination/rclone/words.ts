@@ -7,8 +7,7 @@ import { saysProtected } from '../http-failure.ts';
 /** Messages of the storages that rclone reaches, when they no longer accept the account or deny it something. */
 const SIGN_IN_ENDED =
   /permission denied|access ?denied|forbidden|unauthori[sz]ed|invalid_grant|(?:error|status(?: code)?):? 40[13]\b|read-only|token (?:expired|has been|is (?:expired|invalid))|(?:expired|invalid)[_ ]?access[_ ]?token|empty token|authentication ?failed/i;
-const SIGN_IN_AGAIN =
-  'See to what rclone says there. Where the sign-in has ended: "rclone config reconnect".';
+const SIGN_IN_AGAIN = 'Follow what rclone says. If the sign-in has expired: "rclone config reconnect".';
 
 /** Not of the storage: of how often it is asked. */
 const THROTTLING = /rate ?limit|too many requests|queries per|slow ?down|\b429\b/i;
@@ -23,7 +22,7 @@ export function complaint(text: string, url: string): DestinationError {
     lines.findLast((line) => FATAL.test(line)) ??
     lines.find((line) => REASON.test(line)) ??
     lines.at(-1) ??
-    'it ended at once';
+    'it stopped at once';
   const { kind, hint, details = {} } = COMPLAINTS.find(({ pattern }) => pattern.test(last)) ?? SOMETHING;
   return new DestinationError(kind, `Cannot open ${url}: rclone says: ${plainWords(last)}`, {
     op: 'open',
@@ -50,24 +49,24 @@ const COMPLAINTS: readonly (Complaint & { readonly pattern: RegExp })[] = [
   {
     pattern: /didn't find section/i,
     kind: 'not-found',
-    hint: 'Compare the name with those of "rclone listremotes", and the configuration file that the agent uses.',
+    hint: 'Compare the name with the output of "rclone listremotes", and check which configuration file the agent uses.',
     details: MADE_ELSEWHERE,
   },
   {
     pattern: /unknown (?:flag|shorthand|command)/i,
     kind: 'unsupported',
-    hint: 'Update rclone; 1.60 is the oldest that is known to do.',
+    hint: 'Update rclone; 1.60 is the oldest version known to work.',
   },
   {
     pattern: THROTTLING,
     kind: 'unreachable',
-    hint: 'The storage is asked too often, by this account or by others. Try again later; if it stays so, give rclone a client id of your own.',
+    hint: 'The storage receives too many requests, from this account or others. Try again later. If this continues, give rclone a client id of your own.',
     details: { throttled: true },
   },
   {
     pattern: /\b50[0234]\b/,
     kind: 'unreachable',
-    hint: 'The storage has a problem of its own: try again later. "rclone lsd" with the same remote and path shows whether it answers again.',
+    hint: 'The storage has an internal problem: try again later. "rclone lsd" with the same remote and path shows whether it answers again.',
   },
   { pattern: SIGN_IN_ENDED, kind: 'denied', hint: SIGN_IN_AGAIN },
   { ...SOMETHING, pattern: /password|decrypt/i, kind: 'denied' },
@@ -95,17 +94,17 @@ const meanings: readonly (readonly [RegExp, DestinationKind, string])[] = [
   [
     THROTTLING,
     'unreachable',
-    'It is tried again later; if it stays so, give rclone a client id of your own.',
+    'Holdfast will try again later. If this continues, give rclone a client id of your own.',
   ],
   [
     /no space|insufficient[ _](?:storage|space)|storage limit|disk full|storage ?quota|over ?quota|quota ?limit ?reached|quota (?:has been )?exceeded(?!.*\bmetric\b)/i,
     'full',
-    'Free some space there, or get more.',
+    'Free up some space there, or get more.',
   ],
   [
     /too[ _]?large|\b413\b/i,
     'unsupported',
-    'Objects have 32 MiB mostly, and 128 MiB at most. Raise the limit of the storage, or use another one.',
+    'Most objects are 32 MiB, at most 128 MiB. Raise the limit of the storage, or use another one.',
   ],
   [SIGN_IN_ENDED, 'denied', SIGN_IN_AGAIN],
 ];

@@ -63,7 +63,7 @@ async function refuseOtherStore(
   const base = `s3://${bucket}${prefix === '' ? '' : `/${prefix}`}?endpoint=`;
   throw new RequestError('INVALID_DESTINATION', `${by} names another store than the URL of the destination`, {
     op: 'open destination',
-    hint: `A URL without an endpoint means Amazon’s own store, whoever opens it. Write ${base}${bare} for that one. For Amazon’s set AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true, or take the other setting away.`,
+    hint: `A URL without an endpoint always means Amazon’s own store. For the other store write ${base}${bare}. For Amazon’s store, set AWS_IGNORE_CONFIGURED_ENDPOINT_URLS=true or remove the other setting.`,
   });
 }
 
@@ -87,7 +87,7 @@ async function certificatesIn(file: string, url: string): Promise<string> {
   const refused = (why: string, cause?: unknown): DestinationError =>
     new DestinationError('denied', `Cannot open ${url}: ${file}, which AWS_CA_BUNDLE names, ${why}`, {
       op: 'open',
-      hint: 'Name a file with certificates in PEM form.',
+      hint: 'Use a file with certificates in PEM format.',
       cause,
     });
   let text;
@@ -96,7 +96,7 @@ async function certificatesIn(file: string, url: string): Promise<string> {
   } catch (error) {
     throw refused(`cannot be read (${errnoOf(error) ?? 'unknown error'})`, error);
   }
-  if (!text.includes('-----BEGIN ')) throw refused('is no such file');
+  if (!text.includes('-----BEGIN ')) throw refused('is not such a file');
   return text;
 }
 

@@ -185,7 +185,7 @@ class UnreadableTime extends Error {
 
 function noTime({ message }: UnreadableTime): ReturnType<typeof meaning> {
   const shown = message.replaceAll(/[^ -~]/g, '').slice(0, 60);
-  const what = `it says a time that cannot be read: "${shown}"`;
+  const what = `it gives a time that cannot be read: "${shown}"`;
   return meaning('unsupported', 'never', what, 'Update the store, or use another one.');
 }
 

@@ -17,11 +17,14 @@ import {
   type WebAnswer,
 } from '../http-failure.ts';
 
-const NO_BUCKET = noSuch('bucket', 'Check its name, the endpoint and the region, or make the bucket first.');
+const NO_BUCKET = noSuch(
+  'bucket',
+  'Check its name, the endpoint and the region, or create the bucket first.',
+);
 const EXPIRED = meaning(
   'denied',
   'later',
-  'the credentials are no longer valid',
+  'the credentials have expired',
   'Renew them, or use some that do not expire.',
 );
 const WRONG_KEY = meaning(
@@ -40,14 +43,14 @@ const NO_CREDENTIALS = meaning(
   'denied',
   'never',
   'there are no credentials',
-  'Name them in "access" of the destination, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
+  'Set them in "access" of the destination, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.',
 );
 const DAMAGED_ON_THE_WAY = meaning('unreachable', 'now', 'the bytes arrived damaged', 'Check the network.');
 const ARCHIVED = meaning(
   'unsupported',
   'never',
-  'the object is in an archive that must be thawed first',
-  'Ask the store to restore it, and choose a storage class that is read at once.',
+  'the object is in an archive and must be restored there first',
+  'Ask the store to restore it, and choose a storage class with immediate access.',
 );
 const REGION = meaning(
   'unsupported',
@@ -59,16 +62,16 @@ const REGION = meaning(
 const REDIRECTED = meaning(
   'unsupported',
   'never',
-  'the store sends to another address, which is not followed',
-  'Name the host and the region that the bucket really has in the URL of the destination.',
+  'the store redirects to another address, which is not followed',
+  'Use the actual host and region of the bucket in the URL of the destination.',
 );
-const BUSY = meaning('unreachable', 'now', 'another change of the same object is under way', 'Try again.');
+const BUSY = meaning('unreachable', 'now', 'the same object is being changed at the moment', 'Try again.');
 
 const NOT_SAID_BY_THE_STORE = meaning(
   'unreachable',
   'later',
-  'something else says "not found" in place of the store',
-  'See that the store runs, and that the address leads to it: a proxy answers so while it does not.',
+  'something other than the store answers "not found"',
+  'Check that the store is running and that the address is right: a proxy may answer like this while the store is down.',
 );
 
 /** Keyed by the stores' own error codes, including those of other makers. */
@@ -92,7 +95,7 @@ const MEANINGS = {
   ThrottlingException: THROTTLED,
   TooManyRequests: THROTTLED,
   RequestLimitExceeded: THROTTLED,
-  RequestTimeout: meaning('unreachable', 'now', 'the store waited in vain', 'Check the network.'),
+  RequestTimeout: meaning('unreachable', 'now', 'the store timed out waiting', 'Check the network.'),
   BadDigest: DAMAGED_ON_THE_WAY,
   IncompleteBody: DAMAGED_ON_THE_WAY,
   XAmzContentSHA256Mismatch: DAMAGED_ON_THE_WAY,
@@ -166,7 +169,7 @@ function elsewhere(region: string): ReturnType<typeof meaning> {
   return {
     ...REGION,
     what: `the bucket is in the region ${region}`,
-    hint: `Add ?region=${region} to its URL, behind "?" or "&".`,
+    hint: `Add ?region=${region} to its URL (or &region=${region} after other parameters).`,
   };
 }
 
@@ -218,7 +221,7 @@ export function senseless(
   return new DestinationError('corrupt-reply', `Cannot ${op} ${key} in ${url}: ${what}`, {
     op,
     what,
-    hint: 'Check that no proxy answers in place of the store. Run a check of the repository.',
+    hint: 'Check that no proxy answers instead of the store, and run a check of the repository.',
     // An answer with a cause may still become right, such as when an object is not visible yet.
     details: { key, ...(cause === undefined ? { whole: true } : {}) },
     retry: 'now',

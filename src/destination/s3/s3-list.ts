@@ -77,16 +77,16 @@ async function tokenOf(body: Readable, url: string, moving: Moving, take: Take):
     take(objectOf(contents));
     return true;
   });
-  if (!(await readRecords(body, reader, moving))) throw incomplete(url, 'it is no list');
+  if (!(await readRecords(body, reader, moving))) throw incomplete(url, 'it is not a list');
   const count = reader.field('KeyCount');
   const truncated = reader.field('IsTruncated')?.trim();
   const token = reader.field('NextContinuationToken');
   // An answer that is no list has neither; in one that was cut short the count does not fit.
-  if (truncated === undefined && count === undefined) throw incomplete(url, 'it is no list');
+  if (truncated === undefined && count === undefined) throw incomplete(url, 'it is not a list');
   if (count !== undefined && Number(count) !== objects)
     throw incomplete(url, `${objects} of ${count.slice(0, 20)} objects came`);
   if (truncated !== 'true') return undefined;
-  if (token === undefined) throw incomplete(url, 'nothing says how it goes on');
+  if (token === undefined) throw incomplete(url, 'it does not say how to continue');
   return token;
 }
 
@@ -103,7 +103,7 @@ function objectOf(contents: XmlElement): StoreObject {
 function incomplete(url: string, what: string): DestinationError {
   return new DestinationError('corrupt-reply', `Cannot list ${url}: the list is incomplete, as ${what}`, {
     op: 'list',
-    hint: 'Do not rely on what this store lists: use another one, or a newer version of it.',
+    hint: 'Do not trust the lists of this store: use another one, or a newer version of it.',
     retry: 'now',
     details: { whole: true },
   });

@@ -148,7 +148,7 @@ function statOf(
 ): ObjectStat {
   const modifiedMs = modified?.getTime() ?? Number.NaN;
   if (size === undefined || !Number.isSafeInteger(size) || size < 0 || !Number.isFinite(modifiedMs))
-    throw senseless('look at', url, key, 'the answer has no size or no time');
+    throw senseless('look at', url, key, 'the answer lacks a size or time');
   return { size, modifiedMs: wholeSeconds(modifiedMs) };
 }
 

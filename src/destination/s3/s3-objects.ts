@@ -100,7 +100,7 @@ function lacksLock(error: unknown, { retainUntilMs }: PutManner): unknown {
     return error;
   const { kind, message, op, details, retry, cause } = error;
   const hint =
-    'objectLockDays is set: the bucket must have been made with Object Lock, or have got it since. Else set objectLockDays to null.';
+    'objectLockDays is set: Object Lock must be enabled on the bucket. Otherwise set objectLockDays to null.';
   return new DestinationError(kind, message, { op, hint, details, retry, cause });
 }
 
@@ -122,7 +122,7 @@ async function conflict(
   } catch (missing) {
     if (!(missing instanceof DestinationError) || missing.kind !== 'not-found') throw missing;
     return failure(
-      meaning('unreachable', 'now', 'another change of the same object is under way', 'Try again.'),
+      meaning('unreachable', 'now', 'the same object is being changed at the moment', 'Try again.'),
       action,
       error,
     );
@@ -158,7 +158,7 @@ export async function getObject(
     if (!mine(error)) throw error;
     const { size } = await headObject(store, key, signal);
     extentOf(range, size, key);
-    throw senseless('read', store.url, key, 'the store says that a part is not there which is', error);
+    throw senseless('read', store.url, key, 'the store says that an existing part does not exist', error);
   }
 }
 
@@ -171,7 +171,7 @@ async function getWhole(store: S3Store, key: string, signal: AbortSignal): Promi
     if (!mine(error)) throw error;
     const { size } = await headObject(store, key, signal);
     if (size === 0) return Buffer.alloc(0);
-    throw senseless('read', store.url, key, 'the store says that nothing is there, and something is', error);
+    throw senseless('read', store.url, key, 'the store says that an existing object does not exist', error);
   }
 }
 
@@ -221,19 +221,19 @@ function expectedLength(
   },
 ): { readonly length: number; readonly total: number } {
   if (said.length === undefined || said.length > largestObject(key))
-    throw senseless('read', url, key, 'the answer does not say how long it is, or is too long');
+    throw senseless('read', url, key, 'the answer has no length or is too long');
   const { length } = said;
   // Some stores answer a range over the whole object with 200 and no range.
   if (range === undefined && said.status === 200) return { length, total: length };
   const [, from, to, size] = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(said.range ?? '') ?? [];
   if (said.status !== 206 || from === undefined || to === undefined || size === undefined)
-    throw senseless('read', url, key, 'the whole object came instead of a part');
+    throw senseless('read', url, key, 'the store sent the whole object instead of a part');
   const total = Number(size);
   const { start, end } = placeOf(range, total);
   // When the object is shorter than the range, this error says so.
   if (range !== undefined && range.offset >= 0) extentOf(range, total, key);
   if (Number(from) !== start || Number(to) !== end - 1 || length !== end - start)
-    throw senseless('read', url, key, 'another part came than was asked for');
+    throw senseless('read', url, key, 'the store sent a different part than requested');
   return { length, total };
 }
 

@@ -92,7 +92,7 @@ export async function findAbilities(store: S3Store, signal: AbortSignal): Promis
       'try out',
       store.url,
       'a new object',
-      'the store has taken it and does not have it',
+      'the store accepted it, but does not have it',
       error,
     );
   } finally {

@@ -191,7 +191,7 @@ async function confirm(
 ): Promise<ObjectStat> {
   const { size, modifiedMs, sha256 } = await headObject(store, key, signal).catch((error: unknown) => {
     if (!(error instanceof DestinationError) || error.kind !== 'not-found') throw error;
-    throw senseless('store', store.url, key, 'the store has taken it and does not have it', error);
+    throw senseless('store', store.url, key, 'the store accepted it, but does not have it', error);
   });
   if (size === body.byteLength && (sha256 === undefined || sha256 === ownSha256)) return { size, modifiedMs };
   if (!createdByOne && !isNamedByBytes(key, body)) throw failure(TAKEN, { op: 'store', url: store.url, key });
@@ -200,7 +200,7 @@ async function confirm(
     'store',
     store.url,
     key,
-    `other bytes are there (${size}) than were sent (${body.byteLength})`,
+    `the stored object has ${size} bytes instead of ${body.byteLength}`,
   );
 }
 

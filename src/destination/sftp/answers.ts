@@ -46,8 +46,8 @@ interface Meaning {
 
 const noSpace: Meaning = {
   kind: 'full',
-  what: 'no space is left on the server, or the quota is used up',
-  hint: 'Free some space on the destination or choose another one.',
+  what: 'there is no space left on the server, or the quota is used up',
+  hint: 'Free up some space on the destination, or choose another one.',
   retry: 'later',
 };
 
@@ -55,18 +55,18 @@ const meanings: Readonly<Record<number, Meaning>> = {
   [STATUS.noSuchFile]: {
     kind: 'not-found',
     what: 'it does not exist',
-    hint: 'Check the path of the destination, and that what it lies on is mounted on the server.',
+    hint: 'Check the path of the destination, and that its disk is mounted on the server.',
     retry: 'never',
   },
   [STATUS.permissionDenied]: {
     kind: 'denied',
-    what: 'permission is denied',
-    hint: 'Check on the server whom the directory belongs to, and what the account may do there.',
+    what: 'permission denied',
+    hint: 'Check the owner and permissions of the directory on the server.',
     retry: 'never',
   },
   [STATUS.badMessage]: {
     kind: 'unsupported',
-    what: 'the server refuses the name or the call',
+    what: 'the server rejects the name or the operation',
     hint: 'Choose a directory with a shorter path.',
     retry: 'never',
   },
@@ -78,8 +78,8 @@ const meanings: Readonly<Record<number, Meaning>> = {
   },
   [STATUS.writeProtected]: {
     kind: 'denied',
-    what: 'what it lies on is read-only',
-    hint: 'Check on the server how it is mounted, and why.',
+    what: 'the file system is read-only',
+    hint: 'Check on the server why it is mounted read-only.',
     retry: 'never',
   },
   [STATUS.noSpace]: noSpace,
@@ -89,7 +89,7 @@ const meanings: Readonly<Record<number, Meaning>> = {
 const otherwise: Meaning = {
   kind: 'unreachable',
   what: 'the server reports a failure',
-  hint: 'Look into the server’s log: its disk may be full, over quota, read-only or broken.',
+  hint: 'Check the server’s log: its disk may be full, over quota, read-only or failing.',
   retry: 'later',
 };
 
@@ -112,7 +112,7 @@ export function answerError(error: unknown, { op, url, key }: SftpAction): unkno
 export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): DestinationError {
   return new DestinationError('not-found', `Cannot ${op} ${key} in ${url}: there is no such object`, {
     op,
-    hint: 'Check that this is the right destination and that nothing was removed from it.',
+    hint: 'Check that this is the right destination, and that nothing was removed from it.',
     details: { key, url },
     cause,
   });
@@ -125,7 +125,7 @@ export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): Dest
 export function lostFromSight({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
   return new DestinationError(
     'unreachable',
-    `Cannot ${op} ${key} in ${url}: what was just made is not there`,
+    `Cannot ${op} ${key} in ${url}: a file that was just created is missing`,
     {
       op,
       hint: 'Try again, and check that nothing else changes the destination.',
@@ -137,9 +137,9 @@ export function lostFromSight({ op, url, key = '' }: SftpAction, cause: unknown)
 }
 
 export function full({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
-  return new DestinationError('full', `${cannot(op, url, key)}: no space is left on the server`, {
+  return new DestinationError('full', `${cannot(op, url, key)}: there is no space left on the server`, {
     op,
-    hint: 'Free some space on the destination or choose another one.',
+    hint: 'Free up some space on the destination, or choose another one.',
     retry: 'later',
     details: { key, url },
     cause,
@@ -148,10 +148,10 @@ export function full({ op, url, key = '' }: SftpAction, cause: unknown): Destina
 
 /** The error for a file that can be created but not written to. */
 export function takesNoMore({ op, url, key = '' }: SftpAction, cause: unknown): DestinationError {
-  const what = 'the server writes no more bytes, as when the quota of the account is used up';
+  const what = 'the server stopped writing: the quota of the account may be used up';
   return new DestinationError('full', `${cannot(op, url, key)}: ${what}`, {
     op,
-    hint: 'Free some space on the destination, or get more. If there is room, look into the server’s log: its disk may be broken.',
+    hint: 'Free up some space on the destination, or get more. If there is enough, check the server’s log: its disk may be failing.',
     retry: 'later',
     details: { key, url },
     cause,
@@ -177,7 +177,7 @@ function codeOf(cause: unknown): { readonly code?: string } {
 export function disconnected(url: string, what: string, cause?: unknown, stalled = false): DestinationError {
   return new DestinationError('unreachable', `${url}: ${what}`, {
     op: 'connect',
-    hint: 'Check the network, and that the server runs and is reached by this name and port.',
+    hint: 'Check the network, that the server is running, and its name and port.',
     retry: 'now',
     details: { url, ...codeOf(cause), ...(stalled ? { stalled } : {}) },
     cause,

@@ -162,8 +162,8 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
     switch (verdict.kind) {
       case 'changed':
         return [
-          `is not the server that was met before: ${shown} differs from the one in ${verdict.at}`,
-          `Somebody may be listening in. Ask whoever runs the server; if its key was changed on purpose: ssh-keygen -R '${name}' -f ${knownFile}, then add the new one.`,
+          `is not the same server as before: ${shown} differs from the one in ${verdict.at}`,
+          `Somebody may be intercepting the connection. Ask whoever runs the server. If its key was changed on purpose: ssh-keygen -R '${name}' -f ${knownFile}, then add the new one.`,
         ];
       case 'revoked':
         return [
@@ -173,10 +173,7 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
       case 'other-type':
         return [`is known by keys of another type only, not by ${shown}`, add];
       case 'authority':
-        return [
-          `is known by a certificate authority only, which is not understood here, not by ${shown}`,
-          add,
-        ];
+        return [`is known only by a certificate authority, which is not supported, not by ${shown}`, add];
       case 'unknown':
         return [`is not known on this machine: it shows ${shown}`, add];
     }
@@ -199,11 +196,11 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
     const passedOver = credentials.passedOver.map((why) => `; ${why}`).join('');
     const tried =
       credentials.methods.length === 0
-        ? 'there is no key or password to offer'
+        ? 'there is no key or password to try'
         : 'it accepts none of the keys and passwords';
-    return new DestinationError('denied', `${url} does not let ${user} in: ${tried}${passedOver}`, {
+    return new DestinationError('denied', `${url} refused to let ${user} sign in: ${tried}${passedOver}`, {
       op: 'connect',
-      hint: 'Add the public key to the account’s authorized_keys on the server, or name the right key or password for the destination.',
+      hint: 'Add the public key to the account’s authorized_keys on the server, or set the right key or password for the destination.',
       details: { url, user },
       cause: error,
     });
@@ -222,7 +219,7 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
   // What cannot be read as SSH at all has no level.
   const isNoSsh = level === undefined && error instanceof Error && errnoOf(error) === undefined;
   if (isNoSsh || level === 'protocol' || level === 'handshake')
-    return disconnected(url, 'what answers there does not speak SSH as it should', error);
+    return disconnected(url, 'what answers there is not a proper SSH server', error);
   const errno = errnoOf(error);
   const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';
   return disconnected(url, `cannot connect${by}${errno === undefined ? '' : ` (${errno})`}`, error);
@@ -233,13 +230,13 @@ function signInEnded(cause: unknown, { url, user, credentials: { methods } }: Ta
   const offered = methods.filter(({ type }) => type === 'publickey' || type === 'agent');
   const mayBeMany = offered.length > 2 || offered.some(({ type }) => type === 'agent');
   if (!mayBeMany)
-    return disconnected(url, `the server closed the connection before it let ${user} in`, cause);
+    return disconnected(url, `the server closed the connection before ${user} could sign in`, cause);
   return new DestinationError(
     'denied',
-    `${url} closed the connection before it let ${user} in: most servers do so after too many keys that do not fit`,
+    `${url} closed the connection before ${user} could sign in: most servers do this after too many wrong keys`,
     {
       op: 'connect',
-      hint: 'Name the right key: in "keyFile" of the destination, or with IdentityFile and "IdentitiesOnly yes" for this host in ~/.ssh/config.',
+      hint: 'Set the right key in "keyFile" of the destination, or with IdentityFile and "IdentitiesOnly yes" for this host in ~/.ssh/config.',
       details: { url, user },
       retry: 'later',
       cause,
@@ -263,7 +260,7 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   client.once('close', lost);
   const seconds = readyMs / 1000;
   const patience = setTimeout(() => {
-    opened.reject(disconnected(url, `no SFTP session begins within ${seconds} seconds`, undefined, true));
+    opened.reject(disconnected(url, `no SFTP session started within ${seconds} seconds`, undefined, true));
   }, readyMs);
   const since = systemClock.monotonic();
   const answered = waitsForAnswer(
@@ -285,7 +282,7 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
 }
 
 function noSftp(url: string, cause: unknown): DestinationError {
-  return new DestinationError('unsupported', `${url} lets one in and offers no SFTP there`, {
+  return new DestinationError('unsupported', `${url} accepts the sign-in, but offers no SFTP`, {
     op: 'connect',
     hint: 'Enable the sftp subsystem of the SSH server for this account.',
     details: { url },

@@ -148,7 +148,7 @@ async function namedKey(file: string, access: SftpIdentity, parse: KeyParser): P
   if (key !== undefined && typeof key !== 'string') return key;
   throw new DestinationError('denied', `The SSH key cannot be used: ${key ?? `${file} does not exist`}`, {
     op: 'connect',
-    hint: 'Name a private key that only you may read (chmod 600), and its passphrase if it has one.',
+    hint: 'Use a private key that only you can read (chmod 600), and set its passphrase if it has one.',
     details: { file },
   });
 }
@@ -168,7 +168,7 @@ async function readKey(
   try {
     text = withoutMark(await readFile(file));
     if (process.platform !== 'win32' && ((await stat(file)).mode & 0o077) !== 0)
-      return `${file} may be read or changed by others`;
+      return `${file} can be read or changed by others`;
     const open = accessProblem(file, 'file');
     if (open !== undefined) return `${file} ${open.text}. Run: ${open.command}`;
   } catch (error) {

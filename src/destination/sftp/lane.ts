@@ -74,7 +74,7 @@ export class Lane {
     const lose = (what: string) => (error?: unknown) => this.#lose(what, error);
     connection.client.on('error', lose('the connection was lost'));
     connection.client.once('close', lose('the connection was closed'));
-    connection.sftp.on('error', lose('the server breaks the protocol'));
+    connection.sftp.on('error', lose('the server violated the protocol'));
     connection.sftp.once('close', lose('the server ended the session'));
     connection.sftp.once('end', lose('the server ended the session'));
     this.#watch(stalledMs);
@@ -210,7 +210,7 @@ export class Lane {
         this.#receivedThen = this.connection.socket.bytesRead;
         if (isAnswer) resolve(value as T);
         else if ('code' in error) reject(error);
-        else reject(this.#lost ?? disconnected(this.#url, 'the server does not answer any more', error));
+        else reject(this.#lost ?? disconnected(this.#url, 'the server stopped answering', error));
       };
       try {
         send(this.connection.sftp, done);
@@ -269,7 +269,7 @@ export class Lane {
         answered ??= waitsForAnswer('store', since, () => stalledMs);
       }
       if (still >= looks)
-        this.#lose(`nothing has moved for ${Math.round(stalledMs / 1000)} s`, undefined, true);
+        this.#lose(`no data was transferred for ${Math.round(stalledMs / 1000)} s`, undefined, true);
     }, stalledMs / looks);
     timer.unref();
   }

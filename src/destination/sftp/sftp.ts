@@ -70,7 +70,10 @@ async function openRoot(lane: Lane, directory: string, url: string, create: bool
   });
   if (facts.type === 'directory') return root;
   const hint = 'Name a directory.';
-  throw new DestinationError('unsupported', `Cannot open ${url}: it is no directory`, { op: 'open', hint });
+  throw new DestinationError('unsupported', `Cannot open ${url}: it is not a directory`, {
+    op: 'open',
+    hint,
+  });
 }
 
 interface Opened {
@@ -118,7 +121,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
     if (seen.status === 'rejected' && !isStatus(seen.reason, STATUS.noSuchFile)) throw seen.reason;
     throw new DestinationError('unreachable', `${url} is no longer there`, {
       op: 'open',
-      hint: 'Check that what the directory lies on is mounted on the server.',
+      hint: 'Check that the disk of the directory is mounted on the server.',
       retry: 'later',
       cause,
     });

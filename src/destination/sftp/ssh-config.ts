@@ -156,10 +156,10 @@ class Reader {
   #notUnderstood(what: string): DestinationError {
     return new DestinationError(
       'unsupported',
-      `The ssh configuration has "${what}" for ${this.#question.host}, which is not understood here`,
+      `The ssh configuration has "${what}" for ${this.#question.host}, which is not supported here`,
       {
         op: 'connect',
-        hint: 'Write what holds for this host in a block of its own above it: Host, HostName, User, Port, IdentityFile, ProxyJump.',
+        hint: 'Put the settings for this host in a separate block above it: Host, HostName, User, Port, IdentityFile, ProxyJump.',
       },
     );
   }

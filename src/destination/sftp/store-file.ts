@@ -124,9 +124,9 @@ async function ensureDirectory(lane: Lane, path: string): Promise<void> {
     const facts = await lane.stat(path).catch(() => undefined);
     if (facts?.type === 'directory') return;
     if (facts === undefined) throw error;
-    throw new DestinationError('unsupported', `${path} is there and is no directory`, {
+    throw new DestinationError('unsupported', `${path} exists but is not a directory`, {
       op: 'store',
-      hint: 'Move what is there out of the destination.',
+      hint: 'Move it out of the destination.',
       cause: error,
     });
   }
@@ -242,9 +242,9 @@ async function takeClaim(storing: Storing, claim: string, temporary: string, pat
     if (isOld && isStatus(object?.reason, STATUS.noSuchFile)) await letGo(lane, claim);
     else await delay(claimPauseMs(tries));
   }
-  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
+  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} exists`, {
     op: 'store',
-    hint: 'Try again. A claim that was left behind is set aside after ten minutes at the latest.',
+    hint: 'Try again. A leftover claim is ignored after ten minutes at the latest.',
     retry: 'now',
   });
 }
@@ -283,8 +283,8 @@ async function renameIfFree(lane: Lane, temporary: string, path: string): Promis
 function takenOr(seen: PromiseSettledResult<FileFacts>, path: string, cause?: unknown): unknown {
   if (seen.status === 'rejected') return cause;
   if (seen.value.type !== 'file') {
-    const hint = 'Move what is there out of the destination.';
-    return new DestinationError('unsupported', `${path} is there and is no file`, {
+    const hint = 'Move it out of the destination.';
+    return new DestinationError('unsupported', `${path} exists but is not a file`, {
       op: 'store',
       hint,
       cause,

@@ -66,8 +66,8 @@ async function targetAt(
   });
   const user = place.user ?? settings.user ?? localUser;
   if (user === undefined) {
-    const hint = 'Write it before the host: sftp://user@host/dir.';
-    throw new DestinationError('denied', `${url} names no user`, { op: 'connect', hint });
+    const hint = 'Put the user before the host: sftp://user@host/dir.';
+    throw new DestinationError('denied', `${url} does not name a user`, { op: 'connect', hint });
   }
   const host = settings.hostName ?? canonicalHost(place.host);
   const at = { host, port: port ?? settings.port ?? 22 };
@@ -100,7 +100,7 @@ async function serversBetween(
   depth: number,
 ): Promise<Target | undefined> {
   if (jumps === undefined) return undefined;
-  if (depth >= MOST_BETWEEN) throw unusable(url, 'leads in a circle');
+  if (depth >= MOST_BETWEEN) throw unusable(url, 'forms a loop');
   const own = {
     ...access,
     keyFile: undefined,
@@ -111,7 +111,7 @@ async function serversBetween(
   let way: Target | undefined;
   for (const jump of jumps) {
     const place = placeOf(jump.trim());
-    if (place === undefined) throw unusable(url, `names a server that is not understood: ${jump}`);
+    if (place === undefined) throw unusable(url, `names an invalid server: ${jump}`);
     way = await targetAt(place, `sftp://${place.host} (on the way to ${url})`, own, lines, depth + 1, way);
   }
   return way;
@@ -143,7 +143,7 @@ async function knownHosts(
     if (known.length > 0) return { known, knownFile: hostKeyFile };
     throw new DestinationError('denied', `${url}: ${hostKeyFile} has no key of a server`, {
       op: 'connect',
-      hint: 'Name a file with lines as in known_hosts, or with the server’s public key.',
+      hint: 'Use a file with lines like those in known_hosts, or with the server’s public key.',
       details: { file: hostKeyFile },
     });
   }

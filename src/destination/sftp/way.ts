@@ -53,9 +53,9 @@ export async function through(
     return { stream: await opened.promise, wire: via.wire };
   } catch (cause) {
     via.wire.destroy();
-    throw new DestinationError('unreachable', `${url}: ${via.shown} does not lead on to ${host}:${port}`, {
+    throw new DestinationError('unreachable', `${url}: ${via.shown} cannot connect to ${host}:${port}`, {
       op: 'connect',
-      hint: 'Check the ProxyJump of the ssh configuration: the server in between must reach the other one, and allow it (AllowTcpForwarding).',
+      hint: 'Check ProxyJump in the ssh configuration: the server in between must be able to reach the other one, and allow forwarding (AllowTcpForwarding).',
       details: { url },
       retry: 'later',
       cause,

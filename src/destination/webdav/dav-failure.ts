@@ -12,10 +12,10 @@ export function isKind(error: unknown, kind: DestinationKind): boolean {
 export function locked(url: string, { op, key }: HttpRequest): DestinationError {
   return new DestinationError(
     'unreachable',
-    `Cannot ${op} ${key ?? ''} in ${url}: it is locked by somebody else`,
+    `Cannot ${op} ${key ?? ''} in ${url}: somebody else has locked it`,
     {
       op,
-      hint: 'Try again. If it stays so, remove the lock on the server.',
+      hint: 'Try again. If this continues, remove the lock on the server.',
       retry: 'now',
       details: { status: 423 },
     },
@@ -23,9 +23,9 @@ export function locked(url: string, { op, key }: HttpRequest): DestinationError 
 }
 
 export function refused(url: string, name: string): DestinationError {
-  return new DestinationError('denied', `Cannot make the folder ${name} in ${url}: the server refuses`, {
+  return new DestinationError('denied', `Cannot create the folder ${name} in ${url}: the server refuses`, {
     op: 'store',
-    hint: 'Check what the account may do there.',
+    hint: 'Check the permissions of the account there.',
     details: { url, status: 403 },
   });
 }
@@ -34,7 +34,7 @@ export function refused(url: string, name: string): DestinationError {
 export function senseless(url: string, op: string, what: string, whole = true): DestinationError {
   return new DestinationError('corrupt-reply', `${url}: ${what}`, {
     op,
-    hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
+    hint: 'Check that no proxy or network sign-in page answers instead of the server.',
     retry: 'now',
     details: { url, ...(whole ? { whole } : {}) },
   });
@@ -60,10 +60,10 @@ export function untold(url: string, name: string, { size, modifiedMs }: DavEntry
   ].join(', nor ');
   return new DestinationError(
     'unsupported',
-    `The server does not tell of ${name} in ${url} ${lacks}, and backups cannot do without`,
+    `The server does not say of ${name} in ${url} ${lacks}, which backups need`,
     {
       op: 'look at',
-      hint: 'Switch these properties on in the settings of the server, or use another one.',
+      hint: 'Enable these properties in the settings of the server, or use another one.',
       details: { key: name, url },
     },
   );

@@ -119,7 +119,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
         if (reply.status === 207) {
           const { entries, isWhole } = await entriesOf(reply, moving, bound);
           if (isWhole && entries.length === 0)
-            throw senseless(url, request.op, 'the answer to PROPFIND says nothing of what was asked about');
+            throw senseless(url, request.op, 'the answer to PROPFIND does not contain what was requested');
           return isWhole ? entries : [];
         }
         await drain(reply, moving);
@@ -129,7 +129,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       if (answer === undefined || answer === 'refused' || answer.length > 0) return answer;
       // Some servers end the answer early when a name vanishes while they list it.
       if (tries >= answerTries)
-        throw senseless(url, request.op, 'the answer to PROPFIND is cut short or is none', false);
+        throw senseless(url, request.op, 'the answer to PROPFIND is incomplete or invalid', false);
     }
   }
 
@@ -174,7 +174,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       if (entry === own || isAbsence(entry.refused)) continue;
       const child = entry.path.slice(own.path.length + 1);
       if (!entry.path.startsWith(`${own.path}/`) || child === '' || child.includes('/') || found.has(child))
-        throw senseless(url, 'list', 'the list names something that is not in the folder');
+        throw senseless(url, 'list', 'the list contains something that is not in the folder');
       found.set(decodeName(child), entry);
     }
     return found;
@@ -306,7 +306,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       !isAsked(range, reply.status, extent, length)
     ) {
       reply.stream.destroy();
-      throw senseless(url, 'read', `the reply for ${name} is of another part than was asked for`);
+      throw senseless(url, 'read', `the reply for ${name} is for a different part than requested`);
     }
     return { kind: 'bytes', ...extent, bytes: await collectBody(reply.stream, length, name, moving) };
   }

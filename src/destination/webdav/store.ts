@@ -177,7 +177,7 @@ async function upload(
   if ((await folder.put(temporary, body, paced, signal)) === 'stored') return;
   throw new DestinationError('unsupported', `${folder.url}: nothing can be stored in the folder ${parent}`, {
     op: 'store',
-    hint: 'Check that the folder of the destination is there, and that no file is where a folder should be.',
+    hint: 'Check that the folder of the destination exists, and that no file is where a folder should be.',
   });
 }
 
@@ -215,9 +215,9 @@ async function takeClaim(
     if (ageMs >= leastMs) await letGo(folder, claim);
     else await sleepFor(claimPauseMs(tries), signal);
   }
-  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} is there`, {
+  throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} exists`, {
     op: 'store',
-    hint: 'Try again. A claim that was left behind is set aside after ten minutes at the latest.',
+    hint: 'Try again. A leftover claim is ignored after ten minutes at the latest.',
     retry: 'now',
   });
 }
@@ -249,7 +249,7 @@ function expectLength(
     `${folder.url}: ${key} has ${actual} bytes after storing ${expected}`,
     {
       op: 'store',
-      hint: 'The server, or a proxy before it, cuts what is stored there. Check its limits before relying on it.',
+      hint: 'The server, or a proxy in front of it, truncates files. Check its limits before relying on it.',
       details: { key, actual, expected, ...(stat === undefined ? {} : { whole: true }) },
       retry: 'now',
     },
@@ -266,15 +266,15 @@ async function taken(folder: Folder, key: string, signal: AbortSignal): Promise<
   const where = `${key} in ${folder.url}`;
   if (entry === undefined) {
     const hint = 'Try again, and check that nothing else changes the destination.';
-    return new DestinationError('unreachable', `${where} was there and is gone again`, {
+    return new DestinationError('unreachable', `${where} appeared and disappeared again`, {
       op: 'store',
       hint,
       retry: 'now',
     });
   }
   if (entry.isFolder) {
-    const hint = 'Move what is there out of the destination.';
-    return new DestinationError('unsupported', `${where} is there and is a folder`, { op: 'store', hint });
+    const hint = 'Move it out of the destination.';
+    return new DestinationError('unsupported', `${where} exists but is a folder`, { op: 'store', hint });
   }
   const hint = 'Objects are never replaced. Delete the object first if it has to change.';
   return new DestinationError('exists', `${where} already exists`, { op: 'store', hint, details: { key } });

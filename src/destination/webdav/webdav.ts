@@ -62,7 +62,7 @@ export async function openWebdavDestination(
       if (options.create !== true) throw noFolder(url, 'not-found', 'it does not exist');
       await makeFolders(folderAt(site, origin, '', url), path, signal);
     }
-    if (found?.isFolder === false) throw noFolder(url, 'unsupported', 'it is no folder');
+    if (found?.isFolder === false) throw noFolder(url, 'unsupported', 'it is not a folder');
     return webdavDestination(folder, options.pace);
   } catch (error) {
     site.close();
@@ -76,14 +76,14 @@ async function certificatesIn(file: string): Promise<string> {
   } catch (error) {
     throw new DestinationError('denied', `${file} cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
       op: 'open',
-      hint: 'Name a file with certificates in PEM form.',
+      hint: 'Use a file with certificates in PEM format.',
       cause: error,
     });
   }
 }
 
 function noFolder(url: string, kind: 'not-found' | 'unsupported', what: string): DestinationError {
-  const hint = 'Check the address: it names a folder that WebDAV clients may use.';
+  const hint = 'Check the address: it must be a folder that WebDAV clients can use.';
   return new DestinationError(kind, `Cannot open ${url}: ${what}`, { op: 'open', hint });
 }
 
@@ -96,7 +96,7 @@ async function makeFolders(root: Folder, path: string, signal: AbortSignal): Pro
     const outcome = await root.makeFolder(name, signal).catch((error: unknown) => {
       if (isLast || !(error instanceof DestinationError) || error.kind === 'unreachable') throw error;
     });
-    if (isLast && outcome === 'no-folder') throw noFolder(root.url, 'not-found', 'it cannot be made');
+    if (isLast && outcome === 'no-folder') throw noFolder(root.url, 'not-found', 'it cannot be created');
   }
 }
 
@@ -139,7 +139,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
       `Cannot ${op} ${key} in ${folder.url}: there is no such object`,
       {
         op,
-        hint: 'Check that this is the right destination and that nothing was removed from it.',
+        hint: 'Check that this is the right destination, and that nothing was removed from it.',
         details: { key },
       },
     );
@@ -150,7 +150,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     if ((await folder.look('', signal))?.isFolder === true) return;
     throw new DestinationError('unreachable', `${folder.url} is no longer there`, {
       op,
-      hint: 'Check that what the folder lies on is mounted on the server.',
+      hint: 'Check that the disk of the folder is mounted on the server.',
       retry: 'later',
     });
   }
@@ -212,9 +212,9 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     const { size } = await statObject(key, signal, 'read');
     extentOf(range, size, key);
     if (kind === 'refusal') throw failure(DENIED, { op: 'read', url: folder.url, key });
-    throw new DestinationError('corrupt-reply', `${folder.url} sends a ${kind} in place of ${key}`, {
+    throw new DestinationError('corrupt-reply', `${folder.url} sends a ${kind} instead of ${key}`, {
       op: 'read',
-      hint: 'Check that no proxy or sign-in page of a network answers in place of the server.',
+      hint: 'Check that no proxy or network sign-in page answers instead of the server.',
       retry: 'now',
       details: { key },
     });

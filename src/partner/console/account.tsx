@@ -59,8 +59,8 @@ export function accountPage(app: ApiApp, parts: ConsoleParts): void {
   ): Promise<Problems> {
     const [password, next, again] = [body.secret('current'), body.secret('next'), body.secret('again')];
     if (!(await isOwnPassword(parts, visitor, { password, address })))
-      return { current: 'This is not the password of the account. Type the one that you sign in with.' };
-    return next === again ? {} : { again: 'This is not the same as above. Type the new password twice.' };
+      return { current: 'Wrong password. Enter the one you sign in with.' };
+    return next === again ? {} : { again: 'The passwords do not match. Enter the new password twice.' };
   }
 
   async function show(
@@ -105,7 +105,7 @@ function factsCard({ partner }: Visitor): JSX.Element {
         <dd>{own(partner.email)}</dd>
         <dt>Status</dt>
         <dd>{statusTag(partner.status)}</dd>
-        <dt>Account</dt>
+        <dt>Account ID</dt>
         <dd>
           <code>{partner.id}</code>
         </dd>
@@ -119,7 +119,7 @@ function factsCard({ partner }: Visitor): JSX.Element {
 function passwordCard(visitor: Visitor, problems: Problems): JSX.Element {
   return (
     <Card title="Password">
-      <p class="quiet">A new password ends all other sessions.</p>
+      <p class="quiet">A new password signs you out everywhere else.</p>
       {form(
         visitor,
         `${CONSOLE_PREFIX}/password`,
@@ -140,15 +140,15 @@ function passwordCard(visitor: Visitor, problems: Problems): JSX.Element {
               label: 'New password',
               type: 'password',
               autocomplete: 'new-password',
-              hint: 'At least 12 characters: a few words that nobody would guess.',
+              hint: 'At least 12 characters, such as a few words that nobody would guess.',
             },
             problems,
           )}
           {field(
-            { name: 'again', label: 'New password again', type: 'password', autocomplete: 'new-password' },
+            { name: 'again', label: 'Repeat new password', type: 'password', autocomplete: 'new-password' },
             problems,
           )}
-          {button('Change the password')}
+          {button('Change password')}
         </>,
       )}
     </Card>
@@ -157,8 +157,8 @@ function passwordCard(visitor: Visitor, problems: Problems): JSX.Element {
 
 function secondFactorCard({ partner }: Visitor): JSX.Element {
   const [state, text, action] = partner.hasTotp
-    ? [tag('On', 'good'), 'Signing in asks for a code of your authenticator app.', 'Remove or replace it']
-    : [tag('Off'), 'With a code beside the password, a stolen password alone opens nothing.', 'Set it up'];
+    ? [tag('On', 'good'), 'Signing in requires a code from your authenticator app.', 'Remove or replace it']
+    : [tag('Off'), 'If signing in also requires a code, a stolen password is not enough.', 'Set up'];
   return (
     <Card title={<>Second factor {state}</>}>
       <p>{text}</p>
@@ -172,14 +172,14 @@ function secondFactorCard({ partner }: Visitor): JSX.Element {
 function sessionsCard(visitor: Visitor, sessions: readonly KnownSession[]): JSX.Element {
   return (
     <Card title="Sessions">
-      <p class="quiet">A session ends 12 hours after signing in, or when it is not used for 2 hours.</p>
+      <p class="quiet">A session ends 12 hours after you sign in, or after 2 hours without use.</p>
       <Table
         label="Sessions"
         columns={[
           { title: 'Signed in' },
           { title: 'Last used' },
           { title: 'From' },
-          { title: 'Which', isUnseen: true },
+          { title: 'This session', isUnseen: true },
         ]}
       >
         {sessions.map(({ session, isThis }) => (
@@ -187,7 +187,7 @@ function sessionsCard(visitor: Visitor, sessions: readonly KnownSession[]): JSX.
             <td>{shownTime(session.createdAt)}</td>
             <td>{shownTime(session.lastSeenAt)}</td>
             <td>{session.ip ?? 'unknown'}</td>
-            <td>{isThis ? tag('This one', 'good') : null}</td>
+            <td>{isThis ? tag('This session', 'good') : null}</td>
           </tr>
         ))}
       </Table>

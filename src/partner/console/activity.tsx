@@ -29,7 +29,7 @@ export function activityPage(app: ApiApp, { stores }: ConsoleParts): void {
       content: (
         <>
           <PageHead title="Activity">
-            Each change of this account, the newest first. No record can be changed or removed.
+            Every change to this account, newest first. Records cannot be changed or removed.
           </PageHead>
           <Card label="Activity">
             <Table
@@ -97,7 +97,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 
 /** Labels of actions. Other actions are shown by their names. */
 const ACTIONS: Readonly<Record<string, string>> = {
-  'partner.created': 'Account made',
+  'partner.created': 'Account created',
   'partner.suspended': 'Account suspended',
   'partner.resumed': 'Account resumed',
   'partner.password_changed': 'Password changed',
@@ -113,8 +113,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'customer.suspended': 'Customer suspended',
   'customer.resumed': 'Customer resumed',
   'customer.deleted': 'Customer deleted',
-  'customer.plan_changed': 'Plan of a customer changed',
-  'enrollment_token.created': 'Enrollment token made',
+  'customer.plan_changed': 'Customer plan changed',
+  'enrollment_token.created': 'Enrollment token created',
   'device.enrolled': 'Device enrolled',
   'device.removed': 'Device removed',
   'webhook.created': 'Webhook added',
@@ -123,8 +123,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   'webhook.secret_rotated': 'Webhook secret rotated',
   'webhook.tested': 'Webhook tested',
   'webhook.disabled': 'Webhook disabled',
-  'order.created': 'Order given to a device',
-  'order.taken': 'Order taken by a device',
-  'snapshot_head.refused': 'Snapshot head of a device refused',
+  'order.created': 'Order sent to a device',
+  'order.taken': 'Order picked up by a device',
+  'snapshot_head.refused': 'Snapshot head from a device refused',
   'delivery.retried': 'Message sent again',
 };

@@ -37,7 +37,7 @@ export function apiKeyPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): vo
     const visitor = visitorOf(request);
     const name = request.body.text('name');
     if (name === '' || name.length > LONGEST_NAME) {
-      const problems = { name: `Give it a name of 1 to ${LONGEST_NAME} characters, such as “billing”.` };
+      const problems = { name: `Enter a name of 1 to ${LONGEST_NAME} characters, such as “billing”.` };
       return await show(reply.code(400), visitor, { problems });
     }
     const { id } = visitor.partner;
@@ -87,7 +87,8 @@ export function apiKeyPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): vo
       content: (
         <>
           <PageHead title="API key">
-            Programs of yours use it to call the <a href="/docs">Partner API</a>. One key is active at a time.
+            Your software uses it to call the <a href="/docs">Partner API</a>. Only one key is active at a
+            time.
           </PageHead>
           {latest === undefined ? null : stateCard(visitor, latest)}
           {latest?.revokedAt === null ? null : generateCard(visitor, problems)}
@@ -97,7 +98,7 @@ export function apiKeyPage(app: ApiApp, { stores, publicUrl }: ConsoleParts): vo
   }
 }
 
-const NONE: Notice = { kind: 'warning', text: 'There is no active key any more. Generate one.' };
+const NONE: Notice = { kind: 'warning', text: 'There is no longer an active key. Generate a new one.' };
 
 function again(reply: FastifyReply): FastifyReply {
   return reply.redirect(`${PATH}?done=${ONCE}`, 303);
@@ -115,13 +116,13 @@ function showSecret(
     visitor,
     content: (
       <>
-        <PageHead title="The new API key" />
+        <PageHead title="Your new API key" />
         <Card title={own(key.name)}>
           <p>
-            <strong>Copy it now: it is shown only this once.</strong> Whoever has it can do all that the
-            Partner API does.
+            <strong>Copy it now. It is shown only once.</strong> Anyone who has it can do everything the
+            Partner API allows.
           </p>
-          <Secret label="The new API key">{secret}</Secret>
+          <Secret label="Your new API key">{secret}</Secret>
           <h3>Try it</h3>
           <pre>
             curl -s {address}
@@ -153,7 +154,7 @@ function stateCard(visitor: Visitor, { key, revokedAt }: LatestApiKey): JSX.Elem
         <dd>
           <code>{key.prefix}…</code>
         </dd>
-        <dt>Made</dt>
+        <dt>Created</dt>
         <dd>{shownTime(key.createdAt)}</dd>
         <dt>Last used</dt>
         <dd>{maybeTime(key.lastUsedAt, 'never')}</dd>
@@ -175,7 +176,7 @@ function keyActions(visitor: Visitor): JSX.Element {
       {askFirst(
         'Regenerate…',
         undefined,
-        'The present key stops working at once, and a new one of the same name is shown.',
+        'The current key stops working at once, and you get a new key with the same name.',
         form(
           visitor,
           `${PATH}/regenerate`,
@@ -188,7 +189,7 @@ function keyActions(visitor: Visitor): JSX.Element {
       {askFirst(
         'Revoke…',
         'danger',
-        'The key stops working at once. All that uses it is refused until there is another one.',
+        'The key stops working at once. Programs that use it are refused until they have a new key.',
         form(visitor, `${PATH}/revoke`, button('Revoke the key', 'danger')),
       )}
     </Actions>
@@ -207,7 +208,7 @@ function generateCard(visitor: Visitor, problems: Problems): JSX.Element {
             {
               name: 'name',
               label: 'Name',
-              hint: 'What it is for: “billing”, “monitoring”.',
+              hint: 'What the key is for, such as “billing” or “monitoring”.',
               longest: LONGEST_NAME,
             },
             problems,

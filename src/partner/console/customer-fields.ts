@@ -30,16 +30,14 @@ export function customerProblems(typed: TypedCustomer, plans: readonly Plan[]): 
   return {
     ...(isLine(name, LONGEST_NAME) && name !== ''
       ? {}
-      : { name: `Give the customer a name of 1 to ${LONGEST_NAME} characters.` }),
+      : { name: `Enter a name of 1 to ${LONGEST_NAME} characters.` }),
     ...(email === '' || isEmail(email)
       ? {}
-      : { email: 'Write the address as name@example.org, or leave it out.' }),
+      : { email: 'Enter an address such as name@example.org, or leave this empty.' }),
     ...(isLine(externalId, LONGEST_EXTERNAL_ID)
       ? {}
-      : { external_id: `Take at most ${LONGEST_EXTERNAL_ID} characters, without control characters.` }),
-    ...(plans.some(({ id, active }) => id === planId && active)
-      ? {}
-      : { plan_id: 'Choose one of the plans.' }),
+      : { external_id: `Use at most ${LONGEST_EXTERNAL_ID} characters, and no control characters.` }),
+    ...(plans.some(({ id, active }) => id === planId && active) ? {} : { plan_id: 'Choose a plan.' }),
   };
 }
 

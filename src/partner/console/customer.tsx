@@ -169,11 +169,11 @@ function showToken(
         <Card title="Run this on the device">
           <Secret label="Command with the token">{holdfastElsewhere`enroll ${address} ${token}`}</Secret>
           <p class="hint">
-            Where Holdfast is not installed as a program of the system, <code>holdfast</code> stands for what
-            starts it there: in its folder, <code>npm start --</code>
+            If Holdfast was not installed from a package, replace <code>holdfast</code> with the command that
+            starts it: in a clone, <code>npm start --</code>
           </p>
           <p>
-            <strong>The token is shown only this once.</strong> It enrolls one device, until{' '}
+            <strong>The token is shown only once.</strong> It can enroll one device, until{' '}
             {shownTime(expiresAt)}.
           </p>
           <Actions>
@@ -216,7 +216,7 @@ function factsCard(customer: Customer, plans: readonly Plan[]): JSX.Element {
         </dd>
         <dt>Last backup</dt>
         <dd>{shownBackup(customer.lastBackup)}</dd>
-        <dt>Customer</dt>
+        <dt>Customer ID</dt>
         <dd>
           <code>{customer.id}</code>
         </dd>
@@ -243,7 +243,7 @@ function devicesCard(visitor: Visitor, customer: Customer, { items, next }: Page
   if (items.length === 0) {
     return (
       <Card title="Devices">
-        <p class="quiet">No device yet. A token enrolls one; it is good once, for 15 minutes.</p>
+        <p class="quiet">No devices yet. To enroll one, you get a token that works once, for 15 minutes.</p>
         {enroll}
       </Card>
     );
@@ -288,8 +288,8 @@ function deviceRow(visitor: Visitor, device: Device): JSX.Element {
           'Remove…',
           'plain',
           <>
-            {own(device.name)} is no longer looked after, and its key is void. What it backed up stays where
-            it is.
+            You no longer look after {own(device.name)}, and its key stops working. Its backups stay where
+            they are.
           </>,
           form(
             visitor,
@@ -309,8 +309,8 @@ function planCard(visitor: Visitor, customer: Customer, plans: readonly Plan[]):
         visitor,
         `${pathOf(customer.id)}/plan`,
         <div class="row">
-          {select('plan_id', 'The customer has', planChoices(plans), customer.planId)}
-          {button('Change the plan')}
+          {select('plan_id', 'Plan', planChoices(plans), customer.planId)}
+          {button('Change plan')}
         </div>,
       )}
     </Card>
@@ -322,12 +322,12 @@ function statusCard(visitor: Visitor, { id, status }: Customer): JSX.Element {
     status === 'active'
       ? ([
           'Suspend this customer',
-          'Its devices keep their backups and can restore, but no device can be enrolled until it is resumed.',
+          'Enrolled devices keep their backups and can restore, but no device can be enrolled until you resume the customer.',
           form(visitor, `${pathOf(id)}/suspend`, button('Suspend', 'danger')),
         ] as const)
       : ([
           'Resume this customer',
-          'It is suspended at present.',
+          'This customer is currently suspended.',
           form(visitor, `${pathOf(id)}/resume`, button('Resume', 'main-action')),
         ] as const);
   return (

@@ -60,7 +60,7 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
               </a>
             }
           >
-            {count === 1 ? 'One customer' : `${shownCount(count)} customers`}, the newest first.
+            {howMany(count)}
           </PageHead>
           <Card label="Customers">{customerTable(page, plans)}</Card>
         </>
@@ -91,7 +91,9 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'CUSTOMER_EXISTS') throw error;
-      const taken = { external_id: 'Another customer has this number. Take another one, or leave it out.' };
+      const taken = {
+        external_id: 'Another customer already has this number. Choose a different one, or leave this empty.',
+      };
       return await showForm(reply.code(409), visitor, typed, taken);
     }
   });
@@ -120,6 +122,11 @@ export function customersPage(app: ApiApp, { stores }: ConsoleParts): void {
   }
 }
 
+function howMany(count: number): string {
+  if (count === 0) return 'No customers yet.';
+  return count === 1 ? '1 customer.' : `${shownCount(count)} customers, newest first.`;
+}
+
 function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Problems): JSX.Element {
   return (
     <>
@@ -143,7 +150,7 @@ function customerForm(typed: TypedCustomer, plans: readonly Plan[], problems: Pr
           value: typed.externalId,
           optional: true,
           longest: LONGEST_EXTERNAL_ID,
-          hint: 'Your own number or name for this customer; the API calls it external_id.',
+          hint: 'Your own number or name for this customer. In the API, this is external_id.',
         },
         problems,
       )}
@@ -157,7 +164,7 @@ function customerTable({ items, next }: Page<Customer>, plans: readonly Plan[]):
   if (items.length === 0)
     return (
       <Empty>
-        <p>There is no customer here yet. Add one, then enroll a device for it.</p>
+        <p>Add a customer, then enroll their first device.</p>
       </Empty>
     );
   return (

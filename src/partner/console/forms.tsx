@@ -191,7 +191,7 @@ export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | nu
   const { origin, 'sec-fetch-site': site } = request.headers;
   const own = ownOrigin(request, publicUrl);
   if (origin === own && (site === undefined || site === 'same-origin')) return;
-  throw new ApiError('ORIGIN_NOT_ALLOWED', 'This form was not sent by the settings page', {
+  throw new ApiError('ORIGIN_NOT_ALLOWED', 'This form was not sent from the settings page', {
     hint: `Open the page at ${own}, and send the form from there.`,
   });
 }
@@ -199,7 +199,7 @@ export function requireOwnOrigin(request: FastifyRequest, publicUrl: string | nu
 /** @throws {ApiError} FORBIDDEN */
 export function requireFormToken(request: FastifyRequest, form: Form, seals: Seals): void {
   if (seals.isFormToken(visitorOf(request).token, form.secret(FORM_TOKEN))) return;
-  throw new ApiError('FORBIDDEN', 'This form is of another session', {
-    hint: 'Open the page again, and fill it in there.',
+  throw new ApiError('FORBIDDEN', 'This form belongs to another session', {
+    hint: 'Open the page again, and fill in the form there.',
   });
 }

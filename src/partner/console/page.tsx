@@ -67,7 +67,7 @@ function document({ title, section, visitor, notice, content }: PageFacts): JSX.
       </head>
       <body>
         <a class="skip" href="#main">
-          Skip to the contents
+          Skip to content
         </a>
         {visitor === undefined ? null : topOf(visitor, section)}
         <main id="main" class={visitor === undefined ? 'small' : undefined}>
@@ -122,7 +122,7 @@ export function olderLink(path: string, next: string | undefined): JSX.Element |
   return (
     <p class="pages">
       <a class="button plain" href={`${path}?before=${encodeURIComponent(next)}`}>
-        Older ones
+        Older
       </a>
     </p>
   );
@@ -130,7 +130,7 @@ export function olderLink(path: string, next: string | undefined): JSX.Element |
 
 const SUSPENDED = noticeOf({
   kind: 'warning',
-  text: 'This account is suspended: only this page of it can be used. Ask the provider of this service.',
+  text: 'This account is suspended, so you can use only this page. Contact the provider of this service.',
 });
 
 let known: ConsolePageFiles | undefined;
@@ -149,8 +149,8 @@ export const done = { done: Type.Optional(Type.String({ maxLength: 40 })) };
 export const DoneQuery = Type.Object(done, { additionalProperties: false });
 
 const DONE: Readonly<Record<string, string>> = {
-  password: 'The password was changed. All other sessions have ended.',
-  'factor-set': 'The second factor is set up: from now on, signing in asks for a code.',
+  password: 'The password was changed. You are signed out everywhere else.',
+  'factor-set': 'The second factor is on. From now on, signing in requires a code.',
   'factor-removed': 'The second factor was removed.',
   revoked: 'The API key was revoked. Requests with it are refused from now on.',
   added: 'The customer was added.',
@@ -161,15 +161,15 @@ const DONE: Readonly<Record<string, string>> = {
   enabled: 'The webhook is enabled.',
   disabled: 'The webhook is disabled.',
   deleted: 'The webhook was deleted.',
-  tested: 'A test message is on its way: it appears among the deliveries below.',
-  resent: 'The message is sent again.',
+  tested: 'A test message is on its way. You can follow it in the deliveries below.',
+  resent: 'The message is being sent again.',
 };
 
 /** Notice for a form that was sent a second time. */
 export const ONCE = 'once';
 const ONCE_NOTICE: Notice = {
   kind: 'warning',
-  text: 'That form was sent before, and nothing was done a second time. A secret is shown only the first time.',
+  text: 'You already sent that form, so nothing was done a second time. Secrets are shown only the first time.',
 };
 
 /**

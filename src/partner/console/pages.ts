@@ -71,7 +71,7 @@ export function consoleRoutes(app: ApiApp, options: ConsoleOptions): void {
   });
   app.addHook('preValidation', async (request) => {
     if (request.method !== 'POST' || request.body instanceof Object) return;
-    throw new ApiError('INVALID_REQUEST', 'The form came without its fields', { hint: 'Send it again.' });
+    throw new ApiError('INVALID_REQUEST', 'The form arrived without its fields', { hint: 'Send it again.' });
   });
   app.addHook('preHandler', async (request) => {
     if (request.method === 'POST' && request.routeOptions.config.scope !== 'entry')

@@ -13,7 +13,9 @@ import { own, shownCount, tag } from './shown.tsx';
 import { visitorOf } from './visitor.ts';
 
 const NoQuery = Type.Object({}, { additionalProperties: false });
-const COLUMNS = ['Plan', 'Storage', 'Devices', 'Desktop API', 'Trial', 'A month'].map((title) => ({ title }));
+const COLUMNS = ['Plan', 'Storage', 'Devices', 'Desktop API', 'Trial', 'Per month'].map((title) => ({
+  title,
+}));
 
 export function plansPage(app: ApiApp, { stores }: ConsoleParts): void {
   app.get('/plans', { schema: { querystring: NoQuery }, config: PAGE }, async (request, reply) => {
@@ -25,8 +27,8 @@ export function plansPage(app: ApiApp, { stores }: ConsoleParts): void {
       content: (
         <>
           <PageHead title="Plans">
-            What a customer may have. A customer gets another plan on its own page; the limits hold for its
-            devices within a minute.
+            The plans your customers can have. You change a customer’s plan on their page. New limits reach
+            their devices within a minute.
           </PageHead>
           <Card label="Plans">
             <Table label="Plans" columns={COLUMNS}>
@@ -50,7 +52,7 @@ function row(plan: Plan): JSX.Element {
       </td>
       <td>{formatBytes(plan.storageLimitBytes)}</td>
       <td>{shownCount(plan.deviceLimit)}</td>
-      <td>{shownCount(plan.desktopRequestsPerHour)} requests an hour</td>
+      <td>{shownCount(plan.desktopRequestsPerHour)} requests per hour</td>
       <td>{plan.trialDays === null ? <span class="quiet">none</span> : `${plan.trialDays} days`}</td>
       <td>{shownPrice(plan.price)}</td>
     </tr>

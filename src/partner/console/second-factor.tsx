@@ -16,9 +16,9 @@ import { pageActor, type Visitor, visitorOf } from './visitor.ts';
 
 const PATH = `${CONSOLE_PREFIX}/second-factor`;
 
-const WRONG_PASSWORD = 'This is not the password of the account. Type the one that you sign in with.';
+const WRONG_PASSWORD = 'Wrong password. Enter the one you sign in with.';
 const WRONG_CODE =
-  'This is not the code of now. Check that the clock of the phone is right, and type the next one.';
+  'This code is wrong or has expired. Check that the clock on your phone is right, and enter the next code.';
 
 export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
   const {
@@ -68,7 +68,7 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
     try {
       return sealing.open('second factor', id, sealed);
     } catch (cause) {
-      throw new ApiError('INVALID_REQUEST', 'This form cannot be used', {
+      throw new ApiError('INVALID_REQUEST', 'This form is no longer valid', {
         hint: 'Open the page again.',
         cause,
       });
@@ -113,14 +113,14 @@ export function secondFactorPage(app: ApiApp, parts: ConsoleParts): void {
 function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: Problems): JSX.Element {
   const { email, hasTotp } = visitor.partner;
   return (
-    <Card title={hasTotp ? 'Replace it by another one' : 'Set it up'}>
+    <Card title={hasTotp ? 'Replace it' : 'Set it up'}>
       <p>
-        Type this into an authenticator app, or <a href={totpUri(secret, email)}>open it in one</a> on this
+        Enter this in an authenticator app, or <a href={totpUri(secret, email)}>open it in one</a> on this
         device.
       </p>
       <Secret label="Secret for the app">{secret.match(/.{1,4}/g)?.join(' ') ?? ''}</Secret>
       <details>
-        <summary>As a link, for apps that take one</summary>
+        <summary>As a link, for apps that accept one</summary>
         <pre>{totpUri(secret, email)}</pre>
       </details>
       <h3>Then confirm it</h3>
@@ -133,7 +133,7 @@ function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: P
             {
               name: 'code',
               label: 'Code',
-              hint: 'The six digits that the app shows now.',
+              hint: 'The six digits your app shows now.',
               autocomplete: 'one-time-code',
               inputmode: 'numeric',
               longest: 10,
@@ -144,7 +144,7 @@ function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: P
             { name: 'password', label: 'Your password', type: 'password', autocomplete: 'current-password' },
             problems,
           )}
-          {button('Ask for a code from now on', 'main-action')}
+          {button('Turn on', 'main-action')}
         </>,
       )}
     </Card>
@@ -154,7 +154,7 @@ function setUpCard(visitor: Visitor, secret: string, sealed: string, problems: P
 function removeCard(visitor: Visitor, problems: Problems): JSX.Element {
   return (
     <Card title="Remove it">
-      <p>From then on, the password alone signs in.</p>
+      <p>You can then sign in with your password alone.</p>
       {form(
         visitor,
         `${PATH}/remove`,

@@ -26,7 +26,7 @@ const SignInQuery = Type.Object(
 /** How long after the password the code may be entered. */
 const TICKET_MS = 5 * 60_000;
 
-const WRONG = 'Address and password do not fit together. Check both, and try again.';
+const WRONG = 'E-mail or password is wrong. Check both, and try again.';
 const WRONG_CODE = 'This code is not valid, or was used before. Wait for the next one your app shows.';
 const SIGNED_OUT: Notice = { kind: 'good', text: 'You are signed out.' };
 
@@ -195,7 +195,7 @@ function codeForm(email: string, ticket: string, next: string, problems: Problem
           {
             name: 'code',
             label: 'Code',
-            hint: 'The six digits that your authenticator app shows now.',
+            hint: 'The six digits your authenticator app shows now.',
             autocomplete: 'one-time-code',
             inputmode: 'numeric',
             longest: 10,

@@ -92,7 +92,7 @@ function contentOf({ totals, items }: UsageReport, days: number): JSX.Element {
       <Card title="Stored">
         {areaChart(
           items.map(({ period, storageBytes }) => ({ day: period, value: storageBytes })),
-          `Bytes stored on each day, ${period}`,
+          `Bytes stored per day, ${period}`,
         )}
       </Card>
       <Card
@@ -104,7 +104,7 @@ function contentOf({ totals, items }: UsageReport, days: number): JSX.Element {
       >
         {barChart(
           items.map((item) => ({ day: item.period, value: item.backupsCompleted, bad: item.backupsFailed })),
-          `Backups on each day, ${period}`,
+          `Backups per day, ${period}`,
         )}
       </Card>
       <Card title="By day">

@@ -141,9 +141,9 @@ function found(endpoint: WebhookEndpoint | undefined): WebhookEndpoint {
 }
 
 const REASONS: Readonly<Record<NonNullable<WebhookEndpoint['disabledReason']>, string>> = {
-  gone: 'The receiver answered that it is gone (410).',
-  failing: 'It failed for days. Mend the receiver, then enable it again.',
-  by_partner: 'It was disabled here, or with the API.',
+  gone: 'The receiver answered that it no longer exists (410).',
+  failing: 'Deliveries failed for days. Fix the receiver, then enable the webhook again.',
+  by_partner: 'You disabled it here or through the API.',
 };
 
 function factsCard(visitor: Visitor, endpoint: WebhookEndpoint): JSX.Element {
@@ -171,7 +171,7 @@ function factsCard(visitor: Visitor, endpoint: WebhookEndpoint): JSX.Element {
         )}
         <dt>Added</dt>
         <dd>{shownTime(endpoint.createdAt)}</dd>
-        <dt>Webhook</dt>
+        <dt>Webhook ID</dt>
         <dd>
           <code>{endpoint.id}</code>
         </dd>
@@ -191,7 +191,7 @@ function endpointActions(visitor: Visitor, { id, status }: WebhookEndpoint): JSX
       {askFirst(
         'Rotate the secret…',
         undefined,
-        'A new secret is shown once. For 24 hours messages are signed with both, so that your program can change over.',
+        'You see the new secret only once. For 24 hours, messages are signed with both secrets, so that your program has time to switch.',
         form(
           visitor,
           `${pathOf(id)}/rotate-secret`,
@@ -204,7 +204,7 @@ function endpointActions(visitor: Visitor, { id, status }: WebhookEndpoint): JSX
       {askFirst(
         'Delete…',
         'danger',
-        'Nothing more is sent, and the list of deliveries is deleted with it.',
+        'No more messages are sent, and the list of deliveries is deleted, too.',
         form(visitor, `${pathOf(id)}/delete`, button('Delete the webhook', 'danger')),
       )}
     </Actions>
@@ -237,7 +237,7 @@ function deliveriesCard(
   return (
     <Card title="Deliveries">
       {items.length === 0 ? (
-        <p class="quiet">Nothing was sent yet. A test message shows whether all is well.</p>
+        <p class="quiet">Nothing has been sent yet. Send a test message to check that it works.</p>
       ) : (
         table
       )}

@@ -52,8 +52,7 @@ export function webhooksPage(app: ApiApp, { stores, keys, testTargets }: Console
               </a>
             }
           >
-            Your own programs are told when something happens, by messages that are signed (Standard
-            Webhooks).
+            Your software is notified when something happens, with signed messages (Standard Webhooks).
           </PageHead>
           <Card label="Webhooks">{endpointTable(items)}</Card>
         </>
@@ -93,7 +92,7 @@ export function webhooksPage(app: ApiApp, { stores, keys, testTargets }: Console
   function problemsOf({ url, description }: TypedWebhook): Problems {
     const tooLong = isLine(description, LONGEST_DESCRIPTION)
       ? {}
-      : { description: `Take at most ${LONGEST_DESCRIPTION} characters, without control characters.` };
+      : { description: `Use at most ${LONGEST_DESCRIPTION} characters, and no control characters.` };
     try {
       parseTarget(url, testTargets);
       return tooLong;
@@ -112,18 +111,18 @@ export function showWebhookSecret(
   secret: string,
 ): FastifyReply {
   return sendPage(reply, {
-    title: 'Secret of the webhook',
+    title: 'Webhook secret',
     section: 'Webhooks',
     visitor,
     content: (
       <>
-        <PageHead title="Secret of the webhook" />
+        <PageHead title="Webhook secret" />
         <Card title={own(url)}>
           <p>
-            <strong>Copy it now: it is shown only this once.</strong> By it your program knows that a message
-            is from this service.
+            <strong>Copy it now. It is shown only once.</strong> Your program uses it to check that a message
+            comes from this service.
           </p>
-          <Secret label="Secret of the webhook">{secret}</Secret>
+          <Secret label="Webhook secret">{secret}</Secret>
           <Actions>
             <a class="button main-action" href={`${PATH}/${id}`}>
               I have copied it
@@ -167,7 +166,7 @@ function endpointTable(items: readonly WebhookEndpoint[]): JSX.Element {
   if (items.length === 0) {
     return (
       <Empty>
-        <p>There is no webhook yet. Add one with the https address of a program of yours.</p>
+        <p>No webhooks yet. Add one with the https address of your program.</p>
       </Empty>
     );
   }
@@ -183,7 +182,7 @@ function endpointTable(items: readonly WebhookEndpoint[]): JSX.Element {
             {endpoint.description === null ? null : <small>{own(endpoint.description)}</small>}
           </td>
           <td>
-            {endpoint.events.length <= 2 ? shownKinds(endpoint.events) : `${endpoint.events.length} kinds`}
+            {endpoint.events.length <= 2 ? shownKinds(endpoint.events) : `${endpoint.events.length} events`}
           </td>
           <td>{webhookTag(endpoint)}</td>
           <td>{shownTime(endpoint.createdAt)}</td>
@@ -242,7 +241,7 @@ function webhookForm(typed: TypedWebhook, problems: Problems): JSX.Element {
       )}
       <fieldset>
         <legend>Events</legend>
-        <p class="quiet">With none chosen, all are sent, also those that there will be later.</p>
+        <p class="quiet">If you choose none, all events are sent, including any that are added later.</p>
         <div class="choices">
           {EVENT_KINDS.filter((kind) => kind !== 'webhook.test').map((kind) => (
             <label>

@@ -66,7 +66,7 @@ export function requireLine(field: string, text: string | null | undefined): voi
       : 'has a line break or another control character';
   if (message === undefined) return;
   throw new ApiError('INVALID_REQUEST', `'${field}' ${message}`, {
-    hint: 'Write something that people can read, in one line.',
+    hint: 'Use readable characters, on one line.',
     details: { field, problems: [{ field, message }] },
   });
 }

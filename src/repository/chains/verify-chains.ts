@@ -112,24 +112,35 @@ const MOST_LOST = 50_000;
 /** All records that `verifyChains` reports as missing, as far as it is certain which records these are. */
 export function lostRecords(view: ChainView, memory: WriterMemory): LostRecord[] {
   const lost: LostRecord[] = [];
-  for (const record of lostOf(view, memory)) if (lost.push(record) >= MOST_LOST) break;
+  const told = new Set<string>();
+  for (const record of lostOf(view, memory)) {
+    const { name } = record;
+    // One name given up covers one place: where it was told of two, the second is given up by its number.
+    const isTold = name !== undefined && told.has(name);
+    if (name !== undefined) told.add(name);
+    if (!isTold) lost.push(record);
+    else if (record.isUnplaced !== true) lost.push({ ...record, name: undefined });
+    if (lost.length >= MOST_LOST) break;
+  }
   return lost;
 }
 
 function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, void, undefined> {
   const accounted = accountedIn(view);
-  const chains = believedChains(view, rememberedBy(memory));
+  const chains = new Map(believedChains(view, rememberedBy(memory)));
+  // The numbers that this machine gave itself are certain.
+  const own = chains.get(memory.writer) ?? NO_CHAIN;
+  if (memory.seq > own.newest) chains.set(memory.writer, { ...own, newest: memory.seq });
   const isVague = vagueIn(view, chains);
   const remembered = new Map(Object.entries(memory.heads));
   if (memory.seq > 0) remembered.set(memory.writer, { seq: memory.seq, record: memory.prev });
   for (const writer of new Set([...chains.keys(), ...remembered.keys()])) {
     const chain = chains.get(writer) ?? NO_CHAIN;
     const known = remembered.get(writer);
-    // The numbers that this machine gave itself are certain.
-    const top = writer === memory.writer ? Math.max(chain.newest, memory.seq) : chain.newest;
+    const { newest } = chain;
     const names = namesIn(chain);
-    if (known !== undefined && known.seq <= top) names.set(known.seq, known.record);
-    for (const { first, last } of gapsOf({ ...chain, newest: top })) {
+    if (known !== undefined && known.seq <= newest) names.set(known.seq, known.record);
+    for (const { first, last } of gapsOf(chain)) {
       for (let seq = first; seq <= last; seq += 1) {
         const told = names.get(seq);
         // The holder of a write-only key can claim that a record which is stored elsewhere belongs here; such a name is
@@ -139,9 +150,12 @@ function* lostOf(view: ChainView, memory: WriterMemory): Generator<LostRecord, v
       }
     }
     yield* contradicted(writer, chain, names, accounted);
-    yield* untold(writer, chain, top);
-    if (known !== undefined && known.seq > top && !accounted(known.record))
-      yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > top + 1 };
+    yield* untold(writer, chain);
+    // Something else stands there, or was given up there under another name.
+    if (known !== undefined && isPlaced(chain, known.seq) && !accounted(known.record))
+      yield { writer, seq: known.seq, name: known.record };
+    if (known !== undefined && known.seq > newest && !accounted(known.record))
+      yield { writer, seq: known.seq, name: known.record, isUnplaced: known.seq > newest + 1 };
   }
 }
 
@@ -169,11 +183,11 @@ function* contradicted(
  * Records of unreadable heads, and all numbers between the highest known one and these, which would become gaps once
  * those are given up.
  */
-function* untold(writer: string, chain: Chain, top: number): Generator<LostRecord, void, undefined> {
+function* untold(writer: string, chain: Chain): Generator<LostRecord, void, undefined> {
   const unreadable = chain.heads.filter(({ record }) => record === undefined).map((head) => head.chain.seq);
-  let reached = top;
+  let reached = chain.newest;
   for (const seq of unreadable.sort((a, b) => a - b)) {
-    if (seq <= top && !isPlaced(chain, seq)) yield { writer, seq, name: undefined };
+    if (seq <= chain.newest && !isPlaced(chain, seq)) yield { writer, seq, name: undefined };
     for (; reached < seq; reached += 1) yield { writer, seq: reached + 1, name: undefined };
   }
 }

@@ -312,7 +312,7 @@ async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer
 
 function noText(): RepositoryError {
   return new RepositoryError('WRONG_PASSPHRASE', 'The passphrase is no text: it has half a character in it', {
-    hint: 'Type it anew.',
+    hint: 'Type it again.',
   });
 }
 

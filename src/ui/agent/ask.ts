@@ -140,6 +140,11 @@ export function contentAddress({ snapshot, path }: ContentAsked): string {
   return addressOf(withQuery('/files/content', { snapshot, ...path }));
 }
 
+/** The address at which a browser downloads a folder as a tar archive. */
+export function archiveAddress({ snapshot, path }: ContentAsked): string {
+  return addressOf(withQuery('/archive', { snapshot, ...path }));
+}
+
 /**
  * The first `most` bytes of a file, or all of a smaller one.
  * @throws {AskError} and the reason of `signal`

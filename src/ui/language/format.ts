@@ -4,6 +4,7 @@ import { language, t } from './language.ts';
 /** Formatters are kept, as long lists use them for each row, and making one takes as long as using it a hundred times. */
 const numbers = new Map<string, Intl.NumberFormat>();
 const times = new Map<string, Intl.DateTimeFormat>();
+const signsOfByte = new Map<string, string>();
 
 function numberFormat(digits?: 1): Intl.NumberFormat {
   const key = `${language} ${digits ?? ''}`;
@@ -27,20 +28,30 @@ function timeFormat(dateStyle: 'medium' | 'short' | undefined, timeStyle: 'mediu
   return format;
 }
 
-const UNITS = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+const PREFIXES = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const KIBI = 1_024;
 
-/** `512 B`, `1.5 GiB`, in German `1,5 GiB`. */
+/** `B`, in French `o` for octet. */
+function signOfByte(): string {
+  const kept = signsOfByte.get(language);
+  if (kept !== undefined) return kept;
+  const format = new Intl.NumberFormat(language, { style: 'unit', unit: 'byte', unitDisplay: 'narrow' });
+  const sign = format.formatToParts(1).find(({ type }) => type === 'unit')?.value ?? 'B';
+  signsOfByte.set(language, sign);
+  return sign;
+}
+
+/** `512 B`, `1.5 GiB`, in German `1,5 GiB`, in French `1,5 Gio`. */
 export function formatBytes(bytes: number): string {
   let value = Math.max(0, bytes);
-  if (Math.round(value) < KIBI) return `${formatCount(Math.round(value))} B`;
+  if (Math.round(value) < KIBI) return `${formatCount(Math.round(value))} ${signOfByte()}`;
   let unit = -1;
   // A value that would be shown as 1024.0 is shown as 1.0 of the next unit.
-  while (Number(value.toFixed(1)) >= KIBI && unit < UNITS.length - 1) {
+  while (Number(value.toFixed(1)) >= KIBI && unit < PREFIXES.length - 1) {
     value /= KIBI;
     unit += 1;
   }
-  return `${numberFormat(1).format(value)} ${UNITS[unit] ?? ''}`;
+  return `${numberFormat(1).format(value)} ${PREFIXES[unit] ?? ''}${signOfByte()}`;
 }
 
 export function formatCount(count: number): string {

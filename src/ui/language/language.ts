@@ -3,7 +3,20 @@ import { english, type Texts } from './english/english.ts';
 
 export type { Texts } from './english/english.ts';
 
-export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+interface LanguageFacts {
+  /** As its speakers call it. */
+  readonly name: string;
+  /** Only English is loaded from the start. Any other is a script of its own, fetched once it is wanted. */
+  readonly load: () => Texts | Promise<Texts>;
+}
+
+/** By their codes in `lang` attributes, in the order in which they can be chosen. */
+export const LANGUAGES = {
+  en: { name: 'English', load: () => english },
+  de: { name: 'Deutsch', load: async () => (await import('./german/german.ts')).german },
+  fr: { name: 'Français', load: async () => (await import('./french/french.ts')).french },
+  es: { name: 'Español', load: async () => (await import('./spanish/spanish.ts')).spanish },
+} as const satisfies Readonly<Record<string, LanguageFacts>>;
 export type Language = keyof typeof LANGUAGES;
 
 const KEPT = 'holdfast-language';
@@ -22,9 +35,8 @@ export function preferredLanguage(): Language {
   return navigator.languages.map((one) => one.slice(0, 2).toLowerCase()).find(isLanguage) ?? 'en';
 }
 
-/** Switches the language. Only English is loaded from the start. */
 export async function useLanguage(wanted: Language): Promise<void> {
-  t = wanted === 'en' ? english : (await import('./german/german.ts')).german;
+  t = await LANGUAGES[wanted].load();
   language = wanted;
   document.documentElement.lang = wanted;
 }

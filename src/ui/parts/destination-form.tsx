@@ -246,7 +246,8 @@ function isAboutRepository({ check, status }: Finding): boolean {
 function aboutRepository({ check, message }: Finding): JSX.Element {
   return (
     <p key={check}>
-      {nameOf(check)}: <Own>{asSentence(message)}</Own>
+      {nameOf(check)}
+      {t.common.colon} <Own>{asSentence(message)}</Own>
     </p>
   );
 }

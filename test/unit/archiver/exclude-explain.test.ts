@@ -78,10 +78,13 @@ test.each([
   ['/src', '/src is backed up: no rule leaves it out.'],
   ['/src/a.c', '/src/a.c is backed up: no rule leaves it out.'],
   ['/src/a.o', "/src/a.o is left out: it matches the pattern '*.o' from /src/.gitignore:2."],
-  ['/src/keep.o', "/src/keep.o is backed up: the pattern '!keep.o' from /src/.gitignore:3 takes it back in."],
+  [
+    '/src/keep.o',
+    "/src/keep.o is backed up: the pattern '!keep.o' from /src/.gitignore:3 includes it again.",
+  ],
   [
     '/src/odd\u001b[31m/keep.o',
-    "/src/odd\\x1b[31m/keep.o is backed up: the pattern '!keep.o' from /src/odd\\x1b[31m/.gitignore:1 takes it back in.",
+    "/src/odd\\x1b[31m/keep.o is backed up: the pattern '!keep.o' from /src/odd\\x1b[31m/.gitignore:1 includes it again.",
   ],
   ['/src/build', "/src/build is left out: it matches the pattern 'build/' from /src/.gitignore:4."],
   [

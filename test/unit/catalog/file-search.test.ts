@@ -5,7 +5,14 @@ import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, type Fixture } from './catalog-fixture.ts';
 
 function found({ reader }: Fixture, request: Partial<SearchRequest>): readonly string[] {
-  const { items } = reader.search({ q: '', source: undefined, limit: 100, after: undefined, ...request });
+  const { items } = reader.search({
+    q: '',
+    source: undefined,
+    isGone: false,
+    limit: 100,
+    after: undefined,
+    ...request,
+  });
   return items.map(({ item: { path, size_bytes: size } }) => `${path} ${size}`);
 }
 
@@ -22,7 +29,13 @@ describe('searchFiles', () => {
     await fixture.sync();
 
     expect(found(fixture, { q: 'NOTE' })).toEqual(['/d/note-a 1', '/d/note-b 2']);
-    const { items } = fixture.reader.search({ q: 'note*', source: undefined, limit: 9, after: undefined });
+    const { items } = fixture.reader.search({
+      q: 'note*',
+      source: undefined,
+      isGone: false,
+      limit: 9,
+      after: undefined,
+    });
     expect(items.map(({ item }) => item.snapshot_id)).toEqual([first.id, third.id]);
     expect(second.id).not.toBe(third.id);
     expect(found(fixture, { q: 'nothing' })).toEqual([]);
@@ -50,7 +63,13 @@ describe('searchFiles', () => {
     await fixture.commit(directory({ note: file('old') }), at(2030));
     const last = await fixture.commit(directory({ note: file('the newest') }), at(2026));
     await fixture.sync();
-    const { items } = fixture.reader.search({ q: 'note', source: undefined, limit: 9, after: undefined });
+    const { items } = fixture.reader.search({
+      q: 'note',
+      source: undefined,
+      isGone: false,
+      limit: 9,
+      after: undefined,
+    });
     expect(items).toMatchObject([{ item: { snapshot_id: last.id, size_bytes: 10 } }]);
     // What it changed is told against the one that was made before it.
     const diff = fixture.reader.diff({ id: last.id, base: undefined, limit: 9, after: undefined });
@@ -78,7 +97,7 @@ describe('searchFiles', () => {
     const all: string[] = [];
     let after: string | undefined;
     do {
-      const page = fixture.reader.search({ q: 'n', source: undefined, limit: 32, after });
+      const page = fixture.reader.search({ q: 'n', source: undefined, isGone: false, limit: 32, after });
       all.push(...page.items.map(({ item }) => item.name));
       after = page.next ?? undefined;
     } while (after !== undefined);

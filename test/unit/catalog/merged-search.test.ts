@@ -12,7 +12,7 @@ import { searchAll, type SearchedCatalog } from '../../../src/catalog/answers/me
 import { directory, file } from '../../support/hand-made-snapshot.ts';
 import { openFixture, type Fixture } from './catalog-fixture.ts';
 
-const REQUEST: SearchRequest = { q: 'n', source: undefined, limit: 100, after: undefined };
+const REQUEST: SearchRequest = { q: 'n', source: undefined, isGone: false, limit: 100, after: undefined };
 
 function catalogOf(repositoryId: string, { reader }: Fixture): SearchedCatalog {
   return {
@@ -31,6 +31,7 @@ function finds(repositoryId: string, saved: readonly Saved[]): SearchedCatalog &
     host: 'host',
     path: asByteString(`/${name}`),
     node: i + 1,
+    isGone: false,
     item: {
       path: `/${name}`,
       path_b64: null,
@@ -71,7 +72,7 @@ async function paged(catalogs: readonly SearchedCatalog[], limit: number): Promi
   do {
     const { items, next } = await searchAll(catalogs, { ...REQUEST, limit, after });
     expect(items.length).toBeLessThanOrEqual(limit);
-    found.push(...items.map(({ path, snapshot_id: id }) => `${path} ${id}`));
+    found.push(...items.map(({ item: { path, snapshot_id: id } }) => `${path} ${id}`));
     after = next ?? undefined;
   } while (after !== undefined);
   return found;
@@ -102,7 +103,7 @@ describe('a search in several catalogs', () => {
     await other.sync();
 
     const { items, next } = await searchAll([catalogOf('a', one), catalogOf('b', other)], REQUEST);
-    expect(items.map(({ path, size_bytes: size }) => `${path} ${size}`)).toEqual([
+    expect(items.map(({ item: { path, size_bytes: size } }) => `${path} ${size}`)).toEqual([
       '/n-both 3',
       '/n-here 1',
       '/n-newer-there 2',
@@ -120,7 +121,7 @@ describe('a search in several catalogs', () => {
     await other.sync();
 
     const { items } = await searchAll([catalogOf('a', one), catalogOf('b', other)], REQUEST);
-    expect(items.map(({ size_bytes: size }) => size)).toEqual([1, 2]);
+    expect(items.map(({ item }) => item.size_bytes)).toEqual([1, 2]);
   });
 
   it('is the same in pages of any size', async () => {
@@ -145,7 +146,7 @@ describe('a search in several catalogs', () => {
     expect(passed.items).toEqual([]);
     expect(copy.asked).toBe(10);
     const rest = await searchAll([finds('first', all), copy], { ...REQUEST, after: passed.next ?? '' });
-    expect(rest.items.map(({ name }) => name)).toEqual(['only there']);
+    expect(rest.items.map(({ item }) => item.name)).toEqual(['only there']);
     expect(rest.next).toBeNull();
   });
 

@@ -122,7 +122,9 @@ describe('a directory that could not be read', () => {
 
     expect(reader.files(query({ snapshot: id, path: '/home' }))).toMatchObject({ unreadable: 1 });
     expect(reader.files(query({ snapshot: id, path: '/other' }))).toMatchObject({ unreadable: 0 });
-    expect(reader.search({ q: 'letter', source: undefined, limit: 9, after: undefined })).toMatchObject({
+    expect(
+      reader.search({ q: 'letter', source: undefined, isGone: false, limit: 9, after: undefined }),
+    ).toMatchObject({
       unreadable: 1,
     });
     expect(reader.snapshot(id)).toMatchObject({ unreadable: 1 });

@@ -82,7 +82,7 @@ test('problems are noted up to a limit and all counted; programs get every one',
     observer.problem({ path: asByteString(`/srv/\u001b${i}`), code: 'EACCES', message: 'it cannot be read' });
   observer.phase('committing');
   expect(notes).toHaveLength(PROBLEMS_SHOWN);
-  expect(notes[0]).toBe('Not saved as it should be: /srv/\\x1b0: it cannot be read (EACCES)');
+  expect(notes[0]).toBe('Not fully backed up: /srv/\\x1b0: it cannot be read (EACCES)');
   expect(shown.at(-1)).toMatchObject({ errors: PROBLEMS_SHOWN + 30 });
   stop();
 
@@ -100,8 +100,8 @@ test('a source that is not there is said to be missing, a file that went away is
   observer.problem({ path: asByteString('/srv'), code: 'ENOENT', message: 'it vanished' });
   observer.problem({ path: asByteString('/srv/x'), code: 'ENOENT', message: 'it vanished' });
   expect(notes).toEqual([
-    'Not saved: /srv does not exist',
-    'Not saved as it should be: /srv/x: it vanished (ENOENT)',
+    'Not backed up: /srv does not exist',
+    'Not fully backed up: /srv/x: it vanished (ENOENT)',
   ]);
   stop();
 });

@@ -13,7 +13,7 @@ const unfinished = [drill({ status: 'canceled' }), drill({ status: 'running', fi
 test('the restore drill that ended last is told of, whatever was canceled since', () => {
   expect(restoreDrillFinding([...unfinished, done, failed])).toMatchObject({
     status: 'ok',
-    message: expect.stringMatching(/^20 files of "nas" came back whole on 2020-09-1/),
+    message: expect.stringMatching(/^20 files from "nas" restored correctly on 2020-09-1/),
   });
 });
 
@@ -28,7 +28,7 @@ test('one that found damage is an error', () => {
   const error = { code: 'CORRUPT_DATA', message: 'damaged', details: {} } as const;
   expect(restoreDrillFinding([{ ...failed, error }, done])).toMatchObject({
     status: 'error',
-    message: expect.stringContaining('The last one of "nas" failed'),
+    message: expect.stringContaining('The last drill of "nas" failed'),
   });
 });
 
@@ -45,7 +45,10 @@ test('one that had nothing to restore proves nothing', () => {
 });
 
 test('before the first has ended there is nothing to say', () => {
-  expect(restoreDrillFinding(unfinished)).toMatchObject({ status: 'ok', message: 'None has ended yet' });
+  expect(restoreDrillFinding(unfinished)).toMatchObject({
+    status: 'ok',
+    message: 'No drill has finished yet',
+  });
 });
 
 const DAY = 86_400_000;
@@ -56,12 +59,12 @@ test('a key drill of one destination proves nothing about another, and the ones 
   expect(keyDrillFinding([drilled, { name: 'nas', last: undefined }], NOW)).toEqual({
     check: 'key drill',
     status: 'warning',
-    message: 'On this machine the recovery code was never proven to work on "nas"',
-    hint: 'Twice a year, with the paper in your hand: holdfast keys drill -r nas',
+    message: 'The recovery code of "nas" has never been tested on this machine',
+    hint: 'Test it twice a year, typing the code from paper: holdfast keys drill -r nas',
   });
   expect(keyDrillFinding([drilled, { name: 'nas', last: NOW - 300 * DAY }], NOW)).toMatchObject({
     status: 'warning',
-    message: expect.stringContaining('last proven to work on "nas" on 2023-01-1'),
+    message: expect.stringContaining('last shown to work on "nas" on 2023-01-1'),
   });
   expect(keyDrillFinding([drilled, { name: 'nas', last: NOW }], NOW)).toMatchObject({
     status: 'ok',
@@ -73,7 +76,7 @@ test('without a repository there is nothing to drill, and without an agent no na
   expect(keyDrillFinding([], NOW)).toMatchObject({ status: 'ok' });
   expect(keyDrillFinding([{ name: undefined, last: undefined }], NOW)).toMatchObject({
     status: 'warning',
-    message: 'On this machine the recovery code was never proven to work',
-    hint: 'Twice a year, with the paper in your hand: holdfast keys drill',
+    message: 'The recovery code has never been tested on this machine',
+    hint: 'Test it twice a year, typing the code from paper: holdfast keys drill',
   });
 });

@@ -16,6 +16,6 @@ test('a source of which the agent is told nothing is an error, however few direc
   expect(await checkWatching([root], [], parts)).toMatchObject({ status: 'ok' });
   const found = await checkWatching([root], [root], parts);
   expect(found).toMatchObject({ check: 'watching', status: 'error' });
-  expect(found.message).toContain(`not told of changes in ${root}`);
+  expect(found.message).toContain(`The system does not report changes in ${root}`);
   expect(found.hint).toContain('logs');
 });

@@ -65,7 +65,7 @@ test.each(cases.filter(([words]) => !meant.includes(words.join(' '))))(
   async (words, where) => {
     await expect(runProgram(words, interrupted())).rejects.toMatchObject({
       code: 'USAGE',
-      message: `What was given for ${where} is empty`,
+      message: `The value of ${where} is empty`,
     });
   },
 );
@@ -84,6 +84,6 @@ test.each([
 ])('a list of tags without a tag is refused: %j', async (words) => {
   await expect(runProgram(words, interrupted())).rejects.toMatchObject({
     code: 'USAGE',
-    message: expect.stringContaining('has no tag in it'),
+    message: expect.stringContaining('contains no tag'),
   });
 });

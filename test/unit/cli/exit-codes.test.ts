@@ -96,7 +96,7 @@ describe('the message', () => {
     'calls a defect a defect: %o',
     (error) => {
       expect(describeError(error, {})).toBe(
-        'Unexpected error: x is not a function\nThis is a defect in Holdfast. Run it again with HOLDFAST_DEBUG=1 and report what it shows.',
+        'Unexpected error: x is not a function\nThis is a bug in Holdfast. Please run the command again with HOLDFAST_DEBUG=1 and report the output.',
       );
     },
   );

@@ -107,8 +107,8 @@ describe('the steps of an installation', () => {
   });
 
   test('do not exist for a system that is not known', () => {
-    expect(() => layoutOf('system', env, 'aix')).toThrow('no such service');
-    expect(() => layoutOf('user', env, 'win32')).toThrow('no such service');
+    expect(() => layoutOf('system', env, 'aix')).toThrow('not available on');
+    expect(() => layoutOf('user', env, 'win32')).toThrow('not available on');
   });
 });
 

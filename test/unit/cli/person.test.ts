@@ -50,7 +50,7 @@ describe('the home of a person', () => {
   });
 
   test.each([' anna', 'anna ', 'an\nna', 'anna\\'])('the name "%s" cannot stand in a unit', async (name) => {
-    await expect(requireHome({ name, uid: 4242, home: tmpdir() })).rejects.toThrow('in a unit');
+    await expect(requireHome({ name, uid: 4242, home: tmpdir() })).rejects.toThrow('systemd unit');
   });
 
   test('is a directory', async () => {

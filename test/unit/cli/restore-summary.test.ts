@@ -21,17 +21,19 @@ describe('the summary of a restore', () => {
 
   it('says how much the backup could not read, which no restore brings back', async () => {
     const partial = { status: 'partial', errors: [problem('/a')] } as const;
-    expect(await told(partial)).toContain('could not read 1 entry, which the snapshot lacks.');
-    expect(await told({ ...partial, errorsMore: 2 })).toContain('could not read 3 entries, which');
+    expect(await told(partial)).toContain('could not read 1 entry, missing from the snapshot.');
+    expect(await told({ ...partial, errorsMore: 2 })).toContain(
+      'could not read 3 entries, missing from the snapshot',
+    );
   });
 
   it('says which files are a mixture', async () => {
     const torn = [problem('/b', 'CHANGED'), problem('/c', 'CHANGED')];
     expect(await told({ status: 'partial', errors: torn })).toContain(
-      'The backup read 2 files while something wrote to them.',
+      'The backup read 2 files while they were being written.',
     );
     expect(await told({ status: 'partial', errors: [problem('/a'), ...torn] })).toContain(
-      'could not read 1 entry, which the snapshot lacks, and read 2 files while',
+      'could not read 1 entry, missing from the snapshot, and read 2 files while',
     );
   });
 
@@ -68,11 +70,11 @@ describe('the summary of a restore', () => {
   }
 
   it('says that all the rest is restored only where it is known what else there was', async () => {
-    expect(await textOf(partial)).toContain('1 problem: all the rest is restored.');
+    expect(await textOf(partial)).toContain('1 problem: everything else is restored.');
     const unknown = await textOf({ ...partial, directoriesUnread: 2 });
-    expect(unknown).not.toContain('all the rest');
+    expect(unknown).not.toContain('everything else is');
     expect(unknown).toContain(
-      'A part or all of 2 directories could not be read: which names were there is unknown',
+      '2 directories could not be read in part or at all: the files that were there are unknown',
     );
   });
 });

@@ -35,7 +35,7 @@ test.skipIf(process.platform === 'win32')('what Node.js cannot read is read all 
 });
 
 test.skipIf(process.platform === 'win32')('what gives nothing is refused before anything is made', () => {
-  expect(() => requireContent(withoutContent(devNull), '')).toThrow('Nothing comes from standard input');
+  expect(() => requireContent(withoutContent(devNull), '')).toThrow('Standard input is closed');
   closeSync(fd ?? 0);
   expect(() => requireContent(withoutContent(directory), '')).toThrow('is a directory');
   const terminal = Object.assign(new PassThrough(), { isTTY: true });

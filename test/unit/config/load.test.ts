@@ -64,7 +64,7 @@ describe('a configuration text', () => {
     ['{"requireEncryption": "yes"}', 'Here stands a text, not true or false'],
     [
       '{"version": 2}',
-      '1:13 NEWER_FORMAT The file was written for a newer version of Holdfast. Install a newer Holdfast.',
+      '1:13 NEWER_FORMAT The file was written for a newer version of Holdfast. Install a newer version of Holdfast.',
     ],
     [
       '{"plan": "prof"}',
@@ -72,7 +72,7 @@ describe('a configuration text', () => {
     ],
     [
       '{"sources": [{"path": "/a", "tags": ["ok", "job:x"]}]}',
-      '1:44 CONFIG_INVALID The tag "job:x" is not for people to give',
+      '1:44 CONFIG_INVALID The tag "job:x" is reserved',
     ],
     ['{"timeZone": "Europe/Berln"}', '"Europe/Berln" is not a time zone'],
     [

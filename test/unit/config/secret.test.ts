@@ -83,7 +83,7 @@ describe('a secret by reference', () => {
     await writeFile(file, '\n', { mode: 0o600 });
     await expect(found({ file })).rejects.toThrow('is empty');
     await writeFile(file, 'a\0b', { mode: 0o600 });
-    await expect(found({ file })).rejects.toThrow('zero character');
+    await expect(found({ file })).rejects.toThrow('NUL character');
     await writeFile(file, 'x'.repeat(65_537), { mode: 0o600 });
     await expect(found({ file })).rejects.toThrow('larger than 64 KiB');
     await mkdir(join(place.directory, 'd'), { mode: 0o700 });
@@ -114,12 +114,12 @@ describe('a secret by reference', () => {
     const env = { CREDENTIALS_DIRECTORY: place.directory, TOKEN: 'p\uFFFDss' };
     for (const reference of [{ file }, { command: `cat ${file}` }, { credential: 'pass' }, { env: 'TOKEN' }])
       await expect(found(reference, { env: { ...context.env, ...env } })).rejects.toThrow(
-        'is not text in UTF-8',
+        'is not valid UTF-8',
       );
     await writeFile(file, Buffer.from('\uFEFF\uD800x', 'utf16le'));
-    await expect(found({ file })).rejects.toThrow('is not text in UTF-8');
+    await expect(found({ file })).rejects.toThrow('is not valid UTF-8');
     await writeFile(file, Buffer.from('pass', 'utf16le'));
-    await expect(found({ file })).rejects.toThrow('as text in UTF-16 without a byte order mark does');
+    await expect(found({ file })).rejects.toThrow('like UTF-16 text without a byte order mark');
   });
 
   test('is what a command printed until it ended, whatever it leaves running', async () => {

@@ -144,9 +144,9 @@ describe.each([
   });
 });
 
-const NOT_WHOLE = 'whether the backups there are whole is not known';
-const NOT_RESTORED = 'whether the backups there can be restored is not known';
-const STAYS = 'what is no longer needed there stays';
+const NOT_WHOLE = 'it is unknown whether the backups there are intact';
+const NOT_RESTORED = 'it is unknown whether the backups there can be restored';
+const STAYS = 'still take up space';
 
 test.each([
   ['check', 'DESTINATION_UNREACHABLE', 'checks not done', NOT_WHOLE],

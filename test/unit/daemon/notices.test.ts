@@ -49,7 +49,7 @@ test('a secret that cannot be had holds up its own receiver alone, until it can'
       name: 'notices',
       status: 'warning',
       message:
-        'Notices by webhook could not be delivered, 1 waits and is tried again; holdfast logs says why.',
+        'Notices by webhook could not be delivered, 1 is waiting and will be tried again; holdfast logs says why.',
     },
   ]);
 

@@ -61,7 +61,7 @@ function questionsOf(known: readonly KnownCatalog[]): SnapshotQuestions {
       askAll: async (question) => await Promise.all(known.map(question)),
       update: () => undefined,
     },
-    reading: { content: () => expect.fail(), forget: () => expect.fail() },
+    reading: { archive: () => expect.fail(), content: () => expect.fail(), forget: () => expect.fail() },
     drills: { with: (snapshot) => snapshot },
   });
 }

@@ -20,9 +20,8 @@ test('a disk that never has the room is too small, and nothing is to be let go o
   expect(await checkSpace('space', '/', 'small')).toEqual({
     check: 'space',
     status: 'error',
-    message:
-      'The disk is too small: 12.0 MiB free of 12.0 MiB at /, and a backup needs room for at least 200.0 MiB',
-    hint: 'Take a larger one.',
+    message: 'The disk is too small: 12.0 MiB free of 12.0 MiB at /, and a backup needs at least 200.0 MiB',
+    hint: 'Use a larger disk.',
   });
 });
 
@@ -30,8 +29,10 @@ test('a full one names the destination whose backups can go, and what to keep; w
   disk(12, 4_000);
   expect(await checkSpace('space', '/', 'nas')).toMatchObject({
     status: 'error',
-    message: expect.stringMatching(/^Too little room: 12.0 MiB free of .* at least 200.0 MiB/),
-    hint: 'Make room there, or let older backups go: holdfast forget -r nas --keep-within 1y --prune',
+    message: expect.stringMatching(/^Not enough space: 12.0 MiB free of .* at least 200.0 MiB/),
+    hint: 'Free up space there, or remove older backups: holdfast forget -r nas --keep-within 1y --prune',
   });
-  expect(await checkSpace('space', '/')).toMatchObject({ hint: 'Make room there, or take a larger disk.' });
+  expect(await checkSpace('space', '/')).toMatchObject({
+    hint: 'Free up space there, or use a larger disk.',
+  });
 });

@@ -112,7 +112,7 @@ test('a source whose backups fail every night is overdue after the second one, w
   expect(protectionOf(first, START + DAY)).toMatchObject({
     level: 'warning',
     sentence:
-      'Protected, but the last backup of photos failed: signing in there was refused. The last good one is 1d old.',
+      'Protected, but the last backup of photos failed: the sign-in was refused. The last good one is 1d old.',
   });
 
   job('fails', '/photos', START + 2 * DAY);
@@ -220,7 +220,7 @@ test('each destination of a source is judged by itself', async () => {
   for (const path of ['/home', '/etc']) job('fails', path, START + 1);
   expect(concerns(await statusAt(START + 2, sources))).toEqual([
     'The last backup of 2 sources failed.',
-    'The last backup to one destination failed, while others of the source are good.',
+    'The last backup to one destination failed, but the source has good backups elsewhere.',
   ]);
   job('completes', '/photos', START + 3 * DAY, 'nas');
   expect((await statusAt(START + 3 * DAY, sources)).sources.map(({ overdue }) => overdue)).toEqual([
@@ -299,7 +299,7 @@ test('a backup that was asked for before one that failed, and ended well after i
   expect(await hasFailed()).toBe(false);
 });
 
-const UNREAD = 'Files of one source are not in its last backup: they could not be read.';
+const UNREAD = 'Files of one source are not in its last backup, because they could not be read.';
 
 test('a source whose last backup lacks files that could not be read is told of until one has all', async () => {
   const sources = [source('/photos'), source('/home')];

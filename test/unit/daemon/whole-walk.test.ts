@@ -129,7 +129,7 @@ test('the backup after it fell due looks at everything, and says why; those afte
   const whole = site.job();
   expect(site.begin(whole)).toBe(true);
   site.end(whole, 'completed');
-  expect(site.told).toEqual(['Everything is looked at: that is due once a day.']);
+  expect(site.told).toEqual(['Checking all files, because that is due once a day.']);
   expect(site.begin(site.job())).toBe(false);
 });
 
@@ -177,8 +177,8 @@ test('each destination that is backed up to by itself has a whole walk of its ow
     site.end(job, 'completed');
   }
   expect(site.told).toEqual([
-    'Everything is looked at: the source has just begun to be watched.',
-    ...Array.from({ length: 2 }, () => 'Everything is looked at: that is due once a day.'),
+    'Checking all files, because watching has just started.',
+    ...Array.from({ length: 2 }, () => 'Checking all files, because that is due once a day.'),
   ]);
 });
 

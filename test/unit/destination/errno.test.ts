@@ -56,10 +56,10 @@ describe('what an errno means', () => {
   test('a service whose unit refuses to write says how it is allowed', () => {
     const hint = (): unknown => Reflect.get(storageError(systemError('EROFS'), action) as object, 'hint');
     vi.stubEnv('INVOCATION_ID', undefined);
-    expect(hint()).toMatch(/^Mount it so that it can be written to\..*system log\.$/);
+    expect(hint()).toMatch(/^Mount it with write access\..*system log\.$/);
     vi.stubEnv('INVOCATION_ID', '0123456789abcdef');
     expect(hint()).toMatch(
-      /^Mount it so that it can be written to\..* sudo \S+ \S+holdfast\.js service allow-write \/mnt\/backup --\w/,
+      /^Mount it with write access\..* sudo \S+ \S+holdfast\.js service allow-write \/mnt\/backup --\w/,
     );
   });
 });

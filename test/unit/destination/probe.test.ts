@@ -54,7 +54,7 @@ describe('trying out a destination', () => {
     expect(await keysOf(destination)).toEqual(['config/1']);
   });
 
-  const denied = new DestinationError('denied', 'Cannot delete: permission is denied', {
+  const denied = new DestinationError('denied', 'Cannot delete: permission denied', {
     hint: 'Ask for it.',
   });
 
@@ -111,7 +111,7 @@ describe('trying out a destination', () => {
     const slow = { ...systemClock, monotonic: () => (now += 5_000) };
     const findings = await probeDestination(far, slow, signal);
     expect(findings.find(({ check }) => check === 'large')?.message).toMatch(
-      /was not tried, as it would take/,
+      /was not tested, because it would take/,
     );
   });
 

@@ -73,13 +73,15 @@ test.each([
     await vi.advanceTimersByTimeAsync(59_000);
     expect(outcome).toBe('waiting');
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(outcome).toMatchObject({ message: expect.stringContaining('nothing has moved for 60 seconds') });
+    expect(outcome).toMatchObject({
+      message: expect.stringContaining('no data was transferred for 60 seconds'),
+    });
     const silent = whileMoving('store a', 60_000, live, async ({ held }) => {
       held(bytes);
       return await new Promise<never>(() => {});
     });
     const failure = expect(silent).rejects.toMatchObject({
-      message: expect.stringContaining(`nothing has moved for ${seconds} seconds`),
+      message: expect.stringContaining(`no data was transferred for ${seconds} seconds`),
       details: { stalled: true },
     });
     await vi.advanceTimersByTimeAsync((seconds + 1) * 1000);

@@ -45,7 +45,7 @@ test('an account that is full, called one that may do nothing', async () => {
   expect(await refusal(refusalIn('AccessDenied', words))).toMatchObject({
     kind: 'full',
     message: expect.stringContaining(`(AccessDenied). It says: "${words.slice(0, -1)}"`),
-    hint: 'Free some space there, or get more.',
+    hint: 'Free up some space there, or get more.',
   });
 });
 
@@ -112,7 +112,7 @@ test.each([
 test('a time that is none is named, at once', async () => {
   const error = await timeOf('29.11.2026 midday');
   expect(error).toMatchObject({ kind: 'unsupported', retry: 'never' });
-  expect(describeError(error, {})).toMatch(/it says a time that cannot be read: "29\.11\.2026 midday"/);
+  expect(describeError(error, {})).toMatch(/it gives a time that cannot be read: "29\.11\.2026 midday"/);
 });
 
 async function timeOf(text: string): Promise<unknown> {

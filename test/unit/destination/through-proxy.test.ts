@@ -112,7 +112,7 @@ test('WebDAV is asked through a tunnel, in which the server still proves who it 
 });
 
 test.each([
-  [407, 'asks for a name and a password'],
+  [407, 'asks for a user name and password'],
   [403, 'refuses to connect to it (403)'],
   [502, 'cannot reach it (502)'],
 ])('a proxy that answers %i is told as such', async (status, words) => {
@@ -129,7 +129,7 @@ test('one that cannot be gone through is refused', async () => {
   vi.stubEnv('HTTPS_PROXY', 'socks5://localhost:1');
   await expect(openS3Destination(s3Place('https://store.invalid'), keys)).rejects.toMatchObject({
     kind: 'unsupported',
-    message: expect.stringContaining('HTTPS_PROXY names a proxy of the kind socks5') as unknown,
+    message: expect.stringContaining('HTTPS_PROXY names a socks5 proxy') as unknown,
   });
 });
 
@@ -155,7 +155,7 @@ test('notices and reports to a partner go through it, and say when it asks for a
   expect(proxy.asked).toEqual([`POST ${url}`, expect.stringMatching(/^GET http:\/\/store\.invalid/)]);
   vi.stubEnv('http_proxy', `http://localhost:${proxy.port}`);
   await expect(post({ url, headers: {}, body: 'text' }, live)).rejects.toMatchObject({
-    message: expect.stringContaining('asks for a name and a password') as unknown,
+    message: expect.stringContaining('asks for a user name and password') as unknown,
   });
   receiver.close();
 });

@@ -45,16 +45,16 @@ describe('a source is refused', () => {
     symlinkSync('/etc/hostname', at('source/deep/link'));
     expect(refusal(3)).toMatchObject({
       code: 'SOURCE_SUSPICIOUSLY_EMPTY',
-      message: expect.stringContaining('is empty, and had 3 files'),
+      message: expect.stringContaining('is empty. It had 3 files'),
       details: { path: at('source'), files_before: 3, is_there: true },
     });
     writeFileSync(at('source/deep/er/file'), '');
     expect(refusal(3)).toBeUndefined();
   });
 
-  test('when it is not there any more', () => {
+  test('when it has disappeared', () => {
     expect(refusal(3, 'gone')).toMatchObject({
-      message: expect.stringContaining('is not there any more'),
+      message: expect.stringContaining('has disappeared'),
       details: { is_there: false },
     });
   });
@@ -63,7 +63,7 @@ describe('a source is refused', () => {
     writeFileSync(at('file'), 'x');
     expect(refusal(2, 'file')).toMatchObject({
       code: 'SOURCE_SUSPICIOUSLY_EMPTY',
-      message: expect.stringContaining('is a file in place of the directory that it was, and had 2 files'),
+      message: expect.stringContaining('is now a file instead of a directory. It had 2 files'),
       details: { is_there: true },
     });
     expect(refusal(1, 'file')).toBeUndefined();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { StatusCheck } from '../../../src/jobs/agent.ts';
-import { adviceOf, moreOf, othersOf, protectionOf } from '../../../src/jobs/protection.ts';
+import { adviceOf, detailOf, moreOf, othersOf, protectionOf } from '../../../src/jobs/protection.ts';
 import {
   STATEMENT_CODES,
   headlineOf,
@@ -56,7 +56,7 @@ const SENTENCES: readonly (readonly [Statement, string])[] = [
   ],
   [
     statement('overdue', { ...HOME, to: ['nas'], since: NOW - 3 * DAY, reason: 'away' }),
-    'Not protected: Home has not been backed up to “nas” for 3d: its disk is not there.',
+    'Not protected: Home has not been backed up to “nas” for 3d: its disk is not connected.',
   ],
   [
     statement('never_backed_up', { paths: ['/a', '/b'], names: ['a', 'b'], reason: 'other' }),
@@ -100,7 +100,7 @@ describe('the advice after a loss', () => {
 
   test('restores the snapshot from before, wherever it is, and only what is missing', () => {
     expect(adviceOf(statement('files_disappeared', { ...lost, before }))).toContain(
-      'Put back what is missing (holdfast restore a1f74213 --in-place), or',
+      'Restore what is missing (holdfast restore a1f74213 --in-place), or',
     );
     const far = { ...before, destination: 'my disk' };
     expect(adviceOf(statement('files_disappeared', { ...lost, before: far }))).toContain(
@@ -153,4 +153,10 @@ describe('the headline', () => {
     const severities = STATEMENT_CODES.map((code) => statement(code).severity);
     expect(new Set(severities).size).toBe(severities.length);
   });
+});
+
+test('below the headline a sentence does not say again whether the person is protected', () => {
+  const unwatched = statement('not_watched', { names: ['src2'] });
+  expect(detailOf(unwatched, [], 0)).toMatch(/^Changes in src2 are not noticed/);
+  expect(detailOf(statement('never_backed_up', { names: ['src2'] }), [], 0)).toMatch(/^src2 has never/);
 });

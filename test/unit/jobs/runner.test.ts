@@ -254,7 +254,7 @@ describe('a machine that goes down', () => {
     await here.pass(MINUTE);
     expect(here.job(id)).toMatchObject({ status: 'running', attempt: 6, error: null });
     expect(here.state.database.jobLog.list(id).map(({ text }) => text)).toContain(
-      'The machine went down meanwhile; it goes on.',
+      'The machine was shut down or crashed; the job continues.',
     );
   });
 });

@@ -79,7 +79,7 @@ describe('absence', () => {
       ),
     });
     expect(absenceNotice({ ...late, lastGoodAt: null, days: 1 }, 'workshop').text).toMatch(
-      /^\/home has never been backed up to nas, although it should have been for 1 day\. /,
+      /^\/home has never been backed up to nas, although a backup has been due for 1 day\. /,
     );
   });
 });

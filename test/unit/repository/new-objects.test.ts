@@ -149,7 +149,7 @@ describe('what somebody else has put there', () => {
     await storage.put('desktop.ini', Buffer.from('x'), signal);
     await expect(make(storage, machine())).rejects.toMatchObject({
       code: 'REPOSITORY_EXISTS',
-      message: expect.stringMatching(/something else lies there: desktop\.ini$/),
+      message: expect.stringMatching(/there are other files: desktop\.ini$/),
     });
     await storage.put('a/b', Buffer.from('x'), signal);
     await storage.put('c', Buffer.from('x'), signal);

@@ -48,7 +48,7 @@ describe('a repository', () => {
     await deleteTwice(destination, 'keys/ring-2', signal);
     await expect(open()).rejects.toMatchObject({
       code: 'REFUSED',
-      message: expect.stringContaining('(keys/ring-2 is not there): it has been rolled back'),
+      message: expect.stringContaining('(keys/ring-2 is missing): it was replaced with an earlier copy'),
     });
   });
 
@@ -58,7 +58,7 @@ describe('a repository', () => {
     await deleteTwice(destination, 'config/2', signal);
     await expect(open()).rejects.toMatchObject({
       code: 'REFUSED',
-      message: expect.stringContaining('(config/2 is not there): it has been rolled back'),
+      message: expect.stringContaining('(config/2 is missing): it was replaced with an earlier copy'),
     });
   });
 

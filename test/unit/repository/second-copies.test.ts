@@ -1,4 +1,4 @@
-/** One damaged file must not take everything with it: what opens the repository lies there twice. */
+/** One damaged file must not take everything with it: see what opens the repository lies there twice. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -168,4 +168,18 @@ describe('what is given up as lost', () => {
     };
     expect(missing(settled)).toEqual([]);
   });
+
+  it('includes the record that this machine remembers, when its place was given up under another name', () => {
+    const { records } = chain('x', 1);
+    const writer = 'x'.padEnd(32, '0');
+    const told: ChainView = {
+      ...view([]),
+      records,
+      removed: new Set(['given up']),
+      places: new Map([['given up', { writer, seq: 2 }]]),
+    };
+    const own = { ...memory, writer, seq: 2, prev: second };
+    expect(verifyChains(told, own)).toMatchObject([{ kind: 'missing', object: `record ${second}` }]);
+    expect(lostRecords(told, own)).toEqual([{ writer, seq: 2, name: second }]);
+  });
 });

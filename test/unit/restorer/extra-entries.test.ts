@@ -266,7 +266,7 @@ describe("Holdfast's own places in the target", () => {
     expect(readFileSync(join(out, 's/store/config'), 'utf8')).toBe('s/store/config');
   });
 
-  test('are found below a target that has the contents of one directory', async () => {
+  test('are found below a target that has restore the contents of one directory', async () => {
     const snapshot = await snapshotOf(directory({ s: directory({ store: file('a file then') }) }), ['/s']);
     stand('store/pack', 'extra');
     const summary = await restored(snapshot, { ...own('store'), subfolder: asByteString('/s') });

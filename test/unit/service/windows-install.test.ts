@@ -78,14 +78,14 @@ describe('the directory of the service', () => {
   });
 
   test.each([
-    ['was made by another user', OF_BEN, 'was made by somebody else (S-1-5-21-1-2-3-1002)'],
-    ['may be written to by users', OPEN, 'may be written to by others (all users of this machine)'],
+    ['was made by another user', OF_BEN, 'was created by another user (S-1-5-21-1-2-3-1002)'],
+    ['may be written to by users', OPEN, 'can be written to by others (all users of this machine)'],
     ['is a link', 'link' as const, 'is a link'],
   ])('is set aside when it %s, with nothing changed in it', async (_what, list, why) => {
     const { calls, done } = machine({ [DATA]: list, [`${DATA}\\state`]: OF_BEN });
     await expect(protect(calls)).rejects.toMatchObject({
       code: 'SET_ASIDE',
-      message: `${DATA} ${why}. It lies in ${ASIDE} now, with all that is in it`,
+      message: `${DATA} ${why}. It was moved to ${ASIDE}, with its contents`,
     });
     expect(done).toEqual([`move ${DATA} ${ASIDE}`]);
   });
@@ -110,7 +110,7 @@ describe('the directory of the service', () => {
     });
     await expect(protect(calls)).rejects.toMatchObject({
       code: 'NOT_TRUSTED',
-      message: expect.stringMatching(/config\.json was made by somebody else .*more is a link$/),
+      message: expect.stringMatching(/config\.json was created by another user .*more is a link$/),
     });
     expect(done).toEqual([]);
   });
@@ -170,9 +170,9 @@ describe('the steps', () => {
       'wait until the service has stopped',
       expect.stringContaining('delete Holdfast'),
       String.raw`take the right SeBackupPrivilege from NT SERVICE\Holdfast`,
-      String.raw`remove C:\Program Files\Holdfast and all that is in it`,
+      String.raw`remove C:\Program Files\Holdfast and everything in it`,
     ]);
-    expect(steps(true).at(-1)).toBe(String.raw`remove C:\ProgramData\Holdfast and all that is in it`);
+    expect(steps(true).at(-1)).toBe(String.raw`remove C:\ProgramData\Holdfast and everything in it`);
   });
 });
 

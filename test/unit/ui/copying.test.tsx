@@ -33,16 +33,16 @@ describe.each([
     });
     using page = await smallPage(shown('one'));
     await page.press(page.button('Copy'));
-    expect(page.text).toContain('It could not be copied');
+    expect(page.text).toContain('Copying did not work');
     expect(page.text).not.toContain('Copied');
     await page.show(shown('two'));
-    expect(page.text).not.toContain('It could not be copied');
+    expect(page.text).not.toContain('Copying did not work');
   });
 
   test('of a browser without a clipboard says that, too', async () => {
     vi.stubGlobal('navigator', { languages: ['en'] });
     using page = await smallPage(shown('one'));
     await page.press(page.button('Copy'));
-    expect(page.text).toContain('It could not be copied');
+    expect(page.text).toContain('Copying did not work');
   });
 });

@@ -35,6 +35,15 @@ test('a reader of another language who reads English gets the day before the mon
   expect(french.formatDay(AT)).toBe('22 Nov 2026');
 });
 
+test('sizes are written as in the language of the page', async () => {
+  const { formatBytes, useLanguage } = await inLanguages();
+  expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 B', '1.5 GiB']);
+  await useLanguage('de');
+  expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 B', '1,5 GiB']);
+  await useLanguage('fr');
+  expect([512, 1.5 * 1024 ** 3].map(formatBytes)).toEqual(['512 o', '1,5 Gio']);
+});
+
 describe('how long ago something was', () => {
   /** Of November 2026, the 23rd of which is a Monday, in the time zone of the reader. */
   const at = (day: number, hour: number, minute = 0, second = 0): number =>

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { Statement } from '../../../src/api/schemas/page/overview.ts';
 import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
-import { useLanguage } from '../../../src/ui/language/language.ts';
-import { sentenceOf } from '../../../src/ui/pages/overview/headline.tsx';
+import { type Language, LANGUAGES, useLanguage } from '../../../src/ui/language/language.ts';
+import { sentenceOf, withoutPreface } from '../../../src/ui/pages/overview/headline.tsx';
 import { settingsAnswering } from '../../../src/ui/pages/overview/unread-files.tsx';
 import { titleOf } from '../../../src/ui/tab.ts';
 import { overviewOnPage } from '../../support/overview-on-page.ts';
@@ -28,13 +28,14 @@ function about(facts: Partial<Statement>): Statement {
   };
 }
 
-type Case = readonly [string, Partial<Statement>, string, string, readonly string[]];
+type Case = readonly [string, Partial<Statement>, string, string, string, readonly string[]];
 const CASES: readonly Case[] = [
   [
     'all is well',
     { code: 'protected', since: AGO },
     'Protected: last good backup 4 minutes ago',
     'Geschützt: letzte gute Sicherung vor 4 Minuten',
+    'Protégé : dernière sauvegarde réussie il y a 4 minutes',
     [],
   ],
   [
@@ -42,6 +43,7 @@ const CASES: readonly Case[] = [
     { code: 'files_disappeared', names: ['~'], figures: { files_gone: 2_335, files_before: 2_676 } },
     '2,335 of 2,676 files disappeared from {}',
     '2.335 von 2.676 Dateien sind aus {} verschwunden',
+    '2 335 fichiers sur 2 676 ont disparu de {}',
     ['Home'],
   ],
   [
@@ -49,6 +51,7 @@ const CASES: readonly Case[] = [
     { code: 'files_unread', files: ['/a/locked.txt'], figures: { files: 1, folders: 0 } },
     'Protected, except 1 file we could not read: {}',
     'Geschützt, außer 1 Datei, die nicht lesbar war: {}',
+    'Protégé, sauf 1 fichier illisible : {}',
     ['locked.txt'],
   ],
   [
@@ -56,6 +59,7 @@ const CASES: readonly Case[] = [
     { code: 'files_unread', files: ['/a/1', '/a/2', '/a/b/3'], figures: { files: 12, folders: 1 } },
     'Protected, except 12 files and what is in 1 folder we could not read: {}, {}, {}, and 10 more',
     'Geschützt, außer 12 Dateien, die nicht lesbar waren, und dem Inhalt eines Ordners, der nicht lesbar war: {}, {}, {} und 10 weitere',
+    'Protégé, sauf 12 fichiers illisibles et le contenu d’un dossier illisible : {}, {}, {} et 10 de plus',
     ['1', '2', 'b/3'],
   ],
   [
@@ -63,6 +67,7 @@ const CASES: readonly Case[] = [
     { code: 'destination_away', to: ['usb'], since: '2026-11-22T11:53:00.000Z', figures: { far: 0 } },
     'The disk “usb” is unplugged; the last backup to it is 7 minutes old',
     'Die Platte „usb“ ist nicht angeschlossen; die letzte Sicherung dorthin ist 7 Minuten alt',
+    'Le disque « usb » est débranché ; la dernière sauvegarde y remonte à 7 minutes',
     [],
   ],
   [
@@ -70,6 +75,7 @@ const CASES: readonly Case[] = [
     { code: 'overdue', paths: ['/a', '/b'], names: ['a', 'b'], since: DAYS_AGO },
     'Not protected: 2 sources have not been backed up for 3 days',
     'Nicht geschützt: 2 Quellen wurden seit 3 Tagen nicht gesichert',
+    'Non protégé : 2 sources n’ont pas été sauvegardées depuis 3 jours',
     [],
   ],
   [
@@ -77,6 +83,7 @@ const CASES: readonly Case[] = [
     { code: 'overdue', to: ['nas'], since: DAYS_AGO, reason: 'other' },
     'Not protected: {} has not been backed up to “nas” for 3 days; the last attempt failed',
     'Nicht geschützt: {} wurde seit 3 Tagen nicht nach „nas“ gesichert; der letzte Versuch ist gescheitert',
+    'Non protégé : {} n’a pas été sauvegardé vers « nas » depuis 3 jours ; la dernière tentative a échoué',
     ['a'],
   ],
   [
@@ -84,6 +91,7 @@ const CASES: readonly Case[] = [
     { code: 'check_failed', check: 'state' },
     'Not protected: the agent cannot write down what it does',
     'Nicht geschützt: der Agent kann nicht festhalten, was er tut',
+    'Non protégé : l’agent ne peut pas consigner ce qu’il fait',
     [],
   ],
   [
@@ -91,6 +99,7 @@ const CASES: readonly Case[] = [
     { code: 'check_warns', check: 'partner' },
     'Protected, but {}',
     'Geschützt, aber: {}',
+    'Protégé, mais attention : {}',
     ['The trial is over.'],
   ],
 ];
@@ -101,14 +110,14 @@ afterEach(async () => {
   vi.unstubAllGlobals();
 });
 
-async function speak(wanted: 'en' | 'de'): Promise<void> {
+async function speak(wanted: Language): Promise<void> {
   vi.stubGlobal('document', { documentElement: { lang: '' } });
   await useLanguage(wanted);
 }
 
 const CHECKS = [{ name: 'partner', status: 'warning', message: 'The trial is over.' }] as const;
 
-describe.each(CASES)('when %s', (_, facts, english, german, own) => {
+describe.each(CASES)('when %s', (_, facts, english, german, french, own) => {
   test('it is said in English', () => {
     expect(sentenceOf(about(facts), CHECKS, NOW)).toEqual({ text: english, own });
   });
@@ -118,12 +127,19 @@ describe.each(CASES)('when %s', (_, facts, english, german, own) => {
     const { text } = sentenceOf(about(facts), CHECKS, NOW);
     expect(text).toBe(german);
   });
+
+  test('it is said in French', async () => {
+    await speak('fr');
+    const { text } = sentenceOf(about(facts), CHECKS, NOW);
+    // Which of its spaces break is up to each browser, and `french.test.ts`.
+    expect(text.replaceAll(/\s/g, ' ')).toBe(french);
+  });
 });
 
 test('there are words for every code of the agent, and a schema that takes it', async () => {
   expect(Statement.properties.code).toMatchObject({ enum: [...STATEMENT_CODES] });
-  for (const language of ['en', 'de'] as const) {
-    await speak(language);
+  for (const language of Object.keys(LANGUAGES)) {
+    await speak(language as Language);
     for (const code of STATEMENT_CODES) expect(sentenceOf(about({ code }), []).text, code).not.toBe('');
   }
 });
@@ -153,4 +169,15 @@ describe('what somebody answers about a file that cannot be read', () => {
     const accepted = settingsAnswering(settings, '/a/b', 'accept');
     expect(settingsAnswering(accepted, '/a/b', 'accept').sources[0]?.acceptUnreadable).toEqual(['/a/b']);
   });
+});
+
+test('below a headline, a sentence does not say again whether the person is protected', async () => {
+  await speak('en');
+  expect(withoutPreface('Protected, but changes in {} are not noticed')).toBe(
+    'Changes in {} are not noticed',
+  );
+  expect(withoutPreface('Not protected: {} has never been backed up')).toBe('{} has never been backed up');
+  expect(withoutPreface('{} is empty')).toBe('{} is empty');
+  await speak('de');
+  expect(withoutPreface('Geschützt, aber die letzte Prüfung')).toBe('Die letzte Prüfung');
 });

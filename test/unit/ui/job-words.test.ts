@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ERROR_CODES } from '../../../src/api/wire/error-codes.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
-import { german } from '../../../src/ui/language/german/german.ts';
 import {
   changeWords,
   explained,
@@ -28,17 +27,21 @@ describe('what came of a backup', () => {
   it('is one line: what it holds, what of it was new, and what that takes', () => {
     const job = backup({}, { bytes_deduplicated: 1_160 * MIB, bytes_uploaded: 12 * MIB });
     expect(volumeWords(job)).toBe(
-      'The snapshot has 1,340 files with 1.2 GiB: 40.0 MiB new, stored as 12.0 MiB.',
+      'The snapshot contains 1,340 files, 1.2 GiB in all: 40.0 MiB new, stored as 12.0 MiB.',
     );
   });
 
   it('says so when nothing was new', () => {
-    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain('nothing new');
+    expect(volumeWords(backup({}, { bytes_deduplicated: 1_200 * MIB }))).toContain(
+      'Everything was stored already',
+    );
   });
 
   it('says of a dry run that nothing was stored', () => {
     const { options } = backup();
-    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(/^Dry run: .* would be/);
+    expect(volumeWords(backup({ options: { ...options, dry_run: true } }))).toMatch(
+      /^Dry run: .* would contain/,
+    );
   });
 
   it('says what a job that failed has stored, and nothing when that is nothing', () => {
@@ -49,7 +52,7 @@ describe('what came of a backup', () => {
 
   it('counts files by what became of them, without what there is none of', () => {
     expect(changeWords(backup({}, { files_new: 12, files_unchanged: 1_325, files_failed: 3 }))).toBe(
-      '12 new, 1,325 as before, 3 failed',
+      '12 new, 1,325 unchanged, 3 failed',
     );
     expect(changeWords(backup())).toBeUndefined();
   });
@@ -75,16 +78,12 @@ describe('the progress of a job', () => {
 });
 
 describe('errors by their code', () => {
-  it('have a text in both languages when a job can fail with them', () => {
+  it('have a text when a job can fail with them', () => {
     const ofJobs = Object.entries(ERROR_CODES).flatMap(([code, { status }]) =>
       status === null ? [code] : [],
     );
     expect(ofJobs.length).toBeGreaterThan(10);
-    for (const code of ofJobs) {
-      expect(english.problems[code], code).toBeDefined();
-      expect(german.problems[code], code).toBeDefined();
-    }
-    expect(Object.keys(german.problems).toSorted()).toEqual(Object.keys(english.problems).toSorted());
+    expect(ofJobs.filter((code) => english.problems[code] === undefined)).toEqual([]);
   });
 
   it('mean something else for a restore than for a backup', () => {

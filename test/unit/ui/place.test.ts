@@ -21,7 +21,7 @@ describe('a place', () => {
       directory: textRef('/home/#1?x=%2F&y'),
       sort: 'size',
       q: '*.odt +ä',
-      isWithin: true,
+      scope: 'snapshot',
       file: bytes,
     };
     expect(readPlace(readRoute(hrefOfPlace(place)))).toEqual(place);
@@ -35,7 +35,7 @@ describe('a place', () => {
       directory: undefined,
       sort: 'name',
       q: '',
-      isWithin: false,
+      scope: 'all',
       file: undefined,
     });
     expect(hrefOfPlace(readPlace(readRoute('#/restore?sort=nonsense')))).toBe('#/restore');

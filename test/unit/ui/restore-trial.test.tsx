@@ -32,7 +32,7 @@ test('a trial run that somebody canceled says so, and is made again when asked',
   const draft = draftOf('0123456789abcdef', [], textRef('/home'));
   using page = await smallPage(<PreviewStep draft={draft} onTried={onTried} onRefused={() => undefined} />);
   expect(page.all('progress')).toHaveLength(0);
-  expect(page.text).toContain('The trial run was canceled');
+  expect(page.text).toContain('The dry run was canceled');
   expect(onTried).not.toHaveBeenCalled();
   await page.press(page.button('Try again'));
   expect(begun).toEqual(['rst_1', 'rst_2']);

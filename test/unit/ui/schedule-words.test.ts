@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nextRuns, parseSchedule } from '../../../src/schedule/schedule.ts';
 import { english } from '../../../src/ui/language/english/english.ts';
+import { french } from '../../../src/ui/language/french/french.ts';
 import { german } from '../../../src/ui/language/german/german.ts';
 import {
   FREQUENCIES,
@@ -14,28 +15,54 @@ const NOW = Date.UTC(2026, 10, 22, 12);
 
 describe('a schedule', () => {
   test.each([
-    ['off', 'only by hand', 'nur von Hand'],
-    ['hourly', 'every hour', 'jede Stunde'],
-    ['every 4h', 'every 4 hours', 'alle 4 Stunden'],
-    ['every 1d', 'every day', 'jeden Tag'],
-    ['every 90m', 'every 90 minutes', 'alle 90 Minuten'],
-    ['daily', 'every day at 03:00', 'täglich um 03:00 Uhr'],
-    ['daily at 2:30', 'every day at 02:30', 'täglich um 02:30 Uhr'],
-    ['Weekdays  at 18:00', 'Monday to Friday at 18:00', 'Montag bis Freitag um 18:00 Uhr'],
-    ['weekends', 'Saturday and Sunday at 03:00', 'Samstag und Sonntag um 03:00 Uhr'],
-    ['weekly', 'every Sunday at 03:00', 'jeden Sonntag um 03:00 Uhr'],
-    ['monthly at 04:15', 'on day 1 of each month at 04:15', 'am 1. jedes Monats um 04:15 Uhr'],
-    ['30 2 * * *', 'every day at 02:30', 'täglich um 02:30 Uhr'],
-    ['5 22 * * 3', 'every Wednesday at 22:05', 'jeden Mittwoch um 22:05 Uhr'],
-    ['0 4 15 * *', 'on day 15 of each month at 04:00', 'am 15. jedes Monats um 04:00 Uhr'],
-    ['0 4 * * 1-5', 'Monday to Friday at 04:00', 'Montag bis Freitag um 04:00 Uhr'],
-    ['0 4 13 * 5', '0 4 13 * 5', '0 4 13 * 5'],
-    ['*/10 8-18 * * *', '*/10 8-18 * * *', '*/10 8-18 * * *'],
-    ['every 1h30m', 'every 1h30m', 'every 1h30m'],
-    ['now and then', 'now and then', 'now and then'],
-  ])('%j is said in both languages', (text, inEnglish, inGerman) => {
+    ['off', 'only when you start it', 'nur von Hand', 'seulement à la main'],
+    ['hourly', 'every hour', 'jede Stunde', 'toutes les heures'],
+    ['every 4h', 'every 4 hours', 'alle 4 Stunden', 'toutes les 4 heures'],
+    ['every 1d', 'every day', 'jeden Tag', 'tous les jours'],
+    ['every 90m', 'every 90 minutes', 'alle 90 Minuten', 'toutes les 90 minutes'],
+    ['daily', 'every day at 03:00', 'täglich um 03:00 Uhr', 'tous les jours à 03:00'],
+    ['daily at 2:30', 'every day at 02:30', 'täglich um 02:30 Uhr', 'tous les jours à 02:30'],
+    [
+      'Weekdays  at 18:00',
+      'Monday to Friday at 18:00',
+      'Montag bis Freitag um 18:00 Uhr',
+      'du lundi au vendredi à 18:00',
+    ],
+    [
+      'weekends',
+      'Saturday and Sunday at 03:00',
+      'Samstag und Sonntag um 03:00 Uhr',
+      'le samedi et le dimanche à 03:00',
+    ],
+    ['weekly', 'every Sunday at 03:00', 'jeden Sonntag um 03:00 Uhr', 'chaque dimanche à 03:00'],
+    [
+      'monthly at 04:15',
+      'on day 1 of each month at 04:15',
+      'am 1. jedes Monats um 04:15 Uhr',
+      'le 1er de chaque mois à 04:15',
+    ],
+    ['30 2 * * *', 'every day at 02:30', 'täglich um 02:30 Uhr', 'tous les jours à 02:30'],
+    ['5 22 * * 3', 'every Wednesday at 22:05', 'jeden Mittwoch um 22:05 Uhr', 'chaque mercredi à 22:05'],
+    [
+      '0 4 15 * *',
+      'on day 15 of each month at 04:00',
+      'am 15. jedes Monats um 04:00 Uhr',
+      'le 15 de chaque mois à 04:00',
+    ],
+    [
+      '0 4 * * 1-5',
+      'Monday to Friday at 04:00',
+      'Montag bis Freitag um 04:00 Uhr',
+      'du lundi au vendredi à 04:00',
+    ],
+    ['0 4 13 * 5', '0 4 13 * 5', '0 4 13 * 5', '0 4 13 * 5'],
+    ['*/10 8-18 * * *', '*/10 8-18 * * *', '*/10 8-18 * * *', '*/10 8-18 * * *'],
+    ['every 1h30m', 'every 1h30m', 'every 1h30m', 'every 1h30m'],
+    ['now and then', 'now and then', 'now and then', 'now and then'],
+  ])('%j is said in each language', (text, inEnglish, inGerman, inFrench) => {
     expect(scheduleInWords(text, english.schedule.words, 'en')).toBe(inEnglish);
     expect(scheduleInWords(text, german.schedule.words, 'de')).toBe(inGerman);
+    expect(scheduleInWords(text, french.schedule.words, 'fr')).toBe(inFrench);
   });
 
   test.each([

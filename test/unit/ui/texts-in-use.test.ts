@@ -5,7 +5,7 @@ import { english } from '../../../src/ui/language/english/english.ts';
 
 const UI = join(import.meta.dirname, '../../../src/ui');
 const files = readdirSync(UI, { encoding: 'utf8', recursive: true })
-  .filter((file) => /\.tsx?$/.test(file) && !/^language.(english|german)/.test(file))
+  .filter((file) => /\.tsx?$/.test(file) && !/^language[\\/]\w+[\\/]/.test(file))
   .map((file) => usesOf(readFileSync(join(UI, file), 'utf8')));
 
 interface FileUses {

@@ -60,17 +60,17 @@ describe('what is not saved yet', () => {
     await page.type(page.field(TOKEN), 'tk_secret');
     await page.press(page.button('Sign out'));
     expect(page.text).toContain('Leave without saving?');
-    await page.press(page.button('Stay here'));
+    await page.press(page.button('Stay on this page'));
     expect(page.text).not.toContain('Leave without saving?');
     expect(page.field(TOKEN).value).toBe('tk_secret');
     await page.press(page.button('Sign out'));
     await page.press(page.button('Leave without saving'));
-    expect(page.text).toContain('This page is not signed in');
+    expect(page.text).toContain('You are not signed in');
   });
 });
 
 test('signing out asks nothing where all is saved', async () => {
   using page = await notifications();
   await page.press(page.button('Sign out'));
-  expect(page.text).toContain('This page is not signed in');
+  expect(page.text).toContain('You are not signed in');
 });

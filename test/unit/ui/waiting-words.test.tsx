@@ -78,15 +78,15 @@ describe('why a job waits', () => {
     const words = said.map((wait) => waitingWords({ ...waiting(wait), waiting_for: 'UNKNOWN' }));
     expect(words).not.toContain('UNKNOWN');
     expect(new Set(words).size).toBe(said.length);
-    expect(words).toContain('Quiet hours: it starts at 13:30.');
-    expect(words).toContain('Waiting for the store (SlowDown), again in 16 s.');
+    expect(words).toContain('Quiet hours: the job starts at 13:30.');
+    expect(words).toContain('Waiting for the storage (SlowDown). Trying again in 16 s.');
     expect(words).toContain('Waiting for the file system: no answer for 3 min.');
   });
 
   test('is not another program alone where a run was broken off, as by a power cut', () => {
     const said = waiting(passing('REPOSITORY_LOCKED'));
     for (const words of [said.waiting_for, waitingWords(said), english.problems['REPOSITORY_LOCKED']])
-      expect(words).toContain('broken off');
+      expect(words).toMatch(/broken off|interrupted/);
   });
 
   test('is what the agent says where it is not known', () => {

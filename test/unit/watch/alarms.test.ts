@@ -43,13 +43,13 @@ describe('an empty source', () => {
 
   test('is told of once, with what to do', () => {
     const alarm = emptyAlarm(gone, []);
-    expect(alarm?.text).toContain('/home/me is empty, and had 1,000 files');
+    expect(alarm?.text).toContain('/home/me is empty. It had 1,000 files');
     expect(alarm?.text).toContain('mount it');
     expect(emptyAlarm(gone, alarm === null ? [] : [alarm])).toBeNull();
   });
 
   test('is told apart from one that is not there', () => {
-    expect(emptyAlarm({ ...gone, isThere: false }, [])?.text).toContain('is not there any more');
+    expect(emptyAlarm({ ...gone, isThere: false }, [])?.text).toContain('has disappeared');
   });
 });
 
@@ -75,7 +75,9 @@ describe('a source that can no longer be read', () => {
     // Not as files that are gone, too.
     expect(kinds({ ...closed, filesBefore: 1_000 })).toEqual(['unreadable']);
     const open = judgeRun({ ...quiet, ...closed }, NO_HISTORY, []);
-    expect(open[0]?.text).toContain('/home/me had 1,000 files, and the last backup could read none of them.');
+    expect(open[0]?.text).toContain(
+      '/home/me had 1,000 files, but the last backup could not read any of them.',
+    );
     expect(judgeRun({ ...quiet, ...closed }, NO_HISTORY, open)).toEqual([]);
     expect(freezesOf(open)).toEqual([{ source: '/home/me', before: quiet.at }]);
   });
@@ -263,7 +265,7 @@ describe('files that disappeared', () => {
       before: place('made-1'),
       text: expect.stringContaining('21,302 of 30,013 files disappeared from /home/me: 70 % are gone.'),
     });
-    expect(lost?.text).toMatch(/Put back what is missing \(\S.* restore made-1 --in-place\): this alarm/);
+    expect(lost?.text).toMatch(/Restore what is missing \(\S.* restore made-1 --in-place\): this alarm/);
   });
 
   test('end their alarm when they are back, or nearly all of them, and their coming is no alarm', () => {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '../../../base/schema-type.ts';
-import { File } from '../snapshot.ts';
+import { File, FILE_FIELDS } from '../snapshot.ts';
 import { Count, IdInput, PathB64Input, PathInput } from '../values.ts';
 
 /** `GET /entries`: entries of a directory of one snapshot, from any offset of the sort order. */
@@ -15,6 +15,12 @@ export const EntriesQuery = Type.Object(
   { additionalProperties: false },
 );
 
+/** `GET /archive`: a directory of one snapshot with everything below it, as a tar archive. */
+export const ArchiveQuery = Type.Object(
+  { snapshot: IdInput, path: Type.Optional(PathInput), path_b64: Type.Optional(PathB64Input) },
+  { additionalProperties: false },
+);
+
 export const Entries = Type.Object({
   items: Type.Array(File),
   /** Number of all entries of the directory. */
@@ -27,7 +33,16 @@ export type Entries = Static<typeof Entries>;
  * newest snapshot that has it.
  */
 export const SEARCH_FILTERS = {
-  /** Substring of the name, or a glob with * and ?. */
-  q: Type.String({ minLength: 1, maxLength: 1024 }),
+  /** Substring of the name, or a glob with * and ?. Needed unless `of` is `deleted`. */
+  q: Type.String({ maxLength: 1024, default: '' }),
+  /** `deleted`: only what the newest snapshot of its source no longer has, the last to disappear first. */
+  of: Type.Enum(['all', 'deleted'], { default: 'all' }),
   source: Type.Optional(PathInput),
 };
+
+export const SearchHit = Type.Object({
+  ...FILE_FIELDS,
+  /** Whether the newest snapshot of its source no longer has it. */
+  deleted: Type.Boolean(),
+});
+export type SearchHit = Static<typeof SearchHit>;

@@ -12,22 +12,22 @@ export const account: Texts['account'] = {
   limitNote: 'Sicherungen sind nicht begrenzt. Die Schlüssel der Programme stehen auf der Seite',
   partner: 'Partnerdienst',
   partnerWhat:
-    'Jemand kann sich für Sie um die Sicherungen dieses Rechners kümmern: sehen, ob sie gelingen, und eine verlangen. Lesen, wiederherstellen oder löschen kann er nichts. Alles geht auch ohne ihn.',
+    'Ein Partner kann sich für Sie um die Sicherungen dieses Rechners kümmern: sehen, ob sie gelingen, und eine anfordern. Lesen, wiederherstellen oder löschen kann er nichts.',
   enroll: 'Diesen Rechner anmelden …',
   service: 'Adresse des Dienstes',
   token: 'Token',
   tokenHint: 'Von Ihrem Partner. Es gilt einmal und kurze Zeit.',
   deviceName: 'Name dieses Rechners',
   deviceNameHint: 'Was Ihr Partner sieht. Ohne Angabe der Rechnername.',
-  missing: 'Das gibt Ihnen Ihr Partner.',
+  missing: 'Das bekommen Sie von Ihrem Partner.',
   enrollDo: 'Anmelden',
   enrolling: 'Wird angemeldet …',
-  enrollFailed: 'Der Rechner ist nicht angemeldet.',
+  enrollFailed: 'Der Rechner konnte nicht angemeldet werden.',
   standing: 'Zustand',
   standings: { active: 'Aktiv', suspended: 'Gesperrt', trial_expired: 'Probe ist vorbei' },
   enrolledAt: 'Angemeldet',
   lastReport: 'Letzter Bericht',
-  waiting: 'Noch nicht berichtet',
+  waiting: 'Berichte, die noch warten',
   planUntil: 'Tarif gilt bis',
   graceUntil: 'Ohne den Dienst bis',
   device: 'Gerät',
@@ -48,7 +48,7 @@ export const account: Texts['account'] = {
 };
 
 export const access: Texts['access'] = {
-  what: 'Programme benutzen die Desktop-API mit eigenem Schlüssel und Geheimnis.',
+  what: 'Ihre Programme benutzen die Desktop-API mit eigenem Schlüssel und Geheimnis.',
   docs: 'Lesen, wie das geht',
   credentials: 'Schlüssel',
   noneYet: 'Kein Programm hat Zugang. Legen Sie für jedes, das ihn braucht, einen Schlüssel an.',
@@ -62,18 +62,20 @@ export const access: Texts['access'] = {
   nameMissing: 'Sagen Sie, wofür er ist.',
   made: 'Neue Zugangsdaten',
   madeFor: 'Zugangsdaten für',
-  once: 'Das Geheimnis ist nur jetzt zu sehen.',
-  onceWhere: 'Legen Sie es dorthin, wo das Programm es sucht. Verlassen Sie diese Seite, ist es fort.',
+  once: 'Dieses Geheimnis wird nur einmal gezeigt.',
+  onceWhere:
+    'Kopieren Sie es dorthin, wo das Programm es braucht. Wenn Sie diese Seite verlassen, ist es nicht mehr zu sehen.',
   key: 'Schlüssel',
   secret: 'Geheimnis',
   tryIt: 'Ausprobieren',
   tryItWhat: 'Holt ein Token, das eine Stunde gilt, und fragt damit den Zustand ab.',
   kept: 'Ich habe es aufbewahrt',
   rotate: 'Neues Geheimnis …',
-  rotateQuestion: 'Das jetzige Geheimnis und alle seine Token enden sofort. Das Programm braucht das neue.',
+  rotateQuestion:
+    'Das jetzige Geheimnis und alle seine Token gelten sofort nicht mehr. Das Programm braucht das neue.',
   rotateDo: 'Neues Geheimnis geben',
   revoke: 'Widerrufen …',
-  revokeQuestion: 'Der Schlüssel und alle seine Token enden sofort und für immer.',
+  revokeQuestion: 'Der Schlüssel und alle seine Token gelten sofort und für immer nicht mehr.',
   revokeDo: 'Schlüssel widerrufen',
   limit: 'Anfragen von Programmen',
   limitWhat:
@@ -84,9 +86,9 @@ export const access: Texts['access'] = {
 
 export const notifications: Texts['notifications'] = {
   about: 'Wer von Fehlern, Alarmen und ausgebliebenen Sicherungen erfährt.',
-  whenTitle: 'Wenn nichts geschieht',
+  whenTitle: 'Wenn Sicherungen ausbleiben',
   whenAbout:
-    'Stille ist kein gutes Zeichen: nach so vielen Tagen ohne gute Sicherung einer Quelle wird jemand benachrichtigt.',
+    'Keine Nachricht ist keine gute Nachricht. Sie werden benachrichtigt, wenn eine Quelle so viele Tage keine gute Sicherung hatte.',
   channels: {
     ntfy: {
       title: 'ntfy',
@@ -115,7 +117,7 @@ export const notifications: Texts['notifications'] = {
   test: 'Test senden',
   testing: 'Wird gesendet …',
   saveAndTest: 'Speichern, dann Test senden',
-  savedOnly: 'Ein Test verwendet, was gespeichert ist.',
+  savedOnly: 'Tests verwenden die gespeicherten Einstellungen.',
   sent: 'Gesendet. Sehen Sie nach, ob er angekommen ist.',
   notSent: 'Er konnte nicht gesendet werden.',
 };

@@ -7,7 +7,7 @@ export const advanced: Texts['advanced'] = {
   configBrokenWhat: 'Bis er behoben ist, gelten die letzten gültigen Einstellungen.',
   configAt: (line, column) => `Zeile ${line}, Spalte ${column}:`,
   configWhat:
-    'Sie dürfen sie von Hand ändern: Was gespeichert wird, gilt binnen einer Sekunde. Kommentare bleiben, wenn diese Seite etwas ändert.',
+    'Sie können die Datei von Hand ändern. Was Sie speichern, gilt binnen einer Sekunde, und diese Seite lässt Ihre Kommentare stehen.',
   diagnostics: 'Wenn etwas nicht stimmt',
   diagnosticsWhat:
     'Das Paket ist eine Textdatei für jemanden, der hilft: Version, Einstellungen, letzte Aufträge, Ende des Protokolls. Geheimnisse sind entfernt; Namen von Dateien, Rechnern und Konten stehen darin. Sehen Sie es vorher durch.',
@@ -24,7 +24,7 @@ export const advanced: Texts['advanced'] = {
   },
   logAgain: 'Neu laden',
   logFollow: 'Mitlesen',
-  logEmpty: 'Nichts dergleichen steht darin.',
+  logEmpty: 'Es gibt keine Einträge dieser Art.',
   webdav: {
     title: 'Stände als Ordner',
     what: 'Alle gesicherten Stände als Ordner in Ihrer Dateiverwaltung, zum Ansehen und Herauskopieren, ohne etwas zu ändern. Nur Programme auf diesem Rechner können ihn öffnen, und nur mit dem Geheimnis.',
@@ -34,11 +34,11 @@ export const advanced: Texts['advanced'] = {
     turnOn: 'Einschalten',
     turnOff: 'Ausschalten',
     renew: 'Neues Geheimnis …',
-    renewQuestion: 'Die jetzige Adresse endet sofort, und Sie bekommen eine andere.',
+    renewQuestion: 'Die jetzige Adresse gilt sofort nicht mehr, und Sie bekommen eine neue.',
     renewDo: 'Neues Geheimnis geben',
-    once: 'Das Geheimnis ist nur jetzt zu sehen.',
+    once: 'Dieses Geheimnis wird nur einmal gezeigt.',
     onceWhy:
-      'Wer es hat, kann alle Sicherungen auf diesem Rechner lesen. Verlassen Sie diese Seite, ist es fort.',
+      'Wer es hat, kann alle Sicherungen auf diesem Rechner lesen. Wenn Sie diese Seite verlassen, ist es nicht mehr zu sehen.',
     address: 'Adresse',
     signIn: 'Mit Name und Passwort',
     signInWhat: 'Manche Programme nehmen sie anstelle des Geheimnisses in der Adresse:',
@@ -58,10 +58,10 @@ export const advanced: Texts['advanced'] = {
   addresses: 'Adressen',
   updates: 'Neue Versionen',
   updatesWhat:
-    'Holdfast sucht nicht von selbst nach neuen Versionen. Die Einstellung updates.url nennt eine Adresse, die gefragt wird.',
+    'Holdfast sucht nur dann nach neuen Versionen, wenn updates.url eine Adresse nennt, die gefragt wird.',
   isNewest: 'Dies ist die neueste Version.',
   newest: (version) => `Die neueste Version ist ${version}.`,
-  newestUnknown: (trouble) => `Die neueste Version ist nicht bekannt: ${trouble}.`,
+  newestUnknown: (trouble) => `Nach einer neuen Version konnte nicht gesucht werden: ${trouble}.`,
   updatesHow:
     'Zum Aktualisieren halten Sie den Agenten an, ersetzen diese Version durch die neue und starten ihn. Laufende Aufträge gehen weiter, und die Datenbank des Agenten wird kopiert, bevor sie geändert wird.',
 };

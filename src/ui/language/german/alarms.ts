@@ -2,13 +2,13 @@ import type { Texts } from '../english/english.ts';
 
 export const alarms: Texts['alarms'] = {
   title: 'Alarme',
-  what: 'Etwas sieht nicht richtig aus. Bis ein Alarm zu einer Quelle bestätigt ist, oder zurück ist, was fehlte, wird kein Stand seiner Quelle von vorher entfernt, was auch immer die Regeln der Aufbewahrung sagen.',
+  what: 'Etwas sieht nicht richtig aus. Holdfast behält alle älteren Stände der Quelle, bis Sie den Alarm bestätigen oder die Dateien zurück sind.',
   none: 'Kein Alarm ist offen. Sollte eine Quelle plötzlich leer oder nicht mehr lesbar sein, die meisten Dateien verlieren oder umgeschrieben werden, steht es hier.',
   kinds: {
     empty: {
       title: 'Leer',
       means:
-        'Keine einzige Datei ist mehr da, wo bei der letzten Sicherung Dateien waren. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
+        'Diese Quelle hatte Dateien und hat jetzt keine mehr. Meist ist eine Platte oder Freigabe nicht eingehängt. Es wird nicht gesichert, damit die guten Stände die neuesten bleiben.',
       todo: 'Hängen Sie die Platte oder Freigabe ein; die nächste Sicherung gelingt dann, und der Alarm endet von selbst. Soll die Quelle leer sein, bestätigen Sie den Alarm.',
     },
     unreadable: {
@@ -27,7 +27,7 @@ export const alarms: Texts['alarms'] = {
       title: 'Die meisten Dateien sind fort',
       means:
         'Mehr als die Hälfte der Dateien verschwand binnen einer Stunde. Das geschieht, wenn ein Ordner versehentlich verschoben oder gelöscht wird oder ein Teil der Quelle nicht eingehängt ist.',
-      todo: 'Vergleichen Sie mit einem Stand von vorher. Holen Sie zurück, was fehlt: Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, bestätigen Sie ihn.',
+      todo: 'Vergleichen Sie mit einem älteren Stand, und holen Sie zurück, was fehlt. Der Alarm endet dann mit der nächsten Sicherung. War es Absicht, bestätigen Sie ihn.',
     },
     rewritten: {
       title: 'Auf einen Schlag umgeschrieben',
@@ -62,12 +62,12 @@ export const alarms: Texts['alarms'] = {
     write_only_key: 'Nur-schreiben-Schlüssel',
     label: 'Bezeichnung',
   },
-  filled: 'Es sind wieder Dateien darin.',
+  filled: 'In der Quelle sind wieder Dateien.',
   todo: 'Was zu tun ist',
-  details: 'In den Worten des Agenten',
+  details: 'Einzelheiten vom Agenten',
   stored: 'Was dieser Schlüssel unter dem Namen gespeichert hat',
   storedNone: 'Es ist nicht mehr da.',
-  before: 'Stände von vorher',
+  before: 'Ältere Stände',
   beforeHint:
     'Der neueste zuerst. Sehen Sie, wo sich die Zahl der Dateien ändert; was älter ist, wollen Sie zurück.',
   beforeNone: 'Von vor dem Alarm ist kein Stand dieser Quelle bekannt.',
@@ -75,12 +75,12 @@ export const alarms: Texts['alarms'] = {
   files: 'Dateien',
   size: 'Größe',
   actions: 'Aktionen',
-  look: 'Hineinsehen',
+  look: 'Ansehen',
   acknowledge: (count) => (count === 1 ? 'Bestätigen …' : `Alle ${count} bestätigen …`),
   acknowledgeQuestion:
-    'Sie sagen, dass alles so ist, wie es sein soll. Stände von vorher dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
+    'Sie bestätigen, dass das so gewollt ist. Ältere Stände dürfen dann nach den Regeln der Aufbewahrung wieder entfernt werden.',
   acknowledgeEmpty:
     'Eine leere Quelle darf es bleiben: Ihre nächste Sicherung nimmt sie, wie sie ist, bis wieder Dateien darin sind.',
-  acknowledgeDo: 'Sie sind, wie sie sein sollen',
+  acknowledgeDo: 'Das ist so gewollt',
   acknowledged: 'Bestätigt. Die Aufbewahrung geht weiter wie gewohnt.',
 };

@@ -31,12 +31,12 @@ export const destinations: Texts['destinations'] = {
   test: 'Testen',
   testing: 'Wird getestet …',
   makeDefault: 'Zum Standard machen',
-  removeQuestion: 'Dorthin geht nichts mehr. Was dort gespeichert ist, bleibt.',
+  removeQuestion: 'Dorthin wird nicht mehr gesichert. Was dort gespeichert ist, bleibt.',
   removeInUse:
-    'Diese Ordner gehen dorthin. Geben Sie ihnen vorher unter „Quellen und Ausnahmen“ ein anderes Ziel:',
+    'Diese Ordner werden dorthin gesichert. Wählen Sie für sie zuerst unter „Quellen und Ausnahmen“ ein anderes Ziel:',
   removeDefault: (next) =>
-    `Es ist das Standardziel. Wird es entfernt, geht nach ${next}, was bisher hierhin ging.`,
-  onThisComputer: 'dem Repository auf diesem Rechner',
+    `Das ist das Standardziel. Wenn Sie es entfernen, gehen seine Sicherungen stattdessen in ${next}.`,
+  onThisComputer: 'das Repository auf diesem Rechner',
   removeYes: 'Aus den Einstellungen entfernen',
   addTitle: 'Ziel hinzufügen',
   name: 'Name',
@@ -44,13 +44,15 @@ export const destinations: Texts['destinations'] = {
   nameWrong: 'Buchstaben, Ziffern, - und _, mit einem Buchstaben am Anfang.',
   nameTaken: 'Diesen Namen gibt es schon.',
   useAsDefault: 'Für alle Quellen verwenden, die kein Ziel nennen',
-  take: 'Verwenden',
+  take: 'Übernehmen',
   takeAnyway: 'Trotzdem verwenden',
   more: 'Weitere Einstellungen',
-  commandHint: 'Entscheidet, was ausgeführt wird: dieser Befehl ändert es, auf dem Rechner selbst.',
-  machineKey: 'Die des Notfallblatts dieses Rechners.',
-  passphraseAbout: 'Wo sie liegt, darf die Seite nicht ändern. Dieser Befehl tut es, auf dem Rechner selbst:',
-  onlyByCommand: 'Diese Adresse sagt mehr, als das Formular zeigen kann. Ein Befehl ändert sie:',
+  commandHint:
+    'Diese Einstellung bestimmt, welches Programm läuft; deshalb kann die Seite sie nicht ändern. Führen Sie den Befehl oben auf dem Rechner selbst aus.',
+  machineKey: 'Die aus dem Notfallblatt dieses Rechners.',
+  passphraseAbout:
+    'Wo die Passphrase liegt, kann diese Seite nicht ändern. Führen Sie auf dem Rechner selbst diesen Befehl aus:',
+  onlyByCommand: 'Diese Adresse enthält mehr, als das Formular zeigen kann. Dieser Befehl ändert sie:',
 };
 
 export const encryption: Texts['encryption'] = {
@@ -60,7 +62,7 @@ export const encryption: Texts['encryption'] = {
   kitNone: 'Es gibt keines: Auf diesem Rechner wurde kein eigenes Repository angelegt.',
   kitSaved: 'Anderswo aufbewahrt',
   kitSavedAt: (time) =>
-    `Das haben Sie am ${time} gesagt. Der Agent behält, was er zum Sichern braucht; das Blatt selbst liegt nicht mehr auf diesem Rechner.`,
+    `Das haben Sie am ${time} bestätigt. Der Agent behält, was er zum Sichern braucht. Das Blatt selbst liegt nicht mehr auf diesem Rechner.`,
   kitLost:
     'Sollten Sie es verloren haben, erstellen Sie einen neuen Notfallcode, solange dieser Rechner die Sicherungen noch öffnet:',
   kitUnsaved: 'Nur auf diesem Rechner',
@@ -93,7 +95,7 @@ export const encryption: Texts['encryption'] = {
   checkDo: 'Testen',
   checking: 'Wird getestet …',
   opens: 'Das öffnet',
-  opensNot: 'Das öffnet nicht:',
+  opensNot: 'Das öffnet nicht',
   how: 'Wie Sicherungen geschützt sind',
   sealed: 'Verschlüsselt',
   sealedWhat:

@@ -4,6 +4,7 @@ export const common: Texts['common'] = {
   now: 'jetzt',
   never: 'nie',
   none: 'keine',
+  colon: ':',
   optional: 'optional',
   back: 'Zurück',
   cancel: 'Abbrechen',
@@ -12,7 +13,7 @@ export const common: Texts['common'] = {
   next: 'Weiter',
   copy: 'Kopieren',
   copied: 'Kopiert',
-  notCopied: 'Es ließ sich nicht kopieren. Markieren und kopieren Sie es selbst.',
+  notCopied: 'Das Kopieren ging nicht. Markieren und kopieren Sie den Text selbst.',
   retry: 'Nochmals versuchen',
   loading: 'Wird geladen …',
   details: 'Details',
@@ -40,14 +41,14 @@ export const app: Texts['app'] = {
   closedHow: 'Öffnen Sie sie auf der Kommandozeile, als der Benutzer, der sichert:',
   closedOnce: 'Die Adresse, die dabei erscheint, gilt einmal und eine Minute lang.',
   offline:
-    'Der Agent antwortet nicht. Vielleicht ist er angehalten oder startet gerade; diese Seite versucht es von selbst wieder.',
+    'Der Agent antwortet nicht. Vielleicht ist er angehalten oder startet gerade. Diese Seite versucht es weiter.',
   noSuchPage: 'Diese Seite gibt es nicht',
   toOverview: 'Zum Überblick',
   alarmsOpen: (count) =>
     count === 1 ? 'Ein Alarm wartet auf eine Antwort.' : `${count} Alarme warten auf eine Antwort.`,
   alarmsLook: 'Ansehen',
   kitUnsaved:
-    'Das Notfallblatt liegt nur auf diesem Rechner. Ohne es kann niemand die Sicherungen lesen, wenn der Rechner verloren ist.',
+    'Ihr Notfallblatt liegt nur auf diesem Rechner. Geht der Rechner verloren, kann ohne das Blatt niemand Ihre Sicherungen lesen.',
   kitSave: 'Jetzt aufbewahren',
   paused: (until) =>
     until === null ? 'Sicherungen ruhen, bis Sie sie fortsetzen.' : `Sicherungen ruhen bis ${until}.`,

@@ -7,7 +7,7 @@ export const firstRun: Texts['firstRun'] = {
   steps: { what: 'Was', where: 'Wohin', kit: 'Notfallblatt', run: 'Erste Sicherung' },
   what: {
     title: 'Was soll geschützt werden?',
-    lead: 'Alles in den Ordnern, die Sie wählen, wird gesichert, und von da an, was sich darin ändert.',
+    lead: 'Holdfast sichert alles in den Ordnern, die Sie wählen, und jede spätere Änderung daran.',
     legend: 'Ordner',
     kinds: {
       home: 'Ihr persönlicher Ordner',
@@ -36,7 +36,7 @@ export const firstRun: Texts['firstRun'] = {
     nothing: 'Wählen Sie mindestens einen Ordner.',
     leftOut: 'Was ausgelassen wird, und warum',
     leftOutLead:
-      'Was sich wieder beschaffen lässt oder schon weggeworfen ist. Alles davon können Sie später in den Einstellungen ändern.',
+      'Zwischenspeicher, Papierkorb und andere Dateien, die Sie nicht vermissen würden. Sie können das später in den Einstellungen ändern.',
     rules: {
       caches: [
         'Zwischenspeicher',
@@ -65,7 +65,7 @@ export const firstRun: Texts['firstRun'] = {
   },
   where: {
     title: 'Wohin sollen die Sicherungen?',
-    lead: 'Am besten an einen Ort, der nicht zusammen mit diesem Rechner brennt, kaputtgeht oder gestohlen wird.',
+    lead: 'Wählen Sie einen Ort, der Feuer, Diebstahl oder einen Defekt dieses Rechners übersteht.',
     legend: 'Ziel',
     here: 'Auf diesem Rechner',
     hereNote: 'Sofort bereit. Bringt zurück, was gelöscht oder überschrieben wurde.',
@@ -77,8 +77,8 @@ export const firstRun: Texts['firstRun'] = {
       'Dieser Ordner liegt auf derselben Platte wie Ihre Dateien. Geht sie kaputt, ist beides verloren. Richten Sie später ein zweites Ziel ein.',
   },
   kit: {
-    title: 'Das Notfallblatt aufbewahren',
-    lead: 'Die Sicherungen sind verschlüsselt. Ist dieser Rechner verloren, öffnet sie nur noch dieses Blatt. Bewahren Sie es dort auf, wo der Rechner nicht ist: auf Papier oder in einem Passwortspeicher.',
+    title: 'Notfallblatt aufbewahren',
+    lead: 'Ihre Sicherungen sind verschlüsselt. Geht dieser Rechner verloren, öffnet sie nur noch dieses Blatt. Bewahren Sie es getrennt vom Rechner auf: auf Papier oder in einem Passwortspeicher.',
     download: 'Herunterladen',
     print: 'Drucken',
     confirm: 'Ich habe es anderswo aufbewahrt',
@@ -93,7 +93,7 @@ export const firstRun: Texts['firstRun'] = {
   },
   run: {
     title: 'Die erste Sicherung',
-    lead: 'Sie liest alles einmal und kann eine Weile dauern; spätere dauern Sekunden.',
+    lead: 'Die erste Sicherung liest alles und kann eine Weile dauern. Spätere dauern Sekunden.',
     protects: 'Geschützt wird',
     to: 'Ziel',
     when: 'Wann',
@@ -101,7 +101,7 @@ export const firstRun: Texts['firstRun'] = {
     here: 'Auf diesem Rechner',
     start: 'Erste Sicherung beginnen',
     saving: 'Die Einstellungen werden gespeichert …',
-    under: 'Die erste Sicherung läuft. Sie können diese Seite schließen: sie geht von selbst weiter.',
+    under: 'Ihre erste Sicherung läuft. Sie können diese Seite schließen; die Sicherung läuft weiter.',
     stuck:
       'Sie ist noch nicht gelungen. Beheben Sie, was hier steht, und versuchen Sie es noch einmal; oder wählen Sie ein anderes Ziel.',
     otherPlace: 'Ziele',
@@ -110,8 +110,8 @@ export const firstRun: Texts['firstRun'] = {
     failed: 'nicht gelungen',
     why: 'Warum',
     again: 'Nochmals versuchen',
-    ok: 'Die erste Sicherung ist gemacht. Von nun an geschieht das von selbst.',
-    kitLeft: 'Eines bleibt: das Notfallblatt liegt noch nur auf diesem Rechner.',
+    ok: 'Ihre erste Sicherung ist fertig. Von nun an wird automatisch gesichert.',
+    kitLeft: 'Eines fehlt noch: Ihr Notfallblatt liegt nur auf diesem Rechner.',
     kitNow: 'Jetzt aufbewahren',
     toOverview: 'Zum Überblick',
     toRestore: 'Ansehen, was gesichert wurde',

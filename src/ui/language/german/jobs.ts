@@ -32,8 +32,8 @@ export const jobs: Texts['jobs'] = {
     api: 'durch ein Programm',
     schedule: 'nach Zeitplan',
     watch: 'nach Änderungen',
-    cli: 'durch die Kommandozeile',
-    ui: 'durch diese Seite',
+    cli: 'von der Kommandozeile',
+    ui: 'von dieser Seite',
   },
   volume: {
     backup: ({ files, size, fresh, stored }) =>
@@ -46,7 +46,7 @@ export const jobs: Texts['jobs'] = {
     restore: ({ restored, size, skipped, isTrial }) =>
       `${isTrial ? 'Zurück kämen' : 'Zurückgeholt:'} ${restored} mit ${size}.` +
       (skipped === '' ? '' : ` ${isTrial ? 'Gelassen würden' : 'Gelassen, wie vorgefunden:'} ${skipped}.`),
-    structure: 'Alles, was gespeichert sein soll, ist da. Die Inhalte wurden nicht gelesen.',
+    structure: 'Nichts fehlt. Die gespeicherten Daten selbst wurden nicht gelesen.',
     check: (size) => `Gelesen und geprüft: ${size}.`,
     nothingFreed: 'Noch war nichts zu entfernen.',
     prune: (size) => `Frei geworden: ${size}.`,
@@ -66,7 +66,7 @@ export const jobs: Texts['jobs'] = {
   took: (span) => `Dauer ${span}`,
   to: 'auf',
   from: 'von',
-  inPlace: 'dorthin, wo die Dateien waren',
+  inPlace: 'an den ursprünglichen Ort',
   filters: {
     label: 'Auswahl',
     type: 'Art',
@@ -120,10 +120,10 @@ export const jobs: Texts['jobs'] = {
   cancelDo: 'Auftrag abbrechen',
   cancelQuestion: {
     backup: 'Es entsteht kein neuer Stand. Was schon gespeichert ist, nutzt die nächste Sicherung.',
-    restore: 'Dateien, die schon zurück sind, bleiben; die anderen kommen nicht.',
-    check: 'Was noch nicht angesehen wurde, bleibt ungeprüft.',
+    restore: 'Was schon wiederhergestellt ist, bleibt. Das Übrige wird nicht wiederhergestellt.',
+    check: 'Der Rest bleibt ungeprüft.',
     prune: 'Was schon entfernt ist, bleibt entfernt; nichts, was gebraucht wird, geht verloren.',
-    drill: 'Dateien, die noch nicht an der Reihe waren, werden nicht probiert.',
+    drill: 'Die übrigen Dateien werden nicht geprobt.',
   },
   operations: {
     check: {
@@ -140,7 +140,7 @@ export const jobs: Texts['jobs'] = {
     },
     drill: {
       open: 'Wiederherstellung proben …',
-      title: 'Proben, ob Dateien zurückkommen',
+      title: 'Proben, ob sich Dateien wiederherstellen lassen',
       what: 'Holt zufällig gewählte Dateien der neuesten Stände in ein Arbeitsverzeichnis, vergleicht jedes Byte und entfernt sie wieder. Ihre eigenen Dateien bleiben unberührt.',
       start: 'Probe beginnen',
     },
@@ -171,7 +171,7 @@ export const jobs: Texts['jobs'] = {
     resumed: 'Bis ich fortsetze',
   },
   pauseTime: 'Bis',
-  pauseTimeWrong: 'Wählen Sie eine Zeit, die noch kommt.',
+  pauseTimeWrong: 'Wählen Sie eine Zeit in der Zukunft.',
   pauseInterrupt: 'Auch anhalten, was gerade läuft',
   pauseInterruptHint: 'Es geht nach der Pause dort weiter, wo es war.',
   pauseDo: 'Ruhen lassen',

@@ -10,6 +10,13 @@ export const overview: Texts['overview'] = {
   quoted: (name) => `„${name}“`,
   more: (count) => (count === 1 ? 'und noch etwas' : `und ${count} weitere Dinge`),
   moreFiles: (shown) => `${shown} weitere`,
+  prefaces: [
+    'Geschützt, aber ',
+    'Geschützt, außer ',
+    'Geschützt vor Versehen, nicht vor einer kaputten Platte: ',
+    'Noch nicht geschützt: ',
+    'Nicht geschützt: ',
+  ],
   headline: {
     protected: ({ ago }) => `Geschützt: letzte gute Sicherung ${ago}`,
     no_source: () => 'Nicht geschützt: noch ist nichts zum Sichern ausgewählt',
@@ -72,10 +79,11 @@ export const overview: Texts['overview'] = {
     source_left_out:
       'Ältere Stände bleiben. Der Auftrag sagt, welche Regel es ist. Nehmen Sie sie zurück, oder entfernen Sie die Quelle.',
     source_empty:
-      'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, sagen Sie das beim Alarm.',
+      'Ältere Stände bleiben. Ist es eine Platte, hängen Sie sie ein; soll es leer sein, bestätigen Sie das beim Alarm.',
     files_disappeared:
-      'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder sagen Sie beim Alarm, dass es so sein soll.',
-    files_burst: 'Ältere Stände bleiben. Sehen Sie den Alarm an, oder sagen Sie dort, dass es so sein soll.',
+      'Ältere Stände bleiben. Holen Sie zurück, was fehlt, oder bestätigen Sie beim Alarm, dass das so gewollt ist.',
+    files_burst:
+      'Ältere Stände bleiben. Sehen Sie den Alarm an, oder bestätigen Sie dort, dass das so gewollt ist.',
     name_claimed:
       'Sie gilt nicht als Sicherung dieses Rechners. Sehen Sie den Alarm an: Ist der Rechner zu diesem Schlüssel gewechselt, oder ist der Schlüssel in falschen Händen?',
     destination_gone: 'Legen Sie den Ordner zurück, oder wählen Sie ein anderes Ziel.',
@@ -104,9 +112,9 @@ export const overview: Texts['overview'] = {
     locked_out:
       'Tragen Sie in den Einstellungen des Ziels die richtige Passphrase ein. Sie steht im Notfallblatt.',
     denied: 'Sehen Sie nach, womit die Einstellungen sich dort anmelden.',
-    unreachable: 'Es wird von selbst wieder versucht.',
+    unreachable: 'Holdfast versucht es weiter.',
     source_missing: 'Prüfen Sie den Pfad, oder entfernen Sie die Quelle.',
-    source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, sagen Sie das beim Alarm.',
+    source_empty: 'Ist es eine Platte, hängen Sie sie ein. Soll es leer sein, bestätigen Sie das beim Alarm.',
     other: 'Der Auftrag sagt, was schiefging.',
   },
   unread: {
@@ -173,7 +181,7 @@ export const overview: Texts['overview'] = {
   backUpAll: 'Jetzt sichern',
   started: (count) => (count === 1 ? 'Die Sicherung läuft an.' : `${count} Sicherungen laufen an.`),
   pause: 'Pause …',
-  pauseQuestion: 'Eine Zeit lang keine Sicherungen beginnen. Was jetzt läuft, endet noch.',
+  pauseQuestion: 'Wie lange sollen Sicherungen ruhen? Was gerade läuft, wird noch fertig.',
   pauseHour: 'Eine Stunde',
   pauseTomorrow: 'Bis morgen früh',
   pauseOpen: 'Bis ich sie fortsetze',
@@ -201,7 +209,7 @@ export const overview: Texts['overview'] = {
       changed === 0
         ? `Eine Sicherung fände in ${all} Dateien nichts Neues.`
         : `Eine Sicherung würde ${changed === 1 ? 'eine neue oder geänderte Datei' : `${shown} neue oder geänderte Dateien`} von ${all} speichern: höchstens ${size}.`,
-    dryRunFailed: 'Der Probelauf ging nicht gut aus.',
+    dryRunFailed: 'Der Probelauf kam nicht zu Ende.',
     toJob: 'Auftrag ansehen',
     restore: 'Wiederherstellen …',
     restoreOf: (path) => `Wiederherstellen aus ${path}`,
@@ -226,7 +234,7 @@ export const overview: Texts['overview'] = {
     failed: 'gescheitert',
     canceled: 'abgebrochen',
   },
-  destinationsTitle: 'Wo es gespeichert ist',
+  destinationsTitle: 'Wo Ihre Sicherungen liegen',
   destinations: {
     isDefault: 'Standardziel',
     reachable: 'erreichbar',
@@ -238,7 +246,7 @@ export const overview: Texts['overview'] = {
     lastCheck: 'Letzte Prüfung',
     lastDrill: 'Letzte Probe-Wiederherstellung',
     checkNever: 'noch nicht geprüft',
-    drillNever: 'noch nicht probiert',
+    drillNever: 'Wiederherstellung noch nicht geprobt',
     good: (ago) => `gut, ${ago}`,
     notGood: (outcome, ago) => `${outcome}, ${ago}`,
     chart: (name) => `Gespeichert bei ${name} im Lauf der Zeit`,
@@ -248,9 +256,10 @@ export const overview: Texts['overview'] = {
   },
   allJobs: 'Alle Aufträge',
   emptyTitle: 'Noch ist nichts geschützt',
-  empty: 'Wählen Sie aus, was geschützt werden soll und wohin: das dauert etwa drei Minuten.',
+  empty:
+    'Wählen Sie aus, was geschützt werden soll und wohin die Sicherungen sollen. Das dauert etwa drei Minuten.',
   emptyStart: 'Anfangen',
-  noSourceTitle: 'Kein Ordner wird von selbst gesichert',
+  noSourceTitle: 'Kein Ordner wird automatisch gesichert',
   noSource:
     'Es liefen Aufträge, aber keine Quelle ist eingerichtet. Wählen Sie, was von nun an gesichert wird.',
 };

@@ -4,7 +4,7 @@ import type { Texts } from '../english/english.ts';
 export const problems: Texts['problems'] = {
   OFFLINE: 'Der Agent antwortet nicht.',
   INTERNAL_ERROR: 'Im Agenten ist etwas schiefgegangen. Näheres steht in seinem Protokoll.',
-  RATE_LIMIT_EXCEEDED: 'Das wurde zu oft verlangt. Warten Sie eine Minute, und versuchen Sie es noch einmal.',
+  RATE_LIMIT_EXCEEDED: 'Zu viele Anfragen. Warten Sie eine Minute, und versuchen Sie es noch einmal.',
   REVISION_MISMATCH:
     'Die Einstellungen wurden inzwischen anderswo geändert. Laden Sie die Seite neu, und ändern Sie noch einmal.',
   CONFIG_INVALID: 'Die Konfigurationsdatei hat einen Fehler. Beheben Sie ihn erst auf dem Rechner.',
@@ -43,11 +43,11 @@ export const problems: Texts['problems'] = {
   SECRET_UNSAFE:
     'Andere können die Datei mit dem Geheimnis des Ziels lesen oder ändern; deshalb wird sie nicht benutzt. Machen Sie sie zu Ihrer allein (chmod 600).',
   STATE_NOT_PRIVATE: `Andere können Dateien des Agenten mit Schlüsseln lesen oder ändern; deshalb werden sie nicht benutzt. „${holdfast`doctor`}“ sagt, was hilft.`,
-  STATE_DAMAGED: `Eine Datei des Agenten enthält nicht, was sie soll. „${holdfast`doctor`}“ sagt, welche.`,
+  STATE_DAMAGED: `Eine Datei von Holdfast selbst ist beschädigt. „${holdfast`doctor`}“ sagt, welche.`,
   DECRYPTION_FAILED:
-    'Gespeichertes lässt sich mit dem Schlüssel des Repositorys nicht öffnen. Prüfen Sie das Ziel, und ob es das richtige ist.',
+    'Die gespeicherten Daten lassen sich mit dem Schlüssel dieses Repositorys nicht entschlüsseln. Prüfen Sie, ob es das richtige Ziel ist.',
   CORRUPT_DATA:
-    'Gespeichertes ist beschädigt. Prüfen Sie alle Daten und die Platte, und sichern Sie noch einmal: Was fehlt, wird dann neu gespeichert.',
+    'Gespeicherte Daten sind beschädigt. Prüfen Sie alle Daten und die Platte. Sichern Sie dann noch einmal: Was fehlt, wird dabei neu gespeichert.',
   WRONG_PASSPHRASE:
     'Die Passphrase öffnet das Repository nicht. Tragen Sie die richtige in den Einstellungen des Ziels ein.',
   READ_ERROR: 'Etwas war nicht zu lesen. Prüfen Sie die Platte, und ob der Agent dort lesen darf.',
@@ -58,13 +58,13 @@ export const problems: Texts['problems'] = {
 
   // Why one file of a job was left out, or has a warning.
   EACCES:
-    'Der Agent darf es nicht lesen oder schreiben. Geben Sie seinem Benutzer das Recht, oder nehmen Sie es durch eine Regel aus.',
+    'Holdfast hat für diese Datei keine Berechtigung. Erteilen Sie sie, oder nehmen Sie die Datei durch eine Regel aus.',
   EPERM:
     'Das System erlaubt es nicht. Geben Sie dem Agenten auf einem Mac den Festplattenvollzugriff (Systemeinstellungen, Datenschutz & Sicherheit), sonst mehr Rechte, oder nehmen Sie es durch eine Regel aus.',
   ENOENT:
     'Es verschwand, während der Auftrag lief. Bei vorübergehenden Dateien ist das üblich; der nächste Auftrag sieht wieder nach.',
-  ENOTDIR: 'Was ein Verzeichnis sein sollte, ist keines. Sehen Sie nach, was dort steht.',
-  EISDIR: 'Was eine Datei sein sollte, ist ein Verzeichnis. Sehen Sie nach, was dort steht.',
+  ENOTDIR: 'Das sollte ein Ordner sein, ist aber keiner. Sehen Sie nach, was dort steht.',
+  EISDIR: 'Das sollte eine Datei sein, ist aber ein Ordner. Sehen Sie nach, was dort steht.',
   EEXIST: 'Inzwischen kam etwas mit diesem Namen. Führen Sie den Auftrag noch einmal aus.',
   ENOTEMPTY:
     'An seiner Stelle steht ein Verzeichnis, das nicht leer ist. Wählen Sie ein anderes Ziel, oder räumen Sie es weg.',
@@ -89,7 +89,7 @@ export const problems: Texts['problems'] = {
   EMFILE: 'Zu viele Dateien sind offen. Führen Sie den Auftrag noch einmal aus, wenn weniger los ist.',
   EMLINK:
     'Das Ziel erlaubt nicht mehr Namen für eine Datei. Wählen Sie ein Ziel mit einem anderen Dateisystem.',
-  EXDEV: 'Seine Namen liegen auf verschiedenen Dateisystemen. Wählen Sie ein anderes Ziel.',
+  EXDEV: 'Die Namen dieser Datei liegen auf verschiedenen Dateisystemen. Wählen Sie ein anderes Ziel.',
   EINVAL: 'Das System lehnt es ab; vielleicht kennt sein Dateisystem solche Namen oder Eigenschaften nicht.',
   ENOTSUP: 'Das Dateisystem des Ziels kennt Dateien dieser Art nicht.',
   EOPNOTSUPP: 'Das Dateisystem des Ziels kennt Dateien dieser Art nicht.',
@@ -110,16 +110,16 @@ export const problems: Texts['problems'] = {
   LIMIT_EXCEEDED: 'Es hat mehr Teile, als eine Datei oder ein Verzeichnis haben darf. Bitte melden Sie das.',
   DIFFERENT: 'Nach dem Wiederherstellen war sie nicht so, wie sie gesichert ist. Prüfen Sie alle Daten.',
   ERROR: 'Etwas, das Stände brauchen, ist beschädigt. Sichern Sie noch einmal, und prüfen Sie die Platte.',
-  WARNING: 'Etwas ist nicht, wie es sein sollte, aber keinem Stand fehlt deshalb etwas.',
+  WARNING: 'Etwas stimmt nicht, aber keinem Stand fehlt deshalb etwas.',
   'restore.CHANGED':
     'Etwas anderes änderte sie während der Wiederherstellung. Stellen Sie sie noch einmal wieder her, wenn dort nichts schreibt.',
   'restore.CORRUPT_DATA':
-    'Ihr gespeicherter Inhalt ist beschädigt. Versuchen Sie einen Stand von vorher oder einen an einem anderen Ziel.',
+    'Die gespeicherte Kopie ist beschädigt. Versuchen Sie einen älteren Stand oder einen an einem anderen Ziel.',
   'restore.EACCES':
     'Der Agent darf dort nicht schreiben. Wählen Sie ein Ziel, das Ihnen gehört, oder stellen Sie als root wieder her.',
   'restore.EPERM':
     'Das System erlaubt es dort nicht. Wählen Sie ein anderes Ziel, oder stellen Sie als root wieder her.',
   'drill.ENOENT': 'Nach dem Wiederherstellen war sie nicht da. Prüfen Sie alle Daten.',
   'drill.CORRUPT_DATA':
-    'Ihr gespeicherter Inhalt ist beschädigt. Prüfen Sie alle Daten, und sichern Sie noch einmal.',
+    'Die gespeicherte Kopie ist beschädigt. Prüfen Sie alle Daten, und sichern Sie noch einmal.',
 };

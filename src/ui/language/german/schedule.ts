@@ -1,7 +1,7 @@
 import type { Texts } from '../english/english.ts';
 
 export const schedule: Texts['schedule'] = {
-  about: 'Wann alles von selbst läuft, und welche Stände bleiben.',
+  about: 'Wann alles automatisch läuft, und welche Stände bleiben.',
   words: {
     off: 'nur von Hand',
     hourly: 'jede Stunde',
@@ -42,28 +42,28 @@ export const schedule: Texts['schedule'] = {
   time: 'Uhrzeit',
   nextRuns: 'Nächste Läufe:',
   sourcesTitle: 'Sicherungen',
-  sourcesAbout: 'Außerdem werden Änderungen in beobachteten Quellen binnen Minuten gesichert.',
+  sourcesAbout: 'Änderungen in beobachteten Quellen werden zusätzlich binnen Minuten gesichert.',
   noSources: 'Noch wird nichts gesichert.',
   timeZoneHint: 'Für Zeitpläne, Ruhezeit und Aufbewahrung.',
   systemZone: 'Die des Systems',
   retentionTitle: 'Welche Stände bleiben',
   retentionAbout:
-    'Ein Stand bleibt, wenn eine der Regeln ihn hält: der neueste jeder Stunde, jedes Tages, jeder Woche, jedes Monats oder Jahres, so viele davon. Ohne Regeln bleiben alle.',
+    'Jede Regel behält den neuesten Stand so vieler Stunden, Tage, Wochen, Monate oder Jahre. Entfernt wird ein Stand nur, wenn ihn keine Regel hält. Ohne Regeln bleiben alle.',
   withinHint: 'Wie 2d, 30d, 1y6m; m sind hier Monate.',
-  previewTitle: 'Was das nächste Aufräumen entfernt',
-  previewOf: 'In',
-  previewWrong: 'Das wird gezeigt, sobald die Regeln stimmen.',
+  previewTitle: 'Nächstes Aufräumen',
+  previewOf: 'Ziel',
+  previewWrong: 'Berichtigen Sie die Regeln, um eine Vorschau zu sehen.',
   noSnapshots: 'Es gibt noch keine Stände.',
   outcome: (kept, keptShown, removed, removedShown) =>
-    `${kept === 1 ? 'Ein Stand bleibt' : `${keptShown} Stände bleiben`}, ${removed === 0 ? 'keiner geht' : removed === 1 ? 'einer geht' : `${removedShown} gehen`}.`,
-  ofSource: (kept, removed) => `${kept} bleiben, ${removed} gehen`,
+    `Behält ${kept === 1 ? 'einen Stand' : `${keptShown} Stände`}, entfernt ${removed === 0 ? 'keinen' : removed === 1 ? 'einen' : removedShown}.`,
+  ofSource: (kept, removed) => `behält ${kept}, entfernt ${removed}`,
   snapshotsOf: (source) => `Stände von ${source}`,
   snapshot: 'Stand',
   size: 'Größe',
   fate: 'Was geschieht',
   reason: 'Warum',
   kept: 'bleibt',
-  goes: 'geht',
+  goes: 'wird entfernt',
   noRule: 'keine Regel hält ihn',
   reasons: {
     last: 'einer der neuesten',
@@ -79,7 +79,7 @@ export const schedule: Texts['schedule'] = {
   },
   maintenanceTitle: 'Wartung',
   maintenanceAbout: 'Was der Agent von selbst tut, damit die Stände heil bleiben und Platz frei wird.',
-  readDataHint: 'Vom Übrigen wird geprüft, ob es da ist.',
+  readDataHint: 'Beim Rest wird nur geprüft, ob er da ist.',
   jitterHint: 'Damit nicht alle Rechner zugleich beginnen: 5m, 1h; 0s für keine.',
 };
 
@@ -89,7 +89,7 @@ export const performance: Texts['performance'] = {
   bandwidthAbout: 'Jede Grenze gilt ab ihrer Uhrzeit bis zur nächsten, auch über Mitternacht.',
   nowUnlimited: 'Jetzt keine Sendegrenze',
   nowLimited: (bytes) => `Sendegrenze jetzt: ${bytes}/s`,
-  dayLabel: 'Der Tag',
+  dayLabel: 'Grenzen im Lauf des Tages',
   noLimit: 'keine Grenze',
   perSecond: (size) => `${size}/s`,
   limitHint: 'Wie 2 MiB. Leer: keine Grenze.',

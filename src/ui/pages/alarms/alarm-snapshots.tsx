@@ -33,7 +33,7 @@ export function AlarmSnapshots({ alarm }: { readonly alarm: Alarm }): JSX.Elemen
         <>
           {isOfName ? null : <p class="quiet small-text">{t.alarms.beforeHint}</p>}
           <Table
-            label={`${title}: ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
+            label={`${title}${t.common.colon} ${visible(alarm.source)}, ${t.alarms.kinds[alarm.kind].title}`}
             columns={[
               { title: t.alarms.time },
               { title: t.alarms.files, isNumber: true },
@@ -75,13 +75,16 @@ function Row({
       <td class="number">{formatBytes(size)}</td>
       <td>
         <div class="row-actions">
-          <a href={hrefOf(['restore'], { source, snapshot: id })} aria-label={`${t.alarms.look}: ${time}`}>
+          <a
+            href={hrefOf(['restore'], { source, snapshot: id })}
+            aria-label={`${t.alarms.look}${t.common.colon} ${time}`}
+          >
             {t.alarms.look}
           </a>
           <Button
             type="button"
             look="bare"
-            aria-label={`${t.parts.comparison.title}: ${time}`}
+            aria-label={`${t.parts.comparison.title}${t.common.colon} ${time}`}
             onClick={onCompare}
           >
             {t.parts.comparison.title}

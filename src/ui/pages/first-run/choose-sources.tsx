@@ -181,7 +181,8 @@ function LeftOut({ estimates }: { readonly estimates: readonly Estimate[] }): JS
       <ul>
         {Object.values(texts.rules).map(([name, why]) => (
           <li key={name}>
-            <strong>{name}</strong>: {why}
+            <strong>{name}</strong>
+            {t.common.colon} {why}
           </li>
         ))}
       </ul>

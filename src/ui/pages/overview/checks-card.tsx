@@ -57,7 +57,7 @@ function Concern({
         <>
           <Tag look={level}>{status[TAGS[level]]}</Tag>{' '}
           <strong>
-            <Said statement={statement} />
+            <Said statement={statement} isDetail />
           </strong>{' '}
         </>
       )}

@@ -48,6 +48,13 @@ export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Da
   return { text, own: text.includes('{}') ? own : [] };
 }
 
+/** The text of a sentence for a place below a headline, which has said already whether the person is protected. */
+export function withoutPreface(text: string): string {
+  const preface = t.overview.prefaces.find((one) => text.startsWith(one)) ?? '';
+  const rest = text.slice(preface.length);
+  return preface === '' ? text : rest.slice(0, 1).toUpperCase() + rest.slice(1);
+}
+
 /** `and 2 more things`; undefined when there is nothing more. */
 export function moreOf({ more }: Pick<Headline, 'more'>): string | undefined {
   return more === 0 ? undefined : t.overview.more(more);
@@ -81,12 +88,19 @@ export function agoOf(at: string | number, nowMs = Date.now()): string {
 }
 
 /** A statement as a sentence in which names that the user chose stand out from the words around them. */
-export function Said({ statement }: { readonly statement: Statement }): JSX.Element {
+export function Said({
+  statement,
+  isDetail = false,
+}: {
+  readonly statement: Statement;
+  /** Whether it is below a headline. */
+  readonly isDetail?: boolean;
+}): JSX.Element {
   const { checks, destinations } = useOverview();
   const { text, own } = sentenceOf(withPlaceNames(statement, destinations), checks);
   return (
     <Filled
-      text={text}
+      text={isDetail ? withoutPreface(text) : text}
       parts={own.map((path) => (
         <Path key={path}>{path}</Path>
       ))}

@@ -155,7 +155,7 @@ function Row({ row }: { readonly row: OverviewSource }): JSX.Element {
         <dd>
           <HistoryStrip
             runs={row.history}
-            label={`${texts.history}: ${visible(row.path)}, ${visible(row.destination)}`}
+            label={`${texts.history}${t.common.colon} ${visible(row.path)}, ${visible(row.destination)}`}
           />
         </dd>
       </div>

@@ -105,7 +105,7 @@ function saidOf(day: OverviewDay): string {
     day.drills_failed > 0 ? texts.drillFailed : '',
     day.alarms > 0 ? texts.alarmed : '',
   ].filter((part) => part !== '');
-  return `${formatDay(day.at)}: ${parts.length === 0 ? texts.nothing : parts.join(', ')}`;
+  return `${formatDay(day.at)}${t.common.colon} ${parts.length === 0 ? texts.nothing : parts.join(', ')}`;
 }
 
 function summaryOf(days: readonly OverviewDay[]): string {

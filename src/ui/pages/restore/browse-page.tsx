@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
+import { archiveAddress } from '../../agent/ask.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
@@ -11,14 +12,14 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryList } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
-import { crumbsOf, keyOf, type PathRef, ROOT, textRef } from './path-ref.ts';
+import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
-import { hrefOfPlace, type Place } from './place.ts';
+import { hrefOfPlace, isFolder, type Place } from './place.ts';
 import { findCommands, listCommand, repositoriesOf } from './reading-commands.ts';
 import { RestoreDialog, useDestination } from './restore-dialog.tsx';
 import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
-import { NOTHING, type Selection, topmost } from './selection.ts';
+import { type Chosen, NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
 import { Own } from '../../components/own-text.tsx';
 
@@ -73,6 +74,13 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
   );
 }
 
+interface Single {
+  readonly snapshot: string;
+  readonly entry: Chosen;
+  /** The step with which its restore begins. */
+  readonly begin: 'where' | 'check';
+}
+
 function Contents(
   facts: BrowseFacts & { readonly timeline: Timeline; readonly snapshot: Snapshot },
 ): JSX.Element {
@@ -81,37 +89,48 @@ function Contents(
   const { destinations } = useOverview();
   const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
-  /** A single file that is restored, whatever else is chosen. */
-  const [only, setOnly] = useState<Selection | undefined>(undefined);
+  /** A single entry that is restored, whatever else is chosen. */
+  const [only, setOnly] = useState<Single | undefined>(undefined);
   const closeFile = (): void => goTo(hrefOfPlace({ ...place, file: undefined }), 'replace');
   return (
     <>
       <Card className="browse-card" label={t.restore.files}>
-        {place.q === '' ? (
+        {isFolder(place) ? (
           <>
             <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
             <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
           </>
         ) : (
-          <SearchResults place={place} snapshot={snapshot.id} />
+          <SearchResults
+            place={place}
+            snapshot={snapshot.id}
+            onPutBack={(of, entry) => setOnly({ snapshot: of, entry, begin: 'check' })}
+          />
         )}
-        {place.q !== '' && selection.entries.size === 0 ? null : (
+        {!isFolder(place) && selection.entries.size === 0 ? null : (
           <ChosenBar
             selection={selection}
             snapshots={timeline.pages.items}
             current={snapshot}
+            directory={isFolder(place) ? directory : undefined}
             onClear={() => onSelection(NOTHING)}
             onRestore={() => setRestoring(true)}
           />
         )}
       </Card>
-      <Command
-        lines={
-          place.q === ''
-            ? [listCommand(held, directory)]
-            : findCommands(place.q, place.isWithin ? held : undefined, repositoriesOf(destinations))
-        }
-      />
+      {place.q === '' && !isFolder(place) ? null : (
+        <Command
+          lines={
+            isFolder(place)
+              ? [listCommand(held, directory)]
+              : findCommands(
+                  place.q,
+                  place.scope === 'snapshot' ? held : undefined,
+                  repositoriesOf(destinations),
+                )
+          }
+        />
+      )}
       {place.file === undefined ? null : (
         <FileDialog
           file={place.file}
@@ -120,15 +139,16 @@ function Contents(
           onClose={closeFile}
           onRestore={(entry) => {
             closeFile();
-            setOnly({ snapshot: snapshot.id, entries: new Map([['', entry]]) });
+            setOnly({ snapshot: snapshot.id, entry, begin: 'where' });
           }}
         />
       )}
       {isRestoring || only !== undefined ? (
         <RestoreDialog
           snapshot={only?.snapshot ?? selection.snapshot ?? snapshot.id}
-          chosen={topmost(only ?? selection)}
+          chosen={only === undefined ? topmost(selection) : [only.entry]}
           directory={directory}
+          begin={only?.begin ?? 'what'}
           onClose={() => {
             setRestoring(false);
             setOnly(undefined);
@@ -143,12 +163,15 @@ function ChosenBar({
   selection,
   snapshots,
   current,
+  directory,
   onClear,
   onRestore,
 }: {
   readonly selection: Selection;
   readonly snapshots: readonly Snapshot[];
   readonly current: Snapshot;
+  /** The folder that is shown; undefined: a list from anywhere. */
+  readonly directory: PathRef | undefined;
   readonly onClear: () => void;
   readonly onRestore: () => void;
 }): JSX.Element {
@@ -172,6 +195,15 @@ function ChosenBar({
           {t.restore.clear}
         </Button>
       )}
+      {count > 0 || directory === undefined ? null : (
+        <a
+          class="button"
+          href={archiveAddress({ snapshot: current.id, path: pathQuery(directory) })}
+          download={`${nameOf(directory)}.tar`}
+        >
+          {t.restore.downloadFolder}
+        </a>
+      )}
       <Button type="button" look="main-action" onClick={onRestore}>
         {t.restore.restoreThem}
       </Button>
@@ -188,7 +220,7 @@ function hrefOfSource(source: string | undefined, destination: string | undefine
     directory: undefined,
     sort: 'name',
     q: '',
-    isWithin: false,
+    scope: 'all',
     file: undefined,
   });
 }
@@ -217,7 +249,7 @@ function Breadcrumbs({
           return (
             <li key={keyOf(crumb)}>
               <a
-                href={hrefOfPlace({ ...place, q: '', directory: { path, path_b64: bytes } })}
+                href={hrefOfPlace({ ...place, q: '', scope: 'all', directory: { path, path_b64: bytes } })}
                 aria-current={index === crumbs.length - 1 ? 'page' : undefined}
                 aria-label={index === 0 ? t.restore.root : undefined}
               >

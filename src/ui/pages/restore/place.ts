@@ -6,6 +6,10 @@ import { type PathRef, pathQuery, refOfB64, textRef } from './path-ref.ts';
 export const SORTS = ['name', 'size', 'modified'] as const;
 export type Sort = (typeof SORTS)[number];
 
+/** All snapshots, only the one that is shown, or what the newest snapshots no longer have. */
+export const SCOPES = ['all', 'snapshot', 'deleted'] as const;
+export type Scope = (typeof SCOPES)[number];
+
 export interface Place {
   readonly source: string | undefined;
   /** Only snapshots in this destination; undefined: in any. */
@@ -17,14 +21,14 @@ export interface Place {
   readonly sort: Sort;
   /** The text searched for; empty without a search. */
   readonly q: string;
-  /** Whether only the snapshot is searched, not all. */
-  readonly isWithin: boolean;
+  /** Where files are searched. What was deleted is listed without a search, too. */
+  readonly scope: Scope;
   /** The file that is shown above the list. */
   readonly file: PathRef | undefined;
 }
 
 export function readPlace({ query }: Route): Place {
-  const sort = query.get('sort');
+  const [sort, scope] = [query.get('sort'), query.get('in')];
   return {
     source: query.get('source') ?? undefined,
     destination: query.get('at') ?? undefined,
@@ -32,7 +36,7 @@ export function readPlace({ query }: Route): Place {
     directory: readRef(query, 'path'),
     sort: SORTS.find((one) => one === sort) ?? 'name',
     q: query.get('q') ?? '',
-    isWithin: query.get('in') === 'snapshot',
+    scope: SCOPES.find((one) => one === scope) ?? 'all',
     file: readRef(query, 'file'),
   };
 }
@@ -45,9 +49,14 @@ export function hrefOfPlace(place: Place): string {
     ...refFields('path', place.directory),
     sort: place.sort === 'name' ? undefined : place.sort,
     q: place.q,
-    in: place.isWithin ? 'snapshot' : undefined,
+    in: place.scope === 'all' ? undefined : place.scope,
     ...refFields('file', place.file),
   });
+}
+
+/** Whether the contents of a folder are shown, and not a list of files from anywhere. */
+export function isFolder({ q, scope }: Place): boolean {
+  return q === '' && scope !== 'deleted';
 }
 
 /**

@@ -21,20 +21,28 @@ import { PreviewStep } from './step-preview.tsx';
 import { WhatStep } from './step-what.tsx';
 import { WhereStep } from './step-where.tsx';
 
+const STEPS = ['what', 'where', 'check'] as const;
+type Step = (typeof STEPS)[number];
+
 export interface RestoreDialogFacts {
   readonly snapshot: string;
   readonly chosen: readonly Chosen[];
   /** The directory that is shown, which is offered when nothing is chosen. */
   readonly directory: PathRef;
+  /** `check`: nothing is left to choose, as for a file that is gone from its folder. */
+  readonly begin: Step;
   readonly onClose: () => void;
 }
 
-const STEPS = ['what', 'where', 'check'] as const;
-type Step = (typeof STEPS)[number];
-
-export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: RestoreDialogFacts): JSX.Element {
+export function RestoreDialog({
+  snapshot: id,
+  chosen,
+  directory,
+  begin,
+  onClose,
+}: RestoreDialogFacts): JSX.Element {
   const [draft, setDraft] = useState(() => draftOf(id, chosen, directory));
-  const [step, setStep] = useState<Step>('what');
+  const [step, setStep] = useState<Step>(begin);
   /** Why the agent refused, shown beside what has to be changed. */
   const [refusal, setRefusal] = useState<AskError | undefined>(undefined);
   const asked = useAsked(async (signal) => await ask<Snapshot>('GET', `/snapshots/${id}`, { signal }), [id]);
@@ -59,13 +67,7 @@ export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: Rest
   const isPlaceGiven = draft.isInPlace || draft.target.trim() !== '';
   return (
     <Dialog title={t.restore.wizard} onClose={onClose} isWide>
-      <ol class="steps">
-        {STEPS.map((one, index) => (
-          <li key={one} aria-current={one === step ? 'step' : undefined}>
-            <span aria-hidden="true">{index + 1}</span> {t.restore.steps[one]}
-          </li>
-        ))}
-      </ol>
+      <StepList step={step} />
       <Problem error={asked.problem ?? start.problem} />
       <h3 ref={heading} tabIndex={-1}>
         {t.restore.stepTitles[step]}
@@ -122,6 +124,18 @@ export function RestoreDialog({ snapshot: id, chosen, directory, onClose }: Rest
       </Actions>
       <Command lines={[commandOfDraft(draft, destination)]} />
     </Dialog>
+  );
+}
+
+function StepList({ step }: { readonly step: Step }): JSX.Element {
+  return (
+    <ol class="steps">
+      {STEPS.map((one, index) => (
+        <li key={one} aria-current={one === step ? 'step' : undefined}>
+          <span aria-hidden="true">{index + 1}</span> {t.restore.steps[one]}
+        </li>
+      ))}
+    </ol>
   );
 }
 

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../language/language.ts';
 import { goTo, readRoute } from '../../parts/route.ts';
-import { hrefOfPlace, type Place, placeOfSearch, readPlace } from './place.ts';
+import { hrefOfPlace, type Place, placeOfSearch, readPlace, type Scope, SCOPES } from './place.ts';
 
 /** Least milliseconds between two searches. The first letter after a pause is searched for at once. */
 const EVERY_MS = 100;
@@ -54,21 +54,24 @@ export function SearchField({ place }: { readonly place: Place }): JSX.Element {
         maxLength={1024}
         onInput={({ currentTarget }) => search(currentTarget.value)}
       />
-      {typed === '' ? null : (
-        <div class="scopes" role="group" aria-label={t.restore.searchWhere}>
-          {[false, true].map((isWithin) => (
-            <button
-              key={String(isWithin)}
-              type="button"
-              class="plain"
-              aria-pressed={place.isWithin === isWithin}
-              onClick={() => goTo(hrefOfPlace({ ...place, isWithin }), 'replace')}
-            >
-              {isWithin ? t.restore.inThisBackup : t.restore.inAllBackups}
-            </button>
-          ))}
-        </div>
-      )}
+      <div class="scopes" role="group" aria-label={t.restore.searchWhere}>
+        {SCOPES.filter((one) => typed !== '' || one === 'deleted').map((one) => (
+          <button
+            key={one}
+            type="button"
+            class="plain"
+            aria-pressed={place.scope === one}
+            onClick={() => goTo(hrefOfPlace({ ...place, scope: chosen(place, one) }), 'replace')}
+          >
+            {t.restore.scopes[one]}
+          </button>
+        ))}
+      </div>
     </div>
   );
+}
+
+/** Without a search there is one button, which also leads back to the folder. */
+function chosen({ q, scope }: Place, pressed: Scope): Scope {
+  return q === '' && scope === pressed ? 'all' : pressed;
 }

@@ -1,6 +1,7 @@
 /** Shows what a search finds: in one snapshot, or each file that any snapshot has or had. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { SearchHit } from '../../../api/schemas/page/entries.ts';
 import type { File } from '../../../api/schemas/snapshot.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type FetchedPage, usePages } from '../../agent/use-pages.ts';
@@ -14,8 +15,13 @@ import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { EntryIcon, Waiting } from './entry-list.tsx';
 import { parentOf } from './path-ref.ts';
+import { Tag } from '../../components/tag.tsx';
 import { StoredByTag } from '../../parts/stored-by.tsx';
+import type { Chosen } from './selection.ts';
 import { hrefOfPlace, hrefOfVersions, keyOfVersions, type Place } from './place.ts';
+
+/** A file of one snapshot, or of any. */
+type Found = File & Partial<Pick<SearchHit, 'deleted'>>;
 
 const ROW_HEIGHT = 60;
 /** The first results appear at once; the others are fetched as the user scrolls. */
@@ -25,18 +31,22 @@ const LATER = 500;
 export function SearchResults({
   place,
   snapshot,
+  onPutBack,
 }: {
   readonly place: Place;
   readonly snapshot: string;
+  /** Restores an entry that is gone to where it was. */
+  readonly onPutBack: (snapshot: string, entry: Chosen) => void;
 }): JSX.Element {
-  const { q, isWithin } = place;
+  const { q, scope } = place;
   const pages = usePages(
-    `${isWithin ? snapshot : ''} ${isWithin} ${q}`,
+    `${scope === 'snapshot' ? snapshot : ''} ${scope} ${q}`,
     async ({ cursor, limit, signal }) => {
-      const address = isWithin
-        ? withQuery('/files', { q, snapshot, limit, cursor })
-        : withQuery('/search', { q, limit, cursor });
-      return await ask<FetchedPage<File>>('GET', address, { signal });
+      const address =
+        scope === 'snapshot'
+          ? withQuery('/files', { q, snapshot, limit, cursor })
+          : withQuery('/search', { q, of: scope, limit, cursor });
+      return await ask<FetchedPage<Found>>('GET', address, { signal });
     },
     LATER,
     FIRST,
@@ -46,6 +56,7 @@ export function SearchResults({
   useEffect(() => setCurrent(0), [key]);
   const isDone = key !== undefined && !isBusy;
   const shown = formatCount(items.length);
+  const found = q === '' ? t.restore.deletedFound : t.restore.found;
   const onKey = (name: string): boolean => {
     const item = items[current];
     if (name !== 'Enter' || item === undefined) return false;
@@ -61,13 +72,13 @@ export function SearchResults({
         </Button>
       )}
       <p class="quiet" role="status">
-        {isDone ? (hasMore ? t.restore.foundMore(shown) : t.restore.found(items.length, shown)) : ''}
+        {isDone ? (hasMore ? t.restore.foundMore(shown) : found(items.length, shown)) : ''}
       </p>
       {isPart && isDone ? <p>{t.restore.foundInPart}</p> : null}
       {items.length === 0 ? (
         isDone && problem === undefined ? (
           <Empty>
-            <p>{t.restore.foundNothing}</p>
+            <p>{q === '' ? t.restore.deletedNothing : t.restore.foundNothing}</p>
           </Empty>
         ) : null
       ) : (
@@ -81,7 +92,7 @@ export function SearchResults({
           grid={{ head: <Head />, isSelected: () => false, onKey, onCurrent: setCurrent }}
           row={(index) => {
             const item = items[index];
-            return item === undefined ? <Waiting /> : <Row item={item} place={place} />;
+            return item === undefined ? <Waiting /> : <Row item={item} place={place} onPutBack={onPutBack} />;
           }}
         />
       )}
@@ -108,7 +119,15 @@ function Head(): JSX.Element {
   );
 }
 
-function Row({ item, place }: { readonly item: File; readonly place: Place }): JSX.Element {
+function Row({
+  item,
+  place,
+  onPutBack,
+}: {
+  readonly item: Found;
+  readonly place: Place;
+  readonly onPutBack: (snapshot: string, entry: Chosen) => void;
+}): JSX.Element {
   const ref = { path: item.path, path_b64: item.path_b64 };
   const folder = parentOf(ref).path;
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
@@ -119,7 +138,8 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
         <EntryIcon type={item.type} />
         <a href={hrefOfHit(place, item)} tabIndex={-1}>
           <Own>{item.name}</Own>
-        </a>
+        </a>{' '}
+        {item.deleted === true && place.scope === 'all' ? <Tag>{t.restore.deleted}</Tag> : null}
         <small>
           <Path>{shownFolder(folder, item.source)}</Path> <StoredByTag by={item.stored_by} />
         </small>
@@ -131,15 +151,33 @@ function Row({ item, place }: { readonly item: File; readonly place: Place }): J
         {formatTime(item.backed_up_at)}
       </span>
       <span role="gridcell" class="cell-more">
-        <a href={hrefOfPlace({ ...there, q: '', directory: parentOf(ref) })} tabIndex={-1}>
+        {item.deleted === true ? (
+          <button
+            type="button"
+            class="as-link"
+            tabIndex={-1}
+            onClick={() =>
+              onPutBack(item.snapshot_id, {
+                ...ref,
+                isDirectory: item.type === 'directory',
+                size_bytes: item.size_bytes,
+              })
+            }
+          >
+            {t.restore.putBack}
+          </button>
+        ) : null}
+        <a href={hrefOfPlace({ ...there, q: '', scope: 'all', directory: parentOf(ref) })} tabIndex={-1}>
           {t.restore.inFolder}
         </a>
-        <a
-          href={hrefOfVersions({ ref, source: item.source, storedBy, older: undefined, newer: undefined })}
-          tabIndex={-1}
-        >
-          {t.restore.versions}
-        </a>
+        {item.deleted === true ? null : (
+          <a
+            href={hrefOfVersions({ ref, source: item.source, storedBy, older: undefined, newer: undefined })}
+            tabIndex={-1}
+          >
+            {t.restore.versions}
+          </a>
+        )}
       </span>
     </>
   );
@@ -156,6 +194,6 @@ function hrefOfHit(place: Place, item: File): string {
   const ref = { path: item.path, path_b64: item.path_b64 };
   const there = { ...place, source: item.source, snapshot: item.snapshot_id };
   return item.type === 'directory'
-    ? hrefOfPlace({ ...there, q: '', directory: ref })
+    ? hrefOfPlace({ ...there, q: '', scope: 'all', directory: ref })
     : hrefOfPlace({ ...there, file: ref });
 }

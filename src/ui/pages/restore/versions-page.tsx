@@ -53,7 +53,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
     directory: parentOf(file),
     sort: 'name',
     q: '',
-    isWithin: false,
+    scope: 'all',
     file: undefined,
   } as const;
   return (
@@ -96,6 +96,7 @@ function Versions({ place, file }: { readonly place: VersionsPlace; readonly fil
             },
           ]}
           directory={parentOf(file)}
+          begin="where"
           onClose={() => setRestored(undefined)}
         />
       )}

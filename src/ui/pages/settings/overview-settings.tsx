@@ -83,14 +83,17 @@ function ProtectedCards(): JSX.Element {
       <PageCard page="schedule">
         {schedules.slice(0, MOST_PATHS).map((words) => (
           <li key={words}>
-            {t.settings.backups}: <Own>{words}</Own>
+            {t.settings.backups}
+            {t.common.colon} <Own>{words}</Own>
           </li>
         ))}
         <li>
-          {t.settings.keeps}: <Own>{retentionInWords(saved.retention)}</Own>
+          {t.settings.keeps}
+          {t.common.colon} <Own>{retentionInWords(saved.retention)}</Own>
         </li>
         <li>
-          {t.settings.names['maintenance.check']}: <Own>{scheduleWords(maintenance.check)}</Own>
+          {t.settings.names['maintenance.check']}
+          {t.common.colon} <Own>{scheduleWords(maintenance.check)}</Own>
         </li>
       </PageCard>
     </>
@@ -117,7 +120,8 @@ function Others(): JSX.Element {
       <PageCard page="encryption">
         <li>{saved.requireEncryption ? t.settings.encryptionRequired : t.settings.encryptionChosen}</li>
         <li>
-          {t.settings.kit}:{' '}
+          {t.settings.kit}
+          {t.common.colon}{' '}
           <Tag look={kit === 'unsaved' ? 'warning' : 'good'}>{t.settings.kitStates[kit]}</Tag>
         </li>
       </PageCard>
@@ -132,7 +136,8 @@ function Others(): JSX.Element {
       </PageCard>
       <PageCard page="account">
         <li>
-          {t.settings.names['plan']}: {t.settings.values[saved.plan] ?? saved.plan}
+          {t.settings.names['plan']}
+          {t.common.colon} {t.settings.values[saved.plan] ?? saved.plan}
         </li>
       </PageCard>
       <PageCard page="advanced">
@@ -141,7 +146,8 @@ function Others(): JSX.Element {
           <Own>{t.settings.address(location.host)}</Own>
         </li>
         <li>
-          {t.settings.names['log.level']}: {saved.log.level}
+          {t.settings.names['log.level']}
+          {t.common.colon} {saved.log.level}
         </li>
       </PageCard>
     </>

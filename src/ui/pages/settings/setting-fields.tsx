@@ -65,7 +65,8 @@ function Standard({ path, standard }: { readonly path: KeyPath; readonly standar
   const form = useDraft();
   return (
     <span class="standard">
-      {t.settings.standard}: {valueInWords(path, standard)} ·{' '}
+      {t.settings.standard}
+      {t.common.colon} {valueInWords(path, standard)} ·{' '}
       <Button type="button" look="bare" onClick={() => form.set(path, standard)}>
         {t.settings.useStandard}
         <About>{nameOf(path)}</About>
@@ -208,8 +209,8 @@ export function SecretPlace({
   const [[kind, place] = ['file', '']] = Object.entries(reference);
   return (
     <>
-      {t.settings.secretKept} {t.settings.secretPlaces[kind] ?? kind}: <Path>{String(place)}</Path>.
-      {isReplaceable ? ` ${t.settings.secretReplace}` : ''}
+      {t.settings.secretKept} {t.settings.secretPlaces[kind] ?? kind}
+      {t.common.colon} <Path>{String(place)}</Path>.{isReplaceable ? ` ${t.settings.secretReplace}` : ''}
     </>
   );
 }

@@ -88,14 +88,21 @@ export function ChangeInWords({
   if (isEntry && (before === undefined || after === undefined)) {
     return (
       <>
-        {subject}: {before === undefined ? t.settings.added : t.settings.removed}
+        {subject}
+        {t.common.colon} {before === undefined ? t.settings.added : t.settings.removed}
       </>
     );
   }
   return (
     <>
-      {subject === undefined ? null : <>{subject}: </>}
-      {nameOf(path)}: <ValueChange {...change} />
+      {subject === undefined ? null : (
+        <>
+          {subject}
+          {t.common.colon}{' '}
+        </>
+      )}
+      {nameOf(path)}
+      {t.common.colon} <ValueChange {...change} />
     </>
   );
 }

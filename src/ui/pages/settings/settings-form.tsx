@@ -101,8 +101,8 @@ function SaveBar({ draft }: { readonly draft: SettingsDraft }): JSX.Element {
               <ul>
                 {wrong.map((problem) => (
                   <li key={problem.field}>
-                    {nameOf(readPath(problem.field))}:{' '}
-                    <Own>{problemInWords(readPath(problem.field), problem)}</Own>
+                    {nameOf(readPath(problem.field))}
+                    {t.common.colon} <Own>{problemInWords(readPath(problem.field), problem)}</Own>
                   </li>
                 ))}
               </ul>

@@ -180,7 +180,7 @@ test('a document of somebody else that has no size is passed over, and one of ou
   expect(strange).toMatchObject({ path: 'My report.docx' });
   expect(() =>
     statOf(ours ?? { path: '', size: 0, modifiedMs: 0, isFolder: false }, 'rclone:drive:'),
-  ).toThrow(/does not tell of packs\/a in rclone:drive: how large it is/);
+  ).toThrow(/does not say of packs\/a in rclone:drive: how large it is/);
 });
 
 test('one that hangs while it is waited for is found out within two minutes', async () => {

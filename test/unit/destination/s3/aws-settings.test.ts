@@ -101,6 +101,6 @@ test.each([
 ])('a redirect is told as one, and what to do about it: %j', (facts, httpStatusCode) => {
   const error = Object.assign(new Error('UnknownError'), { $metadata: { httpStatusCode } }, facts);
   const { message } = s3Failure(error, { op: 'list', url: 's3://b' }) as Error;
-  expect(message).toContain('the store sends to another address');
+  expect(message).toContain('the store redirects to another address');
   expect(message).not.toContain('UnknownError');
 });

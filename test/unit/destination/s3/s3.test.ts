@@ -208,7 +208,7 @@ describe('opening', () => {
     store.plan(() => true, 'hang', 2);
     await expect(open(store, { stallMs: 300 })).rejects.toMatchObject({
       kind: 'unreachable',
-      message: expect.stringMatching(/^Cannot open s3:\/\/bucket\/pre: nothing has moved for/),
+      message: expect.stringMatching(/^Cannot open s3:\/\/bucket\/pre: no data was transferred for/),
     });
   });
 
@@ -349,7 +349,7 @@ describe('what a store does wrong', () => {
     await destination.put('a', Buffer.from('abc'), live);
     for (const [status, code, said] of [
       [403, 'InvalidAccessKeyId', /look at a .*the credentials are wrong/],
-      [400, 'ExpiredToken', /look at a .*no longer valid/],
+      [400, 'ExpiredToken', /look at a .*have expired/],
     ] as const) {
       store.plan(of('HEAD', 'a'), { status, code }, 1);
       store.plan(of('GET', 'a'), { status, code }, 1);
@@ -431,7 +431,7 @@ describe('what a store does wrong', () => {
     store.plan(lists, { page: '<html><body>Sign in</body></html>' });
     await expect(keysIn(destination)).rejects.toMatchObject({
       kind: 'unreachable',
-      message: expect.stringContaining('a web page came'),
+      message: expect.stringContaining('the answer is a web page'),
     });
   });
 

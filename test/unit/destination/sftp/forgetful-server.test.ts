@@ -53,7 +53,7 @@ test('is no reason to call the destination absent', async () => {
     await expect(destination.put('packs/one', Buffer.from('content'), live)).rejects.toMatchObject({
       kind: 'unreachable',
       retry: 'now',
-      message: expect.stringContaining('what was just made is not there'),
+      message: expect.stringContaining('a file that was just created is missing'),
     });
   } finally {
     await destination.close();

@@ -118,7 +118,7 @@ test('a sign-in that ends after many keys is told as that', async () => {
   ]);
   await expect(connect(asked, live)).rejects.toMatchObject({
     kind: 'denied',
-    message: expect.stringContaining('too many keys') as unknown,
+    message: expect.stringContaining('too many wrong keys') as unknown,
     hint: expect.stringContaining('IdentitiesOnly') as unknown,
   });
   gate.close();
@@ -156,6 +156,6 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a way that leads in a circle is refused', async () => {
+test('a way that forms a loop is refused', async () => {
   await expect(target('Host *\n ProxyJump u@gate\n', [])).rejects.toMatchObject({ kind: 'unsupported' });
 });

@@ -1,0 +1,126 @@
+import type { Texts } from '../english/english.ts';
+
+export const account: Texts['account'] = {
+  plan: 'Forfait',
+  planName: 'Forfait',
+  plans: { free_trial: 'Essai gratuit', pro: 'Pro', business: 'Business' },
+  planLimit: 'Limite pour les programmes',
+  perSpan: (count, span) => `${count} requêtes en ${span}`,
+  planFrom: 'Défini par',
+  planOfSettings: 'les paramètres de cet ordinateur',
+  planOfPartner: 'votre partenaire',
+  limitNote: 'Les sauvegardes ne sont pas limitées. Les clés des programmes se trouvent sur la page',
+  partner: 'Service partenaire',
+  partnerWhat:
+    'Quelqu’un peut veiller pour vous sur les sauvegardes de cet ordinateur : voir si elles réussissent, et en demander une. Il ne peut rien lire, restaurer ni supprimer.',
+  enroll: 'Inscrire cet ordinateur…',
+  service: 'Adresse du service',
+  token: 'Jeton',
+  tokenHint: 'Fourni par votre partenaire. Il ne sert qu’une fois, pendant peu de temps.',
+  deviceName: 'Nom de cet ordinateur',
+  deviceNameHint: 'Ce que voit votre partenaire. Vide : le nom d’hôte.',
+  missing: 'Votre partenaire vous le fournit.',
+  enrollDo: 'Inscrire',
+  enrolling: 'Inscription en cours…',
+  enrollFailed: 'L’ordinateur n’est pas inscrit.',
+  standing: 'Situation',
+  standings: { active: 'Actif', suspended: 'Suspendu', trial_expired: 'L’essai est terminé' },
+  enrolledAt: 'Inscrit',
+  lastReport: 'Dernier rapport',
+  waiting: 'Résultats pas encore transmis',
+  planUntil: 'Forfait valable jusqu’au',
+  graceUntil: 'Valable sans le service jusqu’au',
+  device: 'Appareil',
+  customer: 'Client',
+  leave: 'Quitter…',
+  leaveQuestion:
+    'Plus rien ne sera transmis, les résultats en attente seront oubliés, et le forfait des paramètres s’appliquera. Vos sauvegardes restent telles quelles. Votre partenaire verra encore l’ordinateur dans sa liste jusqu’à ce qu’il l’en retire.',
+  leaveDo: 'Quitter le service partenaire',
+  learns: 'Ce qu’apprend votre partenaire',
+  learnsWhat: 'Rien, tant que l’ordinateur n’est pas inscrit. Ensuite :',
+  learnsList: [
+    'une fois : le nom de l’ordinateur, son système d’exploitation, son processeur et la version de Holdfast ;',
+    'de chaque sauvegarde et restauration : son issue, sa date, sa durée, des nombres de fichiers et d’octets, un code d’erreur ;',
+    'la fréquence attendue des sauvegardes, la quantité enregistrée, et des identifiants aléatoires des dépôts et de leurs derniers instantanés.',
+  ],
+  learnsNot:
+    'Aucun chemin, aucun nom de fichier, de source ou de destination, aucun texte d’erreur, aucune phrase de passe et aucune clé.',
+};
+
+export const access: Texts['access'] = {
+  what: 'Les programmes utilisent l’API Desktop avec une clé et un secret qui leur sont propres.',
+  docs: 'Lire comment cela fonctionne',
+  credentials: 'Clés',
+  noneYet: 'Aucun programme n’a accès. Créez une clé pour chacun de ceux qui en ont besoin.',
+  neverUsed: 'jamais utilisée',
+  used: (age) => `dernière utilisation ${age}`,
+  madeAt: (day) => `créée le ${day}`,
+  create: 'Créer une clé',
+  createDo: 'Créer',
+  name: 'À quoi elle sert',
+  nameHint: 'Par exemple le nom du programme : une clé pour chacun.',
+  nameMissing: 'Indiquez à quoi elle sert.',
+  made: 'Nouveaux identifiants',
+  madeFor: 'Identifiants pour',
+  once: 'Le secret n’est affiché que maintenant.',
+  onceWhere:
+    'Mettez-le là où le programme le cherchera. Une fois cette page quittée, il ne pourra plus être affiché.',
+  key: 'Clé',
+  secret: 'Secret',
+  tryIt: 'Essayer',
+  tryItWhat: 'Obtient un jeton, valable une heure, et demande l’état avec lui.',
+  kept: 'Je l’ai conservé',
+  rotate: 'Nouveau secret…',
+  rotateQuestion:
+    'Le secret actuel et tous ses jetons cessent aussitôt de fonctionner. Le programme aura besoin du nouveau.',
+  rotateDo: 'Donner un nouveau secret',
+  revoke: 'Révoquer…',
+  revokeQuestion: 'La clé et tous ses jetons cessent aussitôt de fonctionner, définitivement.',
+  revokeDo: 'Révoquer la clé',
+  limit: 'Requêtes des programmes',
+  limitWhat:
+    'Le forfait limite la fréquence des requêtes des programmes. Cette page et la ligne de commande ne comptent pas.',
+  limitUsed: (used, limit, span) => `${used} sur ${limit} utilisées, comptées sur ${span}.`,
+  limitFree: (age) => `La prochaine sera de nouveau possible ${age}.`,
+};
+
+export const notifications: Texts['notifications'] = {
+  about: 'Qui est prévenu des échecs, des alertes et des sauvegardes qui n’ont pas eu lieu.',
+  whenTitle: 'Quand rien ne se passe',
+  whenAbout:
+    'Pas de nouvelles n’est pas bon signe : après autant de jours sans sauvegarde réussie d’une source, une notification est envoyée.',
+  channels: {
+    ntfy: {
+      title: 'ntfy',
+      about: 'Sur votre téléphone, par ntfy.sh ou par votre propre serveur.',
+      use: 'Envoyer les notifications par ntfy',
+    },
+    healthchecks: {
+      title: 'healthchecks',
+      about:
+        'Un autre service remarque quand cet ordinateur se tait : healthchecks.io ou un service du même genre.',
+      use: 'Signaler le début et la fin de chaque sauvegarde, et les autres échecs',
+    },
+    email: {
+      title: 'E-mail',
+      about: 'Par votre serveur de messagerie.',
+      use: 'Envoyer les notifications par e-mail',
+    },
+    webhook: {
+      title: 'Webhook',
+      about: 'Appelle une URL à chaque notification, en JSON, avec une signature si un secret est défini.',
+      use: 'Appeler une URL',
+    },
+  },
+  tokenHint: 'Seulement pour les sujets qui en demandent un.',
+  portHint: '465 : TLS dès le début ; sinon STARTTLS.',
+  userHint: 'Vide : sans identification.',
+  toHint: 'Un par ligne.',
+  secretHint: 'Il permet au destinataire de reconnaître qu’un appel vient d’ici.',
+  test: 'Envoyer un test',
+  testing: 'Envoi en cours…',
+  saveAndTest: 'Enregistrer, puis envoyer un test',
+  savedOnly: 'Un test utilise ce qui est enregistré.',
+  sent: 'Envoyé. Regardez s’il est bien arrivé.',
+  notSent: 'L’envoi n’a pas fonctionné.',
+};

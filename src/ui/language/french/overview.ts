@@ -1,0 +1,300 @@
+import type { Statement } from '../../../api/schemas/page/overview.ts';
+import { holdfast } from '../../agent/program.ts';
+import type { Texts } from '../english/english.ts';
+import type { Said } from '../english/overview.ts';
+
+export const overview: Texts['overview'] = {
+  justNow: 'à l’instant',
+  never: 'jamais',
+  home: 'Dossier personnel',
+  quoted: (name) => `« ${name} »`,
+  more: (count) => (count === 1 ? 'et encore un point à voir' : `et encore ${count} points à voir`),
+  moreFiles: (shown) => `${shown} de plus`,
+  prefaces: [
+    'Protégé, mais attention : ',
+    'Protégé, mais ',
+    'Protégé, sauf ',
+    'Protégé contre les erreurs, pas contre une panne de disque : ',
+    'Pas encore protégé : ',
+    'Non protégé : ',
+  ],
+  headline: {
+    protected: ({ ago }) => `Protégé : dernière sauvegarde réussie ${ago}`,
+    no_source: () => 'Non protégé : vous n’avez encore rien choisi à sauvegarder',
+    check_failed: ({ what }) => `Non protégé : ${what}`,
+    check_warns: ({ what }) => `Protégé, mais attention : ${what}`,
+    files_rewritten: ({ count, names }) =>
+      `${count('rewritten')} fichiers sur ${count('files_before')} ont été réécrits d’un coup dans ${names}, comme le fait un rançongiciel`,
+    source_unreadable: ({ count, names }) =>
+      `Sur les ${count('files_before')} fichiers de ${names}, aucun n’a pu être lu lors de la dernière sauvegarde`,
+    source_left_out: ({ names }) =>
+      `Non protégé : les règles d’exclusion écartent tout ce que contient ${names}`,
+    source_empty: ({ number, count, names, reason }) =>
+      `${names} ${reason === 'source_missing' ? 'a disparu' : 'est vide'} : à la dernière sauvegarde, il y avait ${count('files_before')} ${number('files_before') < 2 ? 'fichier' : 'fichiers'}`,
+    files_disappeared: ({ count, names }) =>
+      `${count('files_gone')} fichiers sur ${count('files_before')} ont disparu de ${names}`,
+    files_burst: ({ count, names }) =>
+      `${count('touched')} fichiers de ${names} sont apparus, ont changé ou ont disparu d’un coup`,
+    name_claimed: ({ number, names }) =>
+      `La clé en écriture seule ${number('write_only_key')} a enregistré une sauvegarde au nom de ${names}, que d’autres utilisent aussi`,
+    destination_gone: ({ to }) => `Non protégé : le dossier de ${to} a disparu, et les sauvegardes avec lui`,
+    damaged: ({ to }) => `Non protégé : la dernière vérification de ${to} a trouvé des données endommagées`,
+    drill_failed: ({ to }) =>
+      `Non protégé : des fichiers de ${to} n’ont pas pu être restaurés lors du dernier test`,
+    never_backed_up: ({ sources, to, reason }) =>
+      `Non protégé : ${
+        sources === 1
+          ? '{} n’a encore jamais été sauvegardé'
+          : `${sources} sources n’ont encore jamais été sauvegardées`
+      }${toWords(to)}${because(reason)}`,
+    overdue: ({ sources, to, age, reason }) =>
+      `Non protégé : ${sources === 1 ? '{} n’a pas été sauvegardé' : `${sources} sources n’ont pas été sauvegardées`}` +
+      `${toWords(to)}${age === '' ? ' à temps' : ` depuis ${age}`}${because(reason)}`,
+    first_backup_runs: () => 'Pas encore protégé : la première sauvegarde est en cours',
+    first_backup_paused: () => 'Pas encore protégé : la première sauvegarde attend la fin de la pause',
+    last_failed: ({ names, to, ago, reason }) =>
+      `Protégé, mais la dernière sauvegarde de ${names}${toWords(to)} a échoué${reason === 'other' ? '' : because(reason)} ; dernière réussite ${ago}`,
+    files_unread: ({ number, count, files }) =>
+      `Protégé, sauf ${unread(number, count)}${files === '' ? '' : ` : ${files}`}`,
+    clock_behind: ({ span }) =>
+      `Protégé, mais l’horloge de cet ordinateur est ou était déréglée : la dernière sauvegarde porte une date en avance de ${span('ahead_ms')}`,
+    same_place: ({ to, names }) =>
+      `Protégé, mais par moins de copies qu’il n’y paraît : ${to} sont un seul et même endroit, les sauvegardes de ${names} n’y sont qu’une fois`,
+    state_nearly_full: ({ size }) =>
+      `Protégé, mais il ne reste que ${size('free_bytes')} sur le disque où Holdfast garde son état`,
+    check_undone: ({ to }) => `Protégé, mais la vérification de ${to} n’a pas pu avoir lieu`,
+    drill_undone: ({ to }) => `Protégé, mais le dernier test de restauration de ${to} n’a pas pu avoir lieu`,
+    prune_failed: ({ to }) => `Protégé, mais d’anciens instantanés de ${to} n’ont pas pu être supprimés`,
+    paused: ({ ago }) => `En pause : dernière sauvegarde réussie ${ago}, et aucune n’a lieu pour le moment`,
+    not_watched: ({ names }) =>
+      `Protégé, mais les modifications dans ${names} ne sont pas remarquées tout de suite`,
+    destination_away: ({ to, age, number }) =>
+      number('far') === 1
+        ? `${to} est injoignable ; la dernière sauvegarde y remonte à ${age}`
+        : `Le disque ${to} est débranché ; la dernière sauvegarde y remonte à ${age}`,
+    same_disk: ({ ago }) =>
+      `Protégé contre les erreurs, pas contre une panne de disque : dernière sauvegarde réussie ${ago}`,
+    untested: ({ to, span }) =>
+      `Protégé, mais aucune restauration de ${to} n’a été essayée depuis ${span('untested_ms')}`,
+  },
+  todo: {
+    files_rewritten: 'Les instantanés plus anciens sont conservés. Regardez d’abord l’alerte.',
+    source_unreadable:
+      'Les instantanés plus anciens sont conservés. Donnez à Holdfast le droit de lire ces fichiers.',
+    source_left_out:
+      'Les instantanés plus anciens sont conservés. La tâche indique la règle en cause. Retirez cette règle, ou supprimez la source.',
+    source_empty:
+      'Les instantanés plus anciens sont conservés. Si c’est un disque, montez-le ; si c’est vide à dessein, dites-le dans l’alerte.',
+    files_disappeared:
+      'Les instantanés plus anciens sont conservés. Restaurez ce qui manque, ou dites dans l’alerte que c’est voulu.',
+    files_burst:
+      'Les instantanés plus anciens sont conservés. Regardez l’alerte, ou dites-y que c’est voulu.',
+    name_claimed:
+      'Elle ne compte pas comme sauvegarde de cette machine. Regardez l’alerte : la machine est-elle passée à cette clé, ou la clé est-elle en de mauvaises mains ?',
+    destination_gone: 'Remettez le dossier en place, ou choisissez une autre destination.',
+    damaged:
+      'Les sauvegardes qui s’y trouvent pourraient ne pas revenir intactes. Contrôlez le disque, sauvegardez de nouveau, puis relancez une vérification.',
+    drill_failed:
+      'Lancez une vérification de toutes les données, sauvegardez de nouveau, puis refaites le test.',
+    files_unread: 'Donnez-vous le droit de lecture, excluez l’élément, ou acceptez qu’il manque.',
+    clock_behind: 'Réglez l’horloge. La prochaine sauvegarde remettra les choses en ordre.',
+    same_place: 'Donnez à chaque destination son propre emplacement, ou n’en gardez qu’une.',
+    state_nearly_full: 'Libérez de la place : une fois ce disque plein, les sauvegardes s’arrêtent.',
+    check_undone: 'On ne sait pas si les sauvegardes y sont intactes. La tâche dit pourquoi.',
+    drill_undone: 'On ne sait pas si les sauvegardes peuvent en être restaurées. La tâche dit pourquoi.',
+    prune_failed: 'Ce qui n’y sert plus reste en place. La tâche dit pourquoi.',
+    not_watched: `Elles attendent la prochaine sauvegarde planifiée. Pour savoir quoi faire : ${holdfast`doctor`}`,
+    same_disk:
+      'Vos sauvegardes sont sur le même disque que vos fichiers. S’il tombe en panne, vous perdez les deux.',
+    untested: 'Restaurez un fichier que vous connaissez bien, et ouvrez-le.',
+  },
+  remedies: {
+    away: 'Branchez le disque.',
+    full: 'Libérez-y de la place, ou conservez moins d’anciens instantanés.',
+    other_repository: 'Branchez le bon disque, ou donnez à celui-ci son propre nom.',
+    emptied:
+      'Si c’est un disque, montez-le. Si les sauvegardes ont été effacées, retirez la destination, puis ajoutez-la de nouveau.',
+    locked_out:
+      'Indiquez la bonne phrase de passe dans les paramètres de la destination. Elle figure dans le kit de récupération.',
+    denied: 'Vérifiez les identifiants enregistrés pour cette destination.',
+    unreachable: 'Un nouvel essai se fera tout seul.',
+    source_missing: 'Vérifiez le chemin, ou supprimez la source.',
+    source_empty: 'Si c’est un disque, montez-le. Si c’est vide à dessein, dites-le dans l’alerte.',
+    other: 'La tâche dit ce qui n’a pas marché.',
+  },
+  unread: {
+    leaveOut: 'Exclure',
+    leaveOutOf: (file) => `Exclure : ${file}`,
+    accept: 'Accepter',
+    acceptOf: (file) => `Accepter que ce soit illisible : ${file}`,
+    hint: 'Ce que vous excluez n’est plus sauvegardé. Ce que vous acceptez est réessayé à chaque fois, sans nouvel avertissement.',
+    done: 'Enregistré. Une sauvegarde va commencer.',
+  },
+  nextRun: (when) => `Prochaine sauvegarde prévue ${when}.`,
+  nextDue: 'La prochaine sauvegarde est prévue maintenant.',
+  watched: 'Les modifications sont sauvegardées en quelques minutes.',
+  checksTitle: 'À regarder',
+  checks: {
+    configuration: {
+      short: 'le fichier de configuration contient une erreur',
+      todo: `La dernière version valable reste en vigueur. Pour savoir où est l’erreur : ${holdfast`config validate`}`,
+    },
+    notices: {
+      short: 'les notifications n’arrivent pas',
+      todo: 'Envoyez un test depuis les paramètres : il dira ce qui ne va pas.',
+    },
+    state: {
+      short: 'l’agent ne peut pas consigner ce qu’il fait',
+      todo: 'Les sauvegardes n’ont pas lieu, ou leur fin n’est pas notée. Libérez de la place sur le disque de son répertoire d’état.',
+    },
+    catalog: {
+      short: 'certains instantanés ne peuvent pas être parcourus en entier',
+      todo: 'Un nouvel essai se fera tout seul. Si cela persiste, lancez une vérification : elle dira ce qui est endommagé.',
+    },
+  },
+  toJobs: 'Voir les tâches',
+  toAdvanced: 'Voir les paramètres',
+  getBack: 'Récupérer un fichier',
+  holdings: {
+    files: (count, shown, size) =>
+      `${count === 1 ? 'Un fichier est protégé' : `${shown} ${count < 2 ? 'fichier est protégé' : 'fichiers sont protégés'}`} (${size}).`,
+    snapshots: (count, shown, size, places) =>
+      `${count === 1 ? 'Une sauvegarde occupe' : `${shown} ${count < 2 ? 'sauvegarde occupe' : 'sauvegardes occupent'}`} ${size}${places}.`,
+    places: (count) => ` dans ${count} emplacements`,
+    share: (share) => `C’est environ ${share} de moins que de simples copies.`,
+  },
+  timeline: {
+    title: 'Les six dernières semaines',
+    today: 'Aujourd’hui',
+    backup: 'Sauvegardé',
+    incomplete: 'Des fichiers manquent',
+    failed: 'Échec',
+    drill: 'Restauration testée',
+    alarm: 'Alerte',
+    backups: (count, shown, size) =>
+      `${count === 1 ? 'une sauvegarde' : `${shown} ${count < 2 ? 'sauvegarde' : 'sauvegardes'}`}, ${size} enregistrés`,
+    ofThemIncomplete: (count) => `${count} ${count < 2 ? 'incomplète' : 'incomplètes'}`,
+    ofThemFailed: (count) => `${count} en échec`,
+    drilled: 'restauration testée',
+    drillFailed: 'test de restauration en échec',
+    alarmed: 'alerte',
+    nothing: 'aucune sauvegarde',
+    summary: (count, shown, size) =>
+      `${count === 1 ? 'Une sauvegarde' : `${shown} ${count < 2 ? 'sauvegarde' : 'sauvegardes'}`}, ${size} enregistrés.`,
+    summaryFailed: (count) => (count === 1 ? 'Une a échoué.' : `${count} ont échoué.`),
+  },
+  backUpAll: 'Sauvegarder maintenant',
+  started: (count) => (count === 1 ? 'La sauvegarde va commencer.' : `${count} sauvegardes vont commencer.`),
+  pause: 'Pause…',
+  pauseQuestion: 'Aucune sauvegarde ne commencera pendant ce temps. Ce qui est en cours ira jusqu’au bout.',
+  pauseHour: 'Pendant une heure',
+  pauseTomorrow: 'Jusqu’à demain matin',
+  pauseOpen: 'Jusqu’à ce que je reprenne',
+  activeTitle: 'En cours',
+  sourcesTitle: 'Ce qui est protégé',
+  sources: {
+    destination: 'Vers',
+    lastGood: 'Dernière sauvegarde réussie',
+    next: 'Prochaine sauvegarde',
+    size: 'Taille',
+    history: 'Dernières sauvegardes',
+    overdue: 'en retard',
+    watching: 'surveillé',
+    notWatching: 'seulement selon la planification',
+    savedAgo: (ago) => `sauvegardé ${ago}`,
+    notYet: 'pas encore sauvegardé',
+    noSchedule: 'non planifiée',
+    files: (count, shown) => (count === 1 ? 'un fichier' : `${shown} ${count < 2 ? 'fichier' : 'fichiers'}`),
+    backUp: 'Sauvegarder maintenant',
+    backUpOf: (path) => `Sauvegarder maintenant : ${path}`,
+    dryRun: 'Simulation',
+    dryRunOf: (path) => `Simulation : ${path}`,
+    dryRunning: 'Recherche de ce que ferait une sauvegarde…',
+    wouldDo: (changed, shown, size, all) =>
+      changed === 0
+        ? `Une sauvegarde ne trouverait rien de nouveau dans ${all} fichiers.`
+        : `Une sauvegarde enregistrerait ${changed === 1 ? 'un fichier nouveau ou modifié' : `${shown} fichiers nouveaux ou modifiés`} sur ${all} : ${size} au plus.`,
+    dryRunFailed: 'La simulation s’est mal terminée.',
+    toJob: 'Voir la tâche',
+    restore: 'Restaurer…',
+    restoreOf: (path) => `Restaurer depuis ${path}`,
+  },
+  history: {
+    none: 'Aucune sauvegarde pour l’instant',
+    summary: (all, good, warned, failed, canceled) =>
+      `${all === 1 ? 'Une sauvegarde' : `${all} sauvegardes`} : ${[
+        `${good + warned} ${good + warned < 2 ? 'réussie' : 'réussies'}`,
+        ...(warned === 0 ? [] : [`dont ${warned} ${warned < 2 ? 'incomplète' : 'incomplètes'}`]),
+        ...(failed === 0 ? [] : [`${failed} en échec`]),
+        ...(canceled === 0 ? [] : [`${canceled} ${canceled < 2 ? 'annulée' : 'annulées'}`]),
+      ].join(', ')}`,
+    run: (when, outcome, files, size) =>
+      `${when} : ${outcome}, fichiers modifiés : ${files}, ${size} enregistrés`,
+  },
+  outcomes: {
+    queued: 'en attente',
+    running: 'en cours',
+    completed: 'succès',
+    warning: 'avec avertissements',
+    failed: 'échec',
+    canceled: 'annulation',
+  },
+  destinationsTitle: 'Où c’est enregistré',
+  destinations: {
+    isDefault: 'par défaut',
+    reachable: 'joignable',
+    away: 'injoignable',
+    unknown: 'pas encore utilisée',
+    used: (used) => `${used} de sauvegardes`,
+    free: (free) => `${free} libres`,
+    meter: (name) => `Espace sur ${name}`,
+    lastCheck: 'Dernière vérification',
+    lastDrill: 'Dernier test de restauration',
+    checkNever: 'pas encore vérifié',
+    drillNever: 'pas encore testé',
+    good: (ago) => `succès, ${ago}`,
+    notGood: (outcome, ago) => `${outcome}, ${ago}`,
+    chart: (name) => `Espace occupé sur ${name} au fil du temps`,
+    change: (from, to, since) => `De ${from} à ${to} depuis le ${since}.`,
+    sameDisk: 'sur le même disque que vos fichiers',
+    addSecond: 'Ajouter une destination ailleurs',
+  },
+  allJobs: 'Toutes les tâches',
+  emptyTitle: 'Rien n’est encore protégé',
+  empty: 'Choisissez ce qu’il faut protéger, et où : cela prend environ trois minutes.',
+  emptyStart: 'Commencer',
+  noSourceTitle: 'Aucun dossier n’est sauvegardé automatiquement',
+  noSource:
+    'Des tâches ont eu lieu, mais aucune source n’est définie. Choisissez ce qui doit être sauvegardé désormais.',
+};
+
+const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
+  away: ' : son disque n’est pas là',
+  full: ' : le disque y est plein',
+  other_repository: ' : le dépôt qui s’y trouve n’est pas celui d’avant',
+  emptied: ' : son dépôt n’y est plus',
+  locked_out: ' : la phrase de passe manque ou ne l’ouvre pas',
+  denied: ' : la connexion y a été refusée',
+  unreachable: ' : la destination était injoignable',
+  source_missing: ' : la source est introuvable',
+  source_empty: ' : la source est vide',
+  other: ' ; la dernière tentative a échoué',
+};
+
+function because(reason: Statement['reason']): string {
+  return reason === null ? '' : BECAUSE[reason];
+}
+
+function toWords(to: string | null): string {
+  return to === null ? '' : ` vers ${to}`;
+}
+
+function unread(number: Said['number'], count: Said['count']): string {
+  const [files, folders] = [number('files'), number('folders')];
+  const ofFiles = files === 1 ? '1 fichier illisible' : `${count('files')} fichiers illisibles`;
+  const ofFolders =
+    folders === 1
+      ? 'le contenu d’un dossier illisible'
+      : `le contenu de ${count('folders')} dossiers illisibles`;
+  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} et ${ofFolders}`;
+}

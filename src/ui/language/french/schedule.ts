@@ -1,0 +1,123 @@
+import type { Texts } from '../english/english.ts';
+
+export const schedule: Texts['schedule'] = {
+  about: 'Quand tout se fait automatiquement, et quels instantanés sont conservés.',
+  words: {
+    off: 'seulement à la main',
+    hourly: 'toutes les heures',
+    every: (count, unit) => {
+      const [all, name] = {
+        m: ['toutes les', 'minutes'],
+        h: ['toutes les', 'heures'],
+        d: ['tous les', 'jours'],
+        w: ['toutes les', 'semaines'],
+      }[unit];
+      return count === 1 ? `${all} ${name}` : `${all} ${count} ${name}`;
+    },
+    daily: (time) => `tous les jours à ${time}`,
+    weekdays: (time) => `du lundi au vendredi à ${time}`,
+    weekends: (time) => `le samedi et le dimanche à ${time}`,
+    weekly: (weekday, time) => `chaque ${weekday} à ${time}`,
+    monthly: (day, time) => `le ${day === 1 ? '1er' : day} de chaque mois à ${time}`,
+    other: (text) => text,
+  },
+  frequency: 'Fréquence',
+  frequencies: {
+    off: 'Seulement à la main',
+    interval: 'À intervalles réguliers',
+    hourly: 'Toutes les heures',
+    daily: 'Tous les jours',
+    weekdays: 'Du lundi au vendredi',
+    weekends: 'Le samedi et le dimanche',
+    weekly: 'Une fois par semaine',
+    monthly: 'Une fois par mois',
+    cron: 'En texte (cron)',
+  },
+  asText: 'Planification',
+  every: 'Intervalle',
+  unit: 'Unité',
+  units: { m: 'minutes', h: 'heures', d: 'jours', w: 'semaines' },
+  weekday: 'Jour',
+  day: 'Jour du mois',
+  time: 'Heure',
+  nextRuns: 'Prochaines exécutions :',
+  sourcesTitle: 'Sauvegardes',
+  sourcesAbout: 'Les modifications des sources surveillées sont aussi sauvegardées en quelques minutes.',
+  noSources: 'Rien n’est encore sauvegardé.',
+  timeZoneHint: 'Pour les planifications, les heures calmes et la rétention.',
+  systemZone: 'Celui du système',
+  retentionTitle: 'Quels instantanés sont conservés',
+  retentionAbout:
+    'Un instantané est conservé dès qu’une règle le retient : le plus récent de chaque heure, jour, semaine, mois ou année, dans la limite du nombre indiqué. Sans règle, tous sont conservés.',
+  withinHint: 'Par exemple 2d, 30d, 1y6m ; d pour jours, m pour mois, y pour années.',
+  previewTitle: 'Ce que supprimerait le prochain nettoyage',
+  previewOf: 'Dans',
+  previewWrong: 'Affiché dès que les règles seront correctes.',
+  noSnapshots: 'Il n’y a pas encore d’instantané.',
+  outcome: (kept, keptShown, removed, removedShown) =>
+    `${kept === 1 ? 'Un instantané conservé' : `${keptShown} ${kept < 2 ? 'instantané conservé' : 'instantanés conservés'}`}, ${
+      removed === 0 ? 'aucun supprimé' : removed === 1 ? 'un supprimé' : `${removedShown} supprimés`
+    }.`,
+  ofSource: (kept, removed) => `conservés : ${kept}, supprimés : ${removed}`,
+  snapshotsOf: (source) => `Instantanés de ${source}`,
+  snapshot: 'Instantané',
+  size: 'Taille',
+  fate: 'Sort',
+  reason: 'Pourquoi',
+  kept: 'conservé',
+  goes: 'supprimé',
+  noRule: 'aucune règle ne le retient',
+  reasons: {
+    last: 'un des plus récents',
+    hourly: 'le plus récent d’une heure',
+    daily: 'le plus récent d’un jour',
+    weekly: 'le plus récent d’une semaine',
+    monthly: 'le plus récent d’un mois',
+    yearly: 'le plus récent d’une année',
+    within: 'récent',
+    pinned: 'épinglé',
+    pin: 'épinglé',
+    alarm: 'gardé à cause d’une alerte en cours',
+  },
+  maintenanceTitle: 'Entretien',
+  maintenanceAbout:
+    'Ce que l’agent fait de lui-même pour garder les instantanés intacts et libérer de la place.',
+  readDataHint: 'Pour le reste, il est seulement vérifié que tout est là.',
+  jitterHint: 'Pour que les machines ne commencent pas toutes ensemble : 5m, 1h ; 0s pour aucun.',
+};
+
+export const performance: Texts['performance'] = {
+  about:
+    'Ce que les sauvegardes peuvent prendre à l’ordinateur et au réseau, et quand elles doivent attendre.',
+  bandwidthTitle: 'Limite d’envoi',
+  bandwidthAbout: 'Chaque limite vaut de son heure jusqu’à la suivante, même au-delà de minuit.',
+  nowUnlimited: 'Pas de limite d’envoi en ce moment',
+  nowLimited: (bytes) => `Limite d’envoi en ce moment : ${bytes}/s`,
+  dayLabel: 'La journée',
+  noLimit: 'aucune limite',
+  perSecond: (size) => `${size}/s`,
+  limitHint: 'Par exemple 2 MiB (2 Mio). Vide : aucune limite.',
+  addRule: 'Ajouter une limite',
+  ruleFrom: (time) => `À partir de ${time}`,
+  removeRule: 'Retirer',
+  connections:
+    'L’agent décide selon l’ordinateur combien de fichiers il lit et envoie à la fois. Seul le nombre de connexions aux serveurs SFTP se règle :',
+  conditionsTitle: 'Quand les sauvegardes attendent',
+  conditionsAbout:
+    'Pour les tâches planifiées et les sources surveillées. Ce que vous lancez vous-même commence aussitôt.',
+  wait: 'Attendre',
+  run: 'Sauvegarder quand même',
+  quietHint: 'Rien ne commence tout seul pendant ces heures.',
+  quietFrom: 'De',
+  quietTo: 'À',
+  compressionTitle: 'Compression',
+  compressionAbout: 'Plus de compression demande plus de temps de calcul, et moins de place et de réseau.',
+  compressions: {
+    zstd: 'Équilibrée (zstd)',
+    'zstd:1': 'Rapide (zstd:1)',
+    'zstd:9': 'Forte (zstd:9)',
+    'zstd:19': 'Maximale, lente (zstd:19)',
+    auto: 'Seulement là où elle est utile (auto)',
+    none: 'Aucune',
+  },
+};

@@ -1,0 +1,111 @@
+import type { Texts } from '../english/english.ts';
+
+export const destinations: Texts['destinations'] = {
+  about:
+    'Dónde se guardan las copias de seguridad. Dos destinos son más seguros que uno; uno de ellos debería estar en otro lugar.',
+  embedded: 'En este equipo:',
+  usedBy: 'Lo usan',
+  space: 'Espacio',
+  used: (bytes) => `${bytes} ocupados`,
+  free: (bytes) => `${bytes} libres`,
+  unknown: 'desconocido',
+  lastCheck: 'Última verificación',
+  checkGood: 'todo correcto',
+  checkWarns: 'con advertencias',
+  checkFailed: 'fallida',
+  reachable: 'accesible',
+  unreachable: 'no accesible',
+  whyAway: {
+    not_mounted:
+      'No hay ningún disco ni carpeta de red montado allí. Conéctelo; las copias continúan automáticamente.',
+    not_there: 'La carpeta no está. Conecte su disco, o compruebe si la han movido.',
+    no_answer: 'La última copia no obtuvo respuesta. Compruebe que el destino está encendido y conectado.',
+  },
+  notTried: 'todavía sin usar',
+  untested: 'todavía sin probar',
+  untestedHint:
+    'Se añadió sin probarlo. Pruébelo cuando esté disponible: hasta entonces no se guardan copias en él.',
+  earlier: 'copias anteriores',
+  earlierHint:
+    'Sus copias anteriores están aquí y se pueden restaurar. Las nuevas se guardan en otro lugar, a menos que vuelva a hacerlo predeterminado.',
+  test: 'Probar',
+  testing: 'Probando…',
+  makeDefault: 'Hacerlo predeterminado',
+  removeQuestion: 'Ya no se guarda nada más allí. Lo que está guardado se queda.',
+  removeInUse: 'Estas carpetas se guardan allí. Asígneles primero otro destino, en Orígenes y exclusiones:',
+  removeDefault: (next) =>
+    `Es el destino predeterminado. Al quitarlo, lo que se guardaba en él pasa a guardarse en ${next}.`,
+  onThisComputer: 'el repositorio de este equipo',
+  removeYes: 'Quitarlo de la configuración',
+  addTitle: 'Añadir un destino',
+  name: 'Nombre',
+  nameHint: 'Letras, cifras, - y _.',
+  nameWrong: 'Letras, cifras, - y _, empezando por una letra.',
+  nameTaken: 'Este nombre ya existe.',
+  useAsDefault: 'Usarlo para los orígenes que no indican ningún destino',
+  take: 'Usarlo',
+  takeAnyway: 'Usarlo de todos modos',
+  more: 'Más opciones',
+  commandHint: 'Determina qué se ejecuta: este comando lo cambia, en el propio equipo.',
+  machineKey: 'La del kit de recuperación de este equipo.',
+  passphraseAbout: 'La página no puede cambiar dónde está. Este comando lo hace, en el propio equipo:',
+  onlyByCommand: 'Esta dirección dice más de lo que el formulario puede mostrar. Un comando la cambia:',
+};
+
+export const encryption: Texts['encryption'] = {
+  kit: 'Kit de recuperación',
+  kitWhat:
+    'Una hoja con una frase de contraseña y un código de recuperación. Cualquiera de los dos abre, en cualquier equipo, las copias de este equipo y las de todos los destinos que no tienen una frase de contraseña propia. Quien la tenga puede leerlas; sin ella no puede hacerlo nadie si este equipo se pierde.',
+  kitNone: 'No hay ninguno: en este equipo no se creó un repositorio propio.',
+  kitSaved: 'Guardado en otro lugar',
+  kitSavedAt: (time) =>
+    `Así lo indicó usted el ${time}. El agente conserva lo que necesita para hacer copias; la hoja ya no está en este equipo.`,
+  kitLost: 'Si lo ha perdido, cree otro código de recuperación mientras este equipo todavía abra las copias:',
+  kitUnsaved: 'Solo en este equipo',
+  kitMadeAt: (time) => `Creado el ${time}.`,
+  kitDownload: 'Descargar',
+  kitPrint: 'Imprimir',
+  kitShow: 'Mostrar',
+  kitHide: 'Ocultar',
+  kitConfirm: 'Lo tengo en otro lugar…',
+  kitConfirmQuestion:
+    'El kit se borra entonces de este equipo y no se puede volver a mostrar; el agente conserva lo que necesita para hacer copias. ¿Lo tiene en papel, en un gestor de contraseñas o en un disco que está en otro lugar?',
+  kitConfirmDo: 'Está guardado en otro lugar: borrarlo aquí',
+  keys: 'Qué abre cada destino',
+  keysWhat: 'La clave de cada destino está guardada en él, protegida. Desde este equipo la abre:',
+  destination: 'Destino',
+  openedBy: 'Se abre con',
+  byMachineKey: 'La clave de este equipo, en su directorio de estado; y el kit de recuperación.',
+  byKit: 'La frase de contraseña del kit de recuperación, que el agente conserva.',
+  by: {
+    file: 'Una frase de contraseña en un archivo:',
+    env: 'Una frase de contraseña en una variable del agente:',
+    command: 'Una frase de contraseña que devuelve un comando:',
+    credential: 'Una frase de contraseña en una credencial de systemd:',
+  },
+  check: 'Comprobar una frase de contraseña',
+  checkWhat:
+    '¿Abre algún destino la frase de contraseña o el código de recuperación que usted guarda? Se comprueba en este equipo y no se guarda en ninguna parte.',
+  secret: 'Frase de contraseña o código de recuperación',
+  secretMissing: 'Escriba lo que quiere comprobar.',
+  checkDo: 'Comprobar',
+  checking: 'Comprobando…',
+  opens: 'Abre',
+  opensNot: 'No abre',
+  how: 'Cómo se protegen las copias',
+  sealed: 'Cifrado',
+  sealedWhat:
+    'El contenido, los nombres, los tamaños y las fechas de los archivos, y todas las listas de ellos, antes de que salgan de este equipo.',
+  seen: 'Lo que ve el almacenamiento',
+  seenWhat: 'Cuánto se guarda, y cuándo. Ni nombres, ni contenidos, ni el tamaño de ningún archivo.',
+  cipher: 'Con qué',
+  cipherWhat:
+    'AES-256-GCM; cada objeto tiene su propia clave. Las frases de contraseña se refuerzan con Argon2id (256 MiB), para que adivinarlas sea lento. Cada fragmento se verifica al leerlo.',
+  required: 'Copias sin cifrar',
+  requiredYes: 'Se rechazan.',
+  requiredNo: 'Solo se hacen si alguien las pide expresamente.',
+  changed: 'Claves cambiadas',
+  changedWhat:
+    'Una frase de contraseña o una clave reemplazada o eliminada no abre nada de lo que se guarde desde entonces. Quien conserve una copia de ella todavía puede leer lo que se guardó antes, hasta que «keys rekey» lo cifre de nuevo. Lo que se haya copiado sigue siendo legible; si es posible que alguien conozca las propias claves, copie todo a un repositorio nuevo.',
+  commands: 'Claves en la línea de comandos',
+};

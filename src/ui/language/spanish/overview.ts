@@ -1,0 +1,311 @@
+import type { Statement } from '../../../api/schemas/page/overview.ts';
+import { holdfast } from '../../agent/program.ts';
+import type { Texts } from '../english/english.ts';
+import type { Said } from '../english/overview.ts';
+
+export const overview: Texts['overview'] = {
+  justNow: 'hace un momento',
+  never: 'nunca',
+  home: 'Carpeta personal',
+  quoted: (name) => `«${name}»`,
+  more: (count) => (count === 1 ? 'y una cosa más' : `y ${count} cosas más`),
+  moreFiles: (shown) => `${shown} más`,
+  prefaces: [
+    'Protegido, pero ',
+    'Protegido, excepto ',
+    'Protegido contra descuidos, no contra un fallo del disco: ',
+    'Todavía sin protección: ',
+    'Sin protección: ',
+  ],
+  headline: {
+    protected: ({ ago }) => `Protegido: última copia correcta ${ago}`,
+    no_source: () => 'Sin protección: todavía no se ha elegido nada para copiar',
+    check_failed: ({ what }) => `Sin protección: ${what}`,
+    check_warns: ({ what }) => `Protegido, pero ${what}`,
+    files_rewritten: ({ count, names }) =>
+      `${count('rewritten')} de ${count('files_before')} archivos de ${names} se reescribieron de golpe, como hace el ransomware`,
+    source_unreadable: ({ count, names }) =>
+      `La última copia no pudo leer ninguno de los ${count('files_before')} archivos de ${names}`,
+    source_left_out: ({ names }) => `Sin protección: las reglas de exclusión dejan fuera todo lo de ${names}`,
+    source_empty: ({ count, names, sources, reason }) =>
+      `${reason === 'source_missing' ? `${names} ${sources === 1 ? 'ha' : 'han'} desaparecido` : `No queda ningún archivo en ${names}`}: en la última copia había ${count('files_before')} archivos`,
+    files_disappeared: ({ count, names }) =>
+      `${count('files_gone')} de ${count('files_before')} archivos han desaparecido de ${names}`,
+    files_burst: ({ count, names }) =>
+      `${count('touched')} archivos de ${names} se crearon, cambiaron o desaparecieron de golpe`,
+    name_claimed: ({ number, names }) =>
+      `La clave de solo escritura ${number('write_only_key')} guardó una copia en nombre de ${names}, un nombre con el que también guardan otros`,
+    destination_gone: ({ to }) =>
+      `Sin protección: la carpeta de ${to} ha desaparecido, y con ella las copias que contenía`,
+    damaged: ({ to }) => `Sin protección: la última verificación de ${to} encontró daños`,
+    drill_failed: ({ to }) =>
+      `Sin protección: la última prueba de restauración no pudo recuperar archivos de ${to}`,
+    never_backed_up: ({ sources, to, reason }) =>
+      `Sin protección: nunca se ha hecho una copia de seguridad de ${sources === 1 ? '{}' : `${sources} orígenes`}` +
+      `${toWords(to)}${because(reason)}`,
+    overdue: ({ sources, to, age, reason }) =>
+      `Sin protección: ${late(sources === 1 ? '{}' : `${sources} orígenes`, sources, age)}` +
+      `${toWords(to)}${because(reason)}`,
+    first_backup_runs: () => 'Todavía sin protección: la primera copia de seguridad está en curso',
+    first_backup_paused: () =>
+      'Todavía sin protección: la primera copia de seguridad espera a que termine la pausa',
+    last_failed: ({ names, to, ago, reason }) =>
+      `Protegido, pero la última copia de ${names}${toWords(to)} falló${reason === 'other' ? '' : because(reason)}; última correcta: ${ago}`,
+    files_unread: ({ number, count, files }) =>
+      `Protegido, excepto ${unread(number, count)}${files === '' ? '' : `: ${files}`}`,
+    clock_behind: ({ span }) =>
+      `Protegido, pero el reloj de este equipo está o estuvo mal: la última copia lleva una fecha adelantada en ${span('ahead_ms')}`,
+    same_place: ({ to, names }) =>
+      `Protegido, pero con menos copias de las que parece: ${to} son el mismo lugar, así que las copias de ${names} están allí una sola vez`,
+    state_nearly_full: ({ size }) =>
+      `Protegido, pero solo quedan ${size('free_bytes')} libres en el disco donde Holdfast guarda su estado`,
+    check_undone: ({ to }) => `Protegido, pero no se pudo verificar ${to}`,
+    drill_undone: ({ to }) => `Protegido, pero la última prueba de restauración desde ${to} no se pudo hacer`,
+    prune_failed: ({ to }) => `Protegido, pero no se pudieron eliminar instantáneas antiguas de ${to}`,
+    paused: ({ ago }) => `En pausa: por ahora no se hacen copias; última copia correcta: ${ago}`,
+    not_watched: ({ names }) => `Protegido, pero los cambios en ${names} no se detectan en el momento`,
+    destination_away: ({ to, ago, number }) =>
+      number('far') === 1
+        ? `No se puede acceder a ${to}; última copia allí: ${ago}`
+        : `El disco ${to} está desconectado; última copia allí: ${ago}`,
+    same_disk: ({ ago }) =>
+      `Protegido contra descuidos, no contra un fallo del disco: última copia correcta ${ago}`,
+    untested: ({ to, span }) =>
+      `Protegido, pero hace ${span('untested_ms')} que no se prueba una restauración desde ${to}`,
+  },
+  todo: {
+    files_rewritten:
+      'Las instantáneas anteriores se conservan. Vea la alarma antes de hacer cualquier otra cosa.',
+    source_unreadable:
+      'Las instantáneas anteriores se conservan. Compruebe que Holdfast tiene permiso para leer los archivos.',
+    source_left_out:
+      'Las instantáneas anteriores se conservan. La tarea indica qué regla es. Retírela, o quite el origen.',
+    source_empty:
+      'Las instantáneas anteriores se conservan. Si es un disco, móntelo; si debe estar vacío, indíquelo en la alarma.',
+    files_disappeared:
+      'Las instantáneas anteriores se conservan. Restaure lo que falta, o indique en la alarma que es lo que usted quería.',
+    files_burst:
+      'Las instantáneas anteriores se conservan. Vea la alarma, o indique en ella que es lo que usted quería.',
+    name_claimed:
+      'No cuenta como copia de ese equipo. Vea la alarma: ¿ha pasado el equipo a usar esa clave, o está la clave en malas manos?',
+    destination_gone: 'Vuelva a poner la carpeta en su sitio, o elija otro destino.',
+    damaged:
+      'Puede que las copias guardadas allí no se recuperen íntegras. Revise el disco, haga otra copia y ejecute después otra verificación.',
+    drill_failed:
+      'Ejecute una verificación que lea todos los datos, haga otra copia y repita después la prueba de restauración.',
+    files_unread: 'Dese permiso para leerlo, exclúyalo, o acepte que no se puede leer.',
+    clock_behind: 'Ponga el reloj en hora. La próxima copia lo corrige.',
+    same_place: 'Dé a cada destino un lugar propio, o conserve solo uno de ellos.',
+    state_nearly_full: 'Libere espacio en él: si se llena, las copias se detienen.',
+    check_undone: 'No se sabe si las copias guardadas allí están íntegras. La tarea indica el motivo.',
+    drill_undone: 'No se sabe si las copias guardadas allí se pueden restaurar. La tarea indica el motivo.',
+    prune_failed: 'Lo que ya no hace falta sigue allí. La tarea indica el motivo.',
+    not_watched: `Esperan a la próxima copia programada. Esto indica qué hacer: ${holdfast`doctor`}`,
+    same_disk:
+      'Sus copias de seguridad están en el mismo disco que sus archivos. Si ese disco falla, se pierde todo.',
+    untested: 'Restaure un archivo que conozca y ábralo.',
+  },
+  remedies: {
+    away: 'Conecte el disco.',
+    full: 'Libere espacio allí, o conserve menos instantáneas antiguas.',
+    other_repository: 'Conecte el disco correcto, o dele a este un nombre propio.',
+    emptied:
+      'Si es un disco, móntelo. Si se borraron las copias de seguridad, quite el destino y vuelva a añadirlo.',
+    locked_out:
+      'Indique la frase de contraseña correcta en la configuración del destino. Está en el kit de recuperación.',
+    denied: 'Revise en la configuración con qué credenciales se accede allí.',
+    unreachable: 'Se vuelve a intentar automáticamente.',
+    source_missing: 'Revise la ruta, o quite el origen.',
+    source_empty: 'Si es un disco, móntelo. Si debe estar vacío, indíquelo en la alarma.',
+    other: 'La tarea indica qué falló.',
+  },
+  unread: {
+    leaveOut: 'Excluirlo',
+    leaveOutOf: (file) => `Excluirlo: ${file}`,
+    accept: 'Aceptarlo',
+    acceptOf: (file) => `Aceptar que no se puede leer: ${file}`,
+    hint: 'Si lo excluye, no se copia. Si lo acepta, Holdfast lo intenta cada vez y ya no avisa.',
+    done: 'Guardado. La copia de seguridad está en marcha.',
+  },
+  nextRun: (when) => `Próxima copia de seguridad: ${when}.`,
+  nextDue: 'La próxima copia de seguridad toca ahora.',
+  watched: 'Los cambios se copian en cuestión de minutos.',
+  checksTitle: 'Requiere su atención',
+  checks: {
+    configuration: {
+      short: 'el archivo de configuración tiene un error',
+      todo: `Sigue en vigor la última versión válida. Esto indica dónde está el error: ${holdfast`config validate`}`,
+    },
+    notices: {
+      short: 'los avisos no llegan',
+      todo: 'Envíe una prueba desde la configuración: le dirá qué falla.',
+    },
+    state: {
+      short: 'el agente no puede registrar lo que hace',
+      todo: 'Las copias no se hacen, o no queda constancia de cómo terminan. Libere espacio en el disco de su directorio de estado.',
+    },
+    catalog: {
+      short: 'algunas instantáneas no se pueden examinar por completo',
+      todo: 'Se vuelve a intentar automáticamente. Si sigue igual, ejecute una verificación: le dirá qué está dañado.',
+    },
+  },
+  toJobs: 'Ver las tareas',
+  toAdvanced: 'Ir a la configuración',
+  getBack: 'Recuperar un archivo',
+  holdings: {
+    files: (count, shown, size) =>
+      `${count === 1 ? 'Hay un archivo protegido' : `Hay ${shown} archivos protegidos`} (${size}).`,
+    snapshots: (count, shown, size, places) =>
+      `${count === 1 ? 'Una copia de seguridad ocupa' : `${shown} copias de seguridad ocupan`} ${size}${places}.`,
+    places: (count) => ` en ${count} lugares`,
+    share: (share) => `Es alrededor de un ${share} menos que si fueran copias simples.`,
+  },
+  timeline: {
+    title: 'Las últimas seis semanas',
+    today: 'Hoy',
+    backup: 'Copia hecha',
+    incomplete: 'Faltan algunos archivos',
+    failed: 'Falló',
+    drill: 'Restauración probada',
+    alarm: 'Alarma',
+    backups: (count, shown, size) =>
+      `${count === 1 ? 'una copia de seguridad' : `${shown} copias de seguridad`}, ${size} guardados`,
+    ofThemIncomplete: (count) => `${count} sin algunos archivos`,
+    ofThemFailed: (count) => (count === 1 ? '1 fallida' : `${count} fallidas`),
+    drilled: 'restauración probada',
+    drillFailed: 'la prueba de restauración falló',
+    alarmed: 'alarma',
+    nothing: 'ninguna copia de seguridad',
+    summary: (count, shown, size) =>
+      `${count === 1 ? 'Una copia de seguridad' : `${shown} copias de seguridad`}, ${size} guardados.`,
+    summaryFailed: (count) => (count === 1 ? 'Una falló.' : `${count} fallaron.`),
+  },
+  backUpAll: 'Hacer una copia ahora',
+  started: (count) =>
+    count === 1 ? 'La copia de seguridad está en marcha.' : `${count} copias de seguridad están en marcha.`,
+  pause: 'Pausar…',
+  pauseQuestion:
+    'No empezará ninguna copia de seguridad durante un tiempo. Lo que ya está en curso se termina antes.',
+  pauseHour: 'Durante una hora',
+  pauseTomorrow: 'Hasta mañana por la mañana',
+  pauseOpen: 'Hasta que las reanude',
+  activeTitle: 'En curso',
+  sourcesTitle: 'Qué está protegido',
+  sources: {
+    destination: 'Destino',
+    lastGood: 'Última copia correcta',
+    next: 'Próxima ejecución',
+    size: 'Tamaño',
+    history: 'Últimas ejecuciones',
+    overdue: 'con retraso',
+    watching: 'vigilado',
+    notWatching: 'solo programado',
+    savedAgo: (ago) => `última copia ${ago}`,
+    notYet: 'todavía sin copia',
+    noSchedule: 'sin programar',
+    files: (count, shown) => (count === 1 ? 'un archivo' : `${shown} archivos`),
+    backUp: 'Hacer una copia ahora',
+    backUpOf: (path) => `Hacer una copia ahora: ${path}`,
+    dryRun: 'Simular',
+    dryRunOf: (path) => `Simular: ${path}`,
+    dryRunning: 'Averiguando qué haría una copia de seguridad…',
+    wouldDo: (changed, shown, size, all) =>
+      changed === 0
+        ? `Una copia de seguridad no encontraría nada nuevo en ${all} archivos.`
+        : `Una copia de seguridad guardaría ${changed === 1 ? 'un archivo nuevo o modificado' : `${shown} archivos nuevos o modificados`} de ${all}: ${size} como máximo.`,
+    dryRunFailed: 'La simulación no terminó bien.',
+    toJob: 'Ver la tarea',
+    restore: 'Restaurar…',
+    restoreOf: (path) => `Restaurar desde ${path}`,
+  },
+  history: {
+    none: 'Ninguna ejecución todavía',
+    summary: (all, good, warned, failed, canceled) =>
+      `${all === 1 ? 'Una ejecución' : `${all} ejecuciones`}: ${[
+        feminine(good + warned, 'correcta'),
+        ...(warned === 0 ? [] : [`${warned} de ellas sin algunos archivos`]),
+        ...(failed === 0 ? [] : [feminine(failed, 'fallida')]),
+        ...(canceled === 0 ? [] : [feminine(canceled, 'cancelada')]),
+      ].join(', ')}`,
+    run: (when, outcome, files, size) =>
+      `${when}: ${outcome}, archivos modificados: ${files}, guardado: ${size}`,
+  },
+  outcomes: {
+    queued: 'en espera',
+    running: 'en curso',
+    completed: 'correcta',
+    warning: 'con advertencias',
+    failed: 'fallida',
+    canceled: 'cancelada',
+  },
+  destinationsTitle: 'Dónde está guardado',
+  destinations: {
+    isDefault: 'predeterminado',
+    reachable: 'accesible',
+    away: 'no accesible',
+    unknown: 'todavía sin usar',
+    used: (used) => `${used} en copias`,
+    free: (free) => `${free} libres`,
+    meter: (name) => `Espacio en ${name}`,
+    lastCheck: 'Última verificación',
+    lastDrill: 'Última prueba de restauración',
+    checkNever: 'todavía sin verificar',
+    drillNever: 'todavía sin probar',
+    good: (ago) => `correcta, ${ago}`,
+    notGood: (outcome, ago) => `${outcome}, ${ago}`,
+    chart: (name) => `Lo guardado en ${name} a lo largo del tiempo`,
+    change: (from, to, since) => `De ${from} a ${to} desde el ${since}.`,
+    sameDisk: 'mismo disco que sus archivos',
+    addSecond: 'Añadir un destino en otro lugar',
+  },
+  allJobs: 'Todas las tareas',
+  emptyTitle: 'Todavía no hay nada protegido',
+  empty: 'Elija qué proteger y dónde guardarlo: lleva unos tres minutos.',
+  emptyStart: 'Empezar',
+  noSourceTitle: 'Ninguna carpeta se copia automáticamente',
+  noSource:
+    'Se han ejecutado tareas, pero no hay ningún origen configurado. Elija qué se copiará de ahora en adelante.',
+};
+
+/** Each follows a whole clause. */
+const BECAUSE: Readonly<Record<NonNullable<Statement['reason']>, string>> = {
+  away: ', porque su disco no está conectado',
+  full: ', porque el disco de destino está lleno',
+  other_repository: ', porque allí hay un repositorio distinto del de antes',
+  emptied: ', porque su repositorio ya no está allí',
+  locked_out: ', porque la frase de contraseña no lo abre, o falta',
+  denied: ', porque se rechazaron las credenciales de acceso',
+  unreachable: ', porque no se pudo acceder al destino',
+  source_missing: ', porque el origen no está',
+  source_empty: ', porque el origen está vacío',
+  other: '; el último intento falló',
+};
+
+function because(reason: Statement['reason']): string {
+  return reason === null ? '' : BECAUSE[reason];
+}
+
+function toWords(to: string | null): string {
+  return to === null ? '' : ` en ${to}`;
+}
+
+function late(what: string, sources: number, age: string): string {
+  if (age === '') return `la copia de seguridad de ${what} no se hizo a tiempo`;
+  return `${what} ${sources === 1 ? 'lleva' : 'llevan'} ${age} sin copia de seguridad`;
+}
+
+/** `1 fallida`, `2 fallidas`. */
+function feminine(count: number, word: string): string {
+  return count === 1 ? `${count} ${word}` : `${count} ${word}s`;
+}
+
+function unread(number: Said['number'], count: Said['count']): string {
+  const [files, folders] = [number('files'), number('folders')];
+  const ofFiles =
+    files === 1 ? '1 archivo que no se pudo leer' : `${count('files')} archivos que no se pudieron leer`;
+  const ofFolders =
+    folders === 1
+      ? 'el contenido de una carpeta que no se pudo leer'
+      : `el contenido de ${count('folders')} carpetas que no se pudieron leer`;
+  return folders === 0 ? ofFiles : files === 0 ? ofFolders : `${ofFiles} y ${ofFolders}`;
+}

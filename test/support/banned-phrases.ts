@@ -1,0 +1,67 @@
+/** Phrases that are German word for word, and what an English text says instead. The style is in docs/ui.md, "Words". */
+
+export interface BannedPhrase {
+  readonly phrase: RegExp;
+  readonly instead: string;
+}
+
+/** Each is matched against text with single spaces, in either case. */
+export const BANNED_PHRASES: readonly BannedPhrase[] = [
+  { phrase: /\bby (?:itself|themselves)\b/i, instead: 'automatically; or name who does it' },
+  { phrase: /\b(?:is|are) tried again\b/i, instead: 'Holdfast keeps trying' },
+  { phrase: /\bgo(?:es)? on (?:after(?:wards)?|as usual|from where|where)\b/i, instead: 'continues' },
+  { phrase: /\banew\b/i, instead: 'again; or recreate' },
+  { phrase: /\bis made if it is not\b/i, instead: 'is created if needed' },
+  {
+    phrase: /\b(?:none|nothing|one|what would) goe?s?\b(?! (?:wrong|to|on|through|in|into|by)\b)/i,
+    instead: 'is removed; is deleted',
+  },
+  { phrase: /\bin it already\b/i, instead: 'already included' },
+  { phrase: /\baltogether\b/i, instead: 'Total: …; in all' },
+  { phrase: /\bwhat is to be\b/i, instead: 'a question to the reader: What do you want back?' },
+  { phrase: /\bas (?:it|they|all|everything) (?:should|is meant to) be\b/i, instead: 'what you intended' },
+  { phrase: /\bbest is\b/i, instead: 'Choose …' },
+  { phrase: /\bbesides,/i, instead: 'also, within the sentence' },
+  {
+    phrase: /\b(?:is|are) (?:backed up|used|needed) no longer\b|\bback (?:it|them) up no longer\b/i,
+    instead: 'no longer used; stop backing it up',
+  },
+  { phrase: /\bnobody is told\b/i, instead: 'Notifications are off' },
+  { phrase: /\bno good sign\b/i, instead: 'no news is not good news' },
+  { phrase: /\bnot fit together\b/i, instead: 'do not match; is wrong' },
+  { phrase: /\b\w+s? of yours\b/i, instead: 'your …' },
+  { phrase: /, the (?:newest|oldest|largest) first\b/i, instead: 'newest first' },
+  { phrase: /\bmay not (?:read|write)\b/i, instead: 'does not have permission to …' },
+  { phrase: /\bmust not change\b/i, instead: 'cannot change' },
+  { phrase: /\bsee that (?:the|it|they)\b/i, instead: 'check that; make sure that' },
+  { phrase: /\blooks? whether\b/i, instead: 'checks whether' },
+  { phrase: /\bshown only (?:now|this once)\b/i, instead: 'shown only once' },
+  { phrase: /\bgood (?:only )?once\b/i, instead: 'works once' },
+  { phrase: /\bwho helps\b/i, instead: 'somebody who is helping you' },
+  { phrase: /\bput (?:(?:it|that|them|this) )?right\b/i, instead: 'correct; fix' },
+  { phrase: /\bstands (?:below|in (?:a|an|the)|there)\b/i, instead: 'is' },
+  { phrase: /\b(?:is|are) (?:said|told|named) (?:here|below)\b/i, instead: 'shown here; listed below' },
+  { phrase: /\bwrite the whole\b/i, instead: 'enter the full …' },
+  { phrase: /["'`>]empty: /i, instead: 'Leave empty to …' },
+  { phrase: /["'`>]as in /i, instead: 'For example …' },
+  { phrase: /["'`>]to the [a-z]+["'`<]/i, instead: 'a verb: View jobs, Go to the overview' },
+  { phrase: /["'`>]look (?:at|into) it["'`<]/i, instead: 'View …; Browse' },
+  { phrase: /["'`>]\s*older ones\b/i, instead: 'Older' },
+  { phrase: /\b(?:came|was \w+ed|were \w+ed|changed) meanwhile\b/i, instead: 'in the meantime' },
+  { phrase: /\bsnapshots? from before(?! (?:a|an|it|the|that|then|this)\b)/i, instead: 'earlier snapshots' },
+  { phrase: /\b(?:is|are) not known\b/i, instead: 'unknown; Holdfast does not know' },
+  { phrase: /\bstill to come\b/i, instead: 'in the future' },
+  { phrase: /\ba certain (?:time|file|folder)\b/i, instead: 'a specific …' },
+  { phrase: /\bso many of them\b/i, instead: 'that many' },
+  { phrase: /\bholds? nobody\b/i, instead: 'no lock-in' },
+  { phrase: /\bwhere things lie\b/i, instead: 'file locations' },
+  { phrase: /\bis (?:looked at|watched): /i, instead: 'Checking … because …' },
+  { phrase: /\bmake (?:it|them) yours alone\b/i, instead: 'make it private' },
+  { phrase: /\bis asked for\b/i, instead: 'you are asked for …' },
+  { phrase: /\bdid not end well\b/i, instead: 'did not complete; failed' },
+  { phrase: /\b(?:is|are) told of\b/i, instead: 'hears about; is notified of' },
+  { phrase: /\bthe (?:code of now|password of the account)\b/i, instead: 'the current code; your password' },
+  { phrase: /\bthat there (?:are|will be)\b/i, instead: 'existing; added later' },
+  { phrase: /\bthis is (?:a number|needed)\b/i, instead: 'Enter a number …; This field is required.' },
+  { phrase: /\bmend\b/i, instead: 'fix' },
+];

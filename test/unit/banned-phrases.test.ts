@@ -1,0 +1,88 @@
+/** What people read in English is English: no text has a phrase that is German word for word. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { BANNED_PHRASES } from '../support/banned-phrases.ts';
+import { withoutComments } from '../support/hinted-commands.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FOLDERS = ['src/ui/language/english', 'src/partner/console', 'src/cli', 'docs/guides'];
+
+/** What is left, by file. A file that has less is fine. */
+const LEFT: Readonly<Record<string, readonly string[]>> = {
+  'src/cli/agent/alarms.ts': ['as they should be'],
+  'src/cli/agent/credentials.ts': ['shown only now'],
+  'src/cli/agent/enroll.ts': ['good once', 'is asked for'],
+  'src/cli/agent/resume.ts': ['go on after'],
+  'src/cli/agent/status.ts': ['by itself'],
+  'src/cli/agent/webdav.ts': ['shown only now'],
+  'src/cli/backup/archive-progress.ts': ['as it should be'],
+  // The first one is a comment in the script that it prints.
+  'src/cli/completion.ts': ['by itself', 'is not known'],
+  'src/cli/doctor/doctor.ts': ['who helps'],
+  'src/cli/doctor/place.ts': ['by itself'],
+  'src/cli/install/installed.ts': ['is not known'],
+  'src/cli/install/step.ts': ['put that right'],
+  'src/cli/install/windows-directory.ts': ['installation of yours'],
+  'src/cli/keys/keys.ts': ['shown only now'],
+  'src/cli/keys/rotation.ts': ['anew'],
+  'src/cli/partner.ts': ['is asked for'],
+  'src/cli/places/recovery-kit.ts': ['by themselves'],
+  'src/cli/places/secret.ts': ['by itself'],
+  'src/cli/settings/destinations.ts': ['is not known'],
+  'src/cli/settings/sources.ts': ['back it up no longer', 'is backed up no longer'],
+  'src/cli/start/once.ts': ['by itself'],
+  'src/cli/upkeep/init.ts': ['shown only now'],
+  'src/cli/upkeep/prune.ts': ['anew'],
+  'src/cli/upkeep/repair.ts': ['anew'],
+};
+
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(join(ROOT, folder), { encoding: 'utf8', recursive: true })
+    .filter((name) => /\.(?:tsx?|md)$/.test(name))
+    .map((name) => join(folder, name).replaceAll('\\', '/')),
+);
+
+/** On one line, as texts are broken anywhere. */
+function textOf(file: string): string {
+  const source = readFileSync(join(ROOT, file), 'utf8');
+  return (file.endsWith('.md') ? source : withoutComments(source)).replaceAll(/\s+/g, ' ');
+}
+
+/** `“goes by itself”: automatically`. */
+function faultsIn(text: string, left: readonly string[] = []): readonly string[] {
+  return BANNED_PHRASES.flatMap(({ phrase, instead }) =>
+    [...text.matchAll(new RegExp(phrase, 'gi'))]
+      .filter(([found]) => !left.includes(found.toLowerCase()))
+      .map(({ 0: found, index }) => `“…${text.slice(Math.max(0, index - 30), index)}${found}”: ${instead}`),
+  );
+}
+
+describe('texts in English', () => {
+  test.each([...files, 'README.md'])('%s', (file) => {
+    expect(faultsIn(textOf(file), LEFT[file])).toEqual([]);
+  });
+});
+
+describe('a literal translation', () => {
+  test.each([
+    'Backups get it for themselves. It is made if it is not there.',
+    'Best is a place that does not burn together with this machine.',
+    'Address and password do not fit together.',
+    'Besides, changes in watched sources are backed up within minutes.',
+    '5 snapshots stay, none goes.',
+    'Silence is no good sign.',
+    'Programs of yours use it.',
+    'What is to be restored?',
+    'The agent may not read or write it.',
+    '2 customers, the newest first.',
+  ])('is found: %s', (sentence) => {
+    expect(faultsIn(sentence)).not.toEqual([]);
+  });
+
+  test('is not what people write', () => {
+    const fine =
+      'Nothing goes wrong. To the right, one goes on to the next page. You may not need it: put it there.';
+    expect(faultsIn(fine)).toEqual([]);
+  });
+});
