@@ -81,7 +81,7 @@ describe.concurrent('holdfast enroll', () => {
     const again = await run(place, ['enroll', stub.address, 'hfe_good'], 2);
     expect(again.stderr).toContain('enrolled already');
     expect(again.stderr).toContain('holdfast enroll --leave');
-    expect((await run(place, ['enroll', '--leave'])).stdout).toContain('not enrolled any more');
+    expect((await run(place, ['enroll', '--leave'])).stdout).toContain('no longer enrolled');
     expect(existsSync(enrollmentFile(place))).toBe(false);
     expect((await run(place, ['enroll', '--leave'], 2)).stderr).toContain('not enrolled');
     expect(stub.faults).toEqual([]);

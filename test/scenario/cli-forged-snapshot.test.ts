@@ -45,12 +45,12 @@ test('latest is what full keys stored, and the other one is named with the way t
   ]) {
     const { stdout, stderr } = await place.expectRun(words);
     expect(stdout).toBe('genuine');
-    expect(stderr).toContain(`Note: write-only key 1 (web1) has a newer one: ${ids.forged.slice(0, 8)} of `);
+    expect(stderr).toContain(`Note: write-only key 1 (web1) has a newer one: ${ids.forged.slice(0, 8)} from `);
     expect(stderr).toContain('Choose it with --stored-by 1.');
   }
   const own = await place.expectRun(['cat', 'latest', '--stored-by', '1', file]);
   expect(own.stdout).toBe('forged');
-  expect(own.stderr).toContain('which write-only key 1 (web1) stored: whoever has that key chose its host');
+  expect(own.stderr).toContain('stored by write-only key 1 (web1): whoever has that key chose its host');
   const target = join(place.directory, 'restored');
   const restored = await place.expectRun(['restore', 'latest', '--host', 'db1', '--target', target]);
   expect(restored.stderr).toContain('has a newer one');
@@ -96,7 +96,7 @@ test('where only write-only keys stored, one is taken and said, and of two one h
   await place.expectRun(['forget', ids.genuine]);
   const file = join(place.source, 'a.txt');
   const one = await place.expectRun(['cat', 'latest', file]);
-  expect(one.stderr).toContain('which write-only key 1 (web1) stored');
+  expect(one.stderr).toContain('stored by write-only key 1 (web1)');
   await writeFile(join(place.directory, 'first'), await readFile(keyFile));
   const second = join(place.directory, 'web2.key');
   await place.expectRun(['keys', 'add', '--write-only', second, '--label', 'web2']);

@@ -46,7 +46,7 @@ test('an account is made once for an address, with a password that is worth the 
   );
   writeFileSync(password, 'short');
   expect((await place.expectRun(account('bo@example.org'), 2)).stderr).toContain('5 characters');
-  expect((await place.expectRun(account('nowhere'), 2)).stderr).toContain('not a mail address');
+  expect((await place.expectRun(account('nowhere'), 2)).stderr).toContain('not an e-mail address');
 });
 
 test('an account is suspended and resumed by its address', async () => {
