@@ -415,7 +415,6 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
     1,
     'the sentence of the store, with the number of the request behind it',
   ],
-  'destination/gcs/gcs-failure.ts': [2, 'the library gives no code when there are no credentials'],
   'destination/http-failure.ts': [2, 'Node gives a connection that ends no code everywhere; words of stores'],
   'destination/http-site.ts': [1, 'Node gives an answer that breaks off no code'],
   'destination/rclone/program.ts': [1, 'rclone says its address in its log alone'],

@@ -1,6 +1,5 @@
 /** Opens an address in the user's browser. */
 import { spawn } from 'node:child_process';
-import { isAbort } from '../../base/errors.ts';
 import type { Environment } from '../terminal/terminal.ts';
 
 /** Milliseconds after which a program that has not failed is taken to have opened the browser: some keep running. */
@@ -13,8 +12,16 @@ interface Opener {
   readonly input: string;
 }
 
-/** Opens the address. Returns whether a browser was asked: always false without a screen. */
-export async function openBrowser(address: string, env: Environment, signal: AbortSignal): Promise<boolean> {
+/**
+ * Opens the address. Returns whether a browser was asked: always false without a screen.
+ * @param signal ends a program that has not answered yet; one that keeps running may be the browser, and is left alone
+ */
+export async function openBrowser(
+  address: string,
+  env: Environment,
+  signal: AbortSignal,
+  patienceMs = PATIENCE_MS,
+): Promise<boolean> {
   const opener = openerFor(address, env);
   if (opener === undefined) return false;
   signal.throwIfAborted();
@@ -24,14 +31,19 @@ export async function openBrowser(address: string, env: Environment, signal: Abo
       env: withoutOurs(env),
       detached: true,
       windowsHide: true,
-      signal,
     });
-    const patience = setTimeout(() => resolve(true), PATIENCE_MS);
     const settle = (opened: boolean): void => {
       clearTimeout(patience);
+      signal.removeEventListener('abort', stop);
       resolve(opened);
     };
-    child.on('error', (error) => settle(isAbort(error)));
+    const stop = (): void => {
+      child.kill();
+      settle(true);
+    };
+    const patience = setTimeout(() => settle(true), patienceMs);
+    signal.addEventListener('abort', stop, { once: true });
+    child.on('error', () => settle(false));
     child.on('exit', (code) => settle(code === 0));
     // The program may end without reading its input.
     child.stdin.on('error', () => undefined);

@@ -54,13 +54,22 @@ export class ForeignAnswer extends Error {
   }
 }
 
+/** Nowhere are credentials that can be used: the library's own error for that has no code. */
+export class NoCredentials extends Error {
+  override readonly name = 'NoCredentials';
+
+  constructor(cause: unknown) {
+    super('There are no credentials', { cause });
+  }
+}
+
 export function googleFailure(error: unknown, action: WebAction): unknown {
+  // First, as its cause may be of the file system, whose codes mean something else here.
+  if (error instanceof NoCredentials) return failure(NO_KEY, action, error);
   const found = webFailure(error, action, answerOf, MEANINGS);
   if (found !== error || !(error instanceof Error) || error instanceof HoldfastError || isAbort(error))
     return found;
   if (error instanceof ForeignAnswer) return failure(NOT_THE_STORE, action, error);
-  // The sign-in library gives this failure no code. It has no other failure without a status that a person can fix.
-  if (error.message.includes('default credentials')) return failure(NO_KEY, action, error);
   // The library throws such an error for an answer that it cannot parse.
   return failure(SENSELESS, action, error);
 }

@@ -8,7 +8,7 @@ import { subscribe } from 'node:diagnostics_channel';
 import type { ClientRequest } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Storage } from '@google-cloud/storage';
-import { ForeignAnswer } from './gcs-failure.ts';
+import { ForeignAnswer, NoCredentials } from './gcs-failure.ts';
 
 interface Call {
   readonly open: Set<ClientRequest>;
@@ -109,6 +109,21 @@ export function believeOnlyStore(storage: Storage): Storage {
     });
   };
   return storage;
+}
+
+/** Has the library say by its class of error that it found no credentials: where it looks for them, nobody is asked yet. */
+export function tellMissingCredentials(storage: {
+  readonly authClient: Pick<Storage['authClient'], 'getClient'>;
+}): void {
+  const { authClient } = storage;
+  const find = authClient.getClient.bind(authClient);
+  authClient.getClient = async () => {
+    try {
+      return await find();
+    } catch (cause) {
+      throw new NoCredentials(cause);
+    }
+  };
 }
 
 /** The store names the kind of each resource in its answers. */

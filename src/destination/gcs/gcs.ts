@@ -20,7 +20,7 @@ import type { UploadPace } from '../limited.ts';
 import { type GooglePlace, plainUrl } from '../location.ts';
 import type { AskPage, StoreObject } from '../ordered-pages.ts';
 import { type Moving, STALL_MS, whileMoving } from '../stall.ts';
-import { believeOnlyStore, OpenRequests, spareOthers } from './gcs-requests.ts';
+import { believeOnlyStore, OpenRequests, spareOthers, tellMissingCredentials } from './gcs-requests.ts';
 import { googleFailure, googleStatus, NO_BUCKET } from './gcs-failure.ts';
 import { goThroughProxy, refuseEmulator } from './gcs-environment.ts';
 
@@ -101,6 +101,7 @@ async function bucketOf(place: GooglePlace, access: GoogleAccess): Promise<Bucke
     ...serviceAccount(access.credentials),
   };
   const storage = believeOnlyStore(new Storage(options));
+  tellMissingCredentials(storage);
   goThroughProxy(storage, place);
   return storage.bucket(place.bucket);
 }

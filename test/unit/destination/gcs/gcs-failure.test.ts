@@ -1,6 +1,8 @@
 /** What the sign-in to Google Cloud Storage is refused with. */
-import { expect, test } from 'vitest';
+import { Storage } from '@google-cloud/storage';
+import { expect, test, vi } from 'vitest';
 import { googleFailure } from '../../../../src/destination/gcs/gcs-failure.ts';
+import { tellMissingCredentials } from '../../../../src/destination/gcs/gcs-requests.ts';
 
 const action = { op: 'list', url: 'gs://bucket' };
 
@@ -28,4 +30,20 @@ test.each([
   [503, { error: 'temporarily_unavailable' }, 'unreachable'],
 ])('with %s and %j, the status says what it is', (status, data, kind) => {
   expect(googleFailure(refused(status, data), action)).toMatchObject({ kind, details: { status } });
+});
+
+test('a file of default credentials that is not there is told for what it is, before anybody is asked', async () => {
+  vi.stubEnv('GOOGLE_APPLICATION_CREDENTIALS', '/nowhere/key.json');
+  try {
+    const storage = new Storage({ projectId: 'none' });
+    tellMissingCredentials(storage);
+    const error: unknown = await storage.authClient.getRequestHeaders().catch((thrown: unknown) => thrown);
+    expect(googleFailure(error, action)).toMatchObject({
+      kind: 'denied',
+      retry: 'never',
+      message: expect.stringContaining('there are no credentials') as unknown,
+    });
+  } finally {
+    vi.unstubAllEnvs();
+  }
 });

@@ -10,6 +10,7 @@ vi.mock('@google-cloud/storage', () => ({
     constructor(options: StorageOptions) {
       seen.push(options);
     }
+    readonly authClient = { getClient: async () => await Promise.resolve() };
     request(): void {}
     bucket(): never {
       throw new Error('Enough for this test');
