@@ -35,7 +35,7 @@ const LONGEST_WAIT_MS = 15 * 60_000;
  * A call gives up when nobody has answered for this long, counting waits and unanswered tries; there is always a second
  * try.
  */
-const SILENT_MS = 185_000;
+export const SILENT_MS = 185_000;
 
 /**
  * Waits at most 1 + 2 + 4 + 8 + 16 + 32 + 60 + 60 s: a router restarts within three minutes, and longer outages are
@@ -186,7 +186,7 @@ function isNonsense({ kind, retry }: DestinationError): boolean {
 }
 
 /** Whether the whole try passed without an answer. */
-function hasNoAnswer({ details: { code, stalled } }: DestinationError): boolean {
+export function hasNoAnswer({ details: { code, stalled } }: DestinationError): boolean {
   return stalled === true || code === 'ETIMEDOUT';
 }
 
@@ -208,27 +208,19 @@ export function withRetry(
 ): Destination {
   const closing = new AbortController();
   const patience: Patience = { policy, sleep, closed: closing.signal };
-  const silence = new Silence();
-  const again = async <T>(signal: AbortSignal, call: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const together = AbortSignal.any([signal, silence.signal]);
-    try {
-      return await persist(async () => await silence.heard(call(together)), patience, together);
-    } catch (error) {
-      silence.gaveUp(error);
-      throw error;
-    }
-  };
+  const again = async <T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> =>
+    await persist(call, patience, signal);
 
   async function put(key: string, body: Uint8Array, signal: AbortSignal): Promise<ObjectStat> {
     let mayBeStored = false;
-    return await again(signal, async (together) => {
+    return await again(signal, async () => {
       try {
-        return await destination.put(key, body, together);
+        return await destination.put(key, body, signal);
       } catch (error) {
         const wasTaken = isKind(error, 'exists') && !mayBeStored && !mayHaveBeenDone(error);
         mayBeStored = true;
         if (!isKind(error, 'exists') || wasTaken) throw error;
-        return await statIfEqual(destination, key, body, error, together);
+        return await statIfEqual(destination, key, body, error, signal);
       }
     });
   }
@@ -262,10 +254,10 @@ export function withRetry(
       return destination.properties;
     },
     put,
-    get: (key, range, signal) => again(signal, (together) => destination.get(key, range, together)),
-    stat: (key, signal) => again(signal, (together) => destination.stat(key, together)),
+    get: (key, range, signal) => again(signal, () => destination.get(key, range, signal)),
+    stat: (key, signal) => again(signal, () => destination.stat(key, signal)),
     list,
-    delete: (key, signal) => again(signal, (together) => destination.delete(key, together)),
+    delete: (key, signal) => again(signal, () => destination.delete(key, signal)),
     ...(destination.retain === undefined
       ? {}
       : { retain: (key, signal) => again(signal, async () => await destination.retain?.(key, signal)) }),
@@ -283,43 +275,6 @@ export function withRetry(
       await destination.close();
     },
   };
-}
-
-/** What the calls to one destination know of each other: whether anybody answers. */
-class Silence {
-  #answeredAt = systemClock.monotonic();
-  #calls = new AbortController();
-  /** The failure with which the calls of before ended. */
-  #ended: unknown;
-
-  /** Aborted with the failure of a call that has given up, when nobody has answered any call for as long. */
-  get signal(): AbortSignal {
-    return this.#calls.signal;
-  }
-
-  async heard<T>(call: Promise<T>): Promise<T> {
-    try {
-      const result = await call;
-      this.#answeredAt = systemClock.monotonic();
-      return result;
-    } catch (error) {
-      if (error instanceof DestinationError && !hasNoAnswer(error))
-        this.#answeredAt = systemClock.monotonic();
-      throw error;
-    }
-  }
-
-  /**
-   * The calls that wait beside one that has given up would find out the same, in turn and each after minutes, as fewer
-   * run at once where a store does not answer.
-   */
-  gaveUp(error: unknown): void {
-    if (!(error instanceof DestinationError) || !hasNoAnswer(error)) return;
-    if (error === this.#ended || systemClock.monotonic() - this.#answeredAt < SILENT_MS) return;
-    this.#ended = error;
-    this.#calls.abort(error);
-    this.#calls = new AbortController();
-  }
 }
 
 /** The wait that the store asked for, in milliseconds; 0 when it did not. */

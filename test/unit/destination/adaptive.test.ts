@@ -1,11 +1,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { systemClock } from '../../../src/base/clock.ts';
 import { DestinationError } from '../../../src/base/errors.ts';
 import { withAdaptiveParallelism } from '../../../src/destination/open/adaptive.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
 
 const live = new AbortController().signal;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+function silence(): DestinationError {
+  return new DestinationError('unreachable', 'nothing has moved', {
+    retry: 'later',
+    details: { stalled: true },
+  });
+}
 
 /** A destination whose calls end when the test says so. */
 function held(maxParallel: number) {
@@ -117,4 +129,47 @@ test('a call that is aborted while it waits leaves its turn to the next', async 
   expect(await running()).toBe(1);
   await endAll();
   await Promise.all([first, third]);
+});
+
+test('where nobody has answered for minutes, the calls that wait for a turn fail with those that had one', async () => {
+  let now = 1_000;
+  vi.spyOn(systemClock, 'monotonic').mockImplementation(() => now);
+  const { destination, running, endAll } = held(16);
+  const silent = silence();
+  const all = Array.from({ length: 20 }, async () => await destination.stat('a', live));
+  const ends = Promise.allSettled(all);
+  // Each call is under way for a minute without an answer, and each time half as many are.
+  for (const wanted of [4, 2, 1, 1]) {
+    expect(await running()).toBe(wanted);
+    now += 60_000;
+    await endAll(silent);
+  }
+  expect(await running()).toBe(0);
+  for (const end of await ends) expect(end).toMatchObject({ status: 'rejected', reason: silent });
+});
+
+test('but not while another call goes on for longer than a stall: it moves', async () => {
+  let now = 1_000;
+  vi.spyOn(systemClock, 'monotonic').mockImplementation(() => now);
+  const { destination, running, endAll } = held(2);
+  const upload = Promise.withResolvers<void>();
+  const slow = withAdaptiveParallelism({
+    ...destination,
+    put: async () => {
+      await upload.promise;
+      return { size: 0, modifiedMs: 0 };
+    },
+  });
+  const put = slow.put('large', Buffer.alloc(0), live);
+  const unanswered = slow.stat('a', live);
+  const waiting = slow.stat('b', live);
+  expect(await running()).toBe(1);
+  now += 200_000;
+  const silent = silence();
+  await Promise.all([expect(unanswered).rejects.toBe(silent), endAll(silent)]);
+  upload.resolve();
+  await put;
+  expect(await running()).toBe(1);
+  await endAll();
+  expect(await waiting).toMatchObject({ size: 0 });
 });

@@ -1,5 +1,4 @@
-import { afterEach, describe, expect, test, vi } from 'vitest';
-import { systemClock } from '../../../src/base/clock.ts';
+import { describe, expect, test, vi } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { DestinationKind } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
@@ -8,12 +7,7 @@ import { defaultRetryPolicy, withRetry } from '../../../src/destination/retry.ts
 import type { RetryPolicy, Sleep } from '../../../src/destination/retry.ts';
 import { faultyDestination } from '../../support/faulty-destination.ts';
 import type { DestinationMethod, FaultyDestination } from '../../support/faulty-destination.ts';
-import { untilAborted } from '../../../src/destination/stall.ts';
 import { recordingDestination } from '../../support/recording-destination.ts';
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const live = new AbortController().signal;
 const policy: RetryPolicy = { attempts: 5, firstDelayMs: 100, maxDelayMs: 500, random: () => 1 };
@@ -413,52 +407,4 @@ test('once it is closed nothing is tried again: the failure that it waited after
   await retrying.close();
   await failed;
   await expect(retrying.get('old', undefined, live)).rejects.toBe(error);
-});
-
-describe('a store that answers nobody', () => {
-  const silent = (): DestinationError =>
-    new DestinationError('unreachable', 'nothing has moved', { retry: 'later', details: { stalled: true } });
-
-  /** Each try for `old` takes a minute without an answer, `other` is never over by itself, and `good` is answered. */
-  async function store(now: { ms: number }): Promise<Destination> {
-    vi.spyOn(systemClock, 'monotonic').mockImplementation(() => now.ms);
-    const memory = await memoryWithOld();
-    return {
-      ...memory,
-      get: async (key, _range, signal) => {
-        if (key === 'good') return Buffer.from('good');
-        if (key === 'other') return await untilAborted(Promise.withResolvers<never>().promise, signal);
-        now.ms += 60_000;
-        throw silent();
-      },
-    };
-  }
-
-  test('fails all calls that wait with the first that gives up, and asks again for later ones', async () => {
-    const now = { ms: 1_000 };
-    const { sleep } = sleeper();
-    const destination = withRetry(await store(now), defaultRetryPolicy, sleep);
-    const others = [1, 2, 3].map(async () => await destination.get('other', undefined, live));
-    const first = await destination.get('old', undefined, live).catch((error: unknown) => error);
-    expect(first).toBeInstanceOf(DestinationError);
-    for (const other of others) await expect(other).rejects.toBe(first);
-    const later = await destination.get('old', undefined, live).catch((error: unknown) => error);
-    expect(later).toBeInstanceOf(DestinationError);
-    expect(later).not.toBe(first);
-    expect(await destination.get('good', undefined, live)).toEqual(Buffer.from('good'));
-  });
-
-  test('fails no other call while it answers one', async () => {
-    const now = { ms: 1_000 };
-    const { sleep } = sleeper();
-    const destination = withRetry(await store(now), defaultRetryPolicy, async (ms, signal) => {
-      await destination.get('good', undefined, live);
-      await sleep(ms, signal);
-    });
-    const stop = new AbortController();
-    const other = destination.get('other', undefined, stop.signal);
-    await expect(destination.get('old', undefined, live)).rejects.toThrow('nothing has moved');
-    stop.abort(new Error('stopped by the test'));
-    await expect(other).rejects.toThrow('stopped by the test');
-  });
 });
