@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AnyJob } from '../../../src/api/schemas/page/jobs.ts';
 import { activeJobs, heard, type LiveJobs, remembered } from '../../../src/ui/agent/overview.ts';
 import { AskError } from '../../../src/ui/agent/ask.ts';
+import { backupJob } from '../../support/backup-job.ts';
 import { outcomesOf } from '../../../src/ui/pages/first-run/first-backup.tsx';
 
 const NONE: LiveJobs = new Map();
@@ -11,52 +12,17 @@ function job(
   facts: Partial<Pick<AnyJob, 'status' | 'created_at' | 'phase'>> = {},
   source = '/a',
 ): AnyJob {
-  return {
+  return backupJob({
     id,
-    type: 'backup',
     status: 'running',
-    phase: null,
     result: null,
-    destination: 'default',
-    size_bytes: 0,
-    duration_seconds: 0,
-    trigger: 'ui',
-    attempt: 1,
-    waiting_for: null,
-    waits: null,
-    created_at: `2026-11-22T12:00:00.00${id}Z`,
+    snapshot_id: null,
     started_at: null,
     finished_at: null,
-    progress: {
-      percent: null,
-      files_total: 0,
-      files_new: 0,
-      files_changed: 0,
-      files_unchanged: 0,
-      files_failed: 0,
-      bytes_done: 0,
-      bytes_total: 0,
-      bytes_uploaded: 0,
-      bytes_deduplicated: 0,
-      current_path: null,
-      rate_bytes_per_second: 0,
-      eta_seconds: null,
-    },
-    warnings_count: 0,
-    error: null,
-    files_backed_up: 0,
     source,
-    options: {
-      compression: 'zstd',
-      encryption: true,
-      deduplication: true,
-      exclude: [],
-      tags: [],
-      dry_run: false,
-    },
-    snapshot_id: null,
+    created_at: `2026-11-22T12:00:00.00${id}Z`,
     ...facts,
-  };
+  });
 }
 
 describe('running and waiting jobs', () => {
