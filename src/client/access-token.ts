@@ -1,7 +1,8 @@
 /** Signs in at an agent: swaps credentials for a token, and does it again before the token ends or once it is refused. */
 import type { AccessToken } from '../../dist/client/desktop-api.d.ts';
 import { HoldfastError } from './holdfast-error.ts';
-import { type Connection, type Identity, call } from './requests.ts';
+import type { Connection, Identity } from './connection.ts';
+import { call } from './requests.ts';
 
 export interface Credentials {
   /** As `holdfast credentials create` printed it, or the settings page showed it. */

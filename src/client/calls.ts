@@ -1,5 +1,6 @@
 /** The methods of a client, for whichever table of routes. */
-import { type Connection, type RequestInput, call } from './requests.ts';
+import type { Connection } from './connection.ts';
+import { type RequestInput, call } from './requests.ts';
 import type { Calls } from './route-types.ts';
 
 interface Page {

@@ -2,7 +2,7 @@
 import type { DesktopRoutes, Event } from '../../dist/client/desktop-api.d.ts';
 import { type Credentials, signedIn } from './access-token.ts';
 import { callsOf } from './calls.ts';
-import { type ConnectionOptions, connectionTo } from './connection-options.ts';
+import { type ConnectionOptions, connectionTo } from './connection.ts';
 import { type Following, follow } from './event-stream.ts';
 import { type Job, type WaitOptions, endOf } from './job-end.ts';
 import { type Clock, systemClock } from './pauses.ts';

@@ -2,7 +2,8 @@
 import { HoldfastError } from './holdfast-error.ts';
 import { growingPauseMs } from './pauses.ts';
 import { connectionFailed } from './replies.ts';
-import { type Connection, NEVER, send } from './requests.ts';
+import type { Connection } from './connection.ts';
+import { NEVER, send } from './requests.ts';
 
 export interface StreamMessage {
   /** Undefined for one that only repeats the state of a job. */

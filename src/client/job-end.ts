@@ -2,7 +2,7 @@
 import type { Backup, Check, Drill, Event, Prune, Restore } from '../../dist/client/desktop-api.d.ts';
 import { follow } from './event-stream.ts';
 import { HoldfastError } from './holdfast-error.ts';
-import type { Connection } from './requests.ts';
+import type { Connection } from './connection.ts';
 
 /** A job as routes that start one answer it. */
 export type Job = Backup | Restore | Check | Prune;

@@ -1,7 +1,7 @@
 /** The client of a Partner service, for partners. */
 import type { PartnerRoutes } from '../../dist/client/partner-api.d.ts';
 import { callsOf } from './calls.ts';
-import { type ConnectionOptions, connectionTo } from './connection-options.ts';
+import { type ConnectionOptions, connectionTo } from './connection.ts';
 import { type Clock, systemClock } from './pauses.ts';
 import type { Calls } from './route-types.ts';
 

@@ -1,6 +1,7 @@
 /** One request: its address and headers, who asks, and when it is tried again. */
+import type { Connection } from './connection.ts';
 import type { HoldfastError } from './holdfast-error.ts';
-import { type Clock, growingPauseMs } from './pauses.ts';
+import { growingPauseMs } from './pauses.ts';
 import { connectionFailed, dataOf, errorOf } from './replies.ts';
 
 /** What the calls of a route may be given. The types of the routes say which of it each one has. */
@@ -12,26 +13,6 @@ export interface RequestInput {
   readonly idempotencyKey?: string | undefined;
   readonly waitSeconds?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-/** `fetch` as far as it is used. */
-export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
-
-/** Who asks. */
-export interface Identity {
-  headers(): Promise<Readonly<Record<string, string>>>;
-  /** Whether asking once more, as somebody who signed in again, may help against this error. */
-  renews(error: HoldfastError): boolean;
-}
-
-export interface Connection {
-  /** Up to the version, as `http://127.0.0.1:7390/v1`. */
-  readonly base: string;
-  readonly identity: Identity;
-  readonly fetch: Fetch;
-  readonly clock: Clock;
-  /** Of all pauses of one request together. */
-  readonly longestPauseMs: number;
 }
 
 /** Nobody waits for less: neither for the agent to start, nor for a place among the requests of the plan. */

@@ -1,6 +1,26 @@
-/** What both clients can be told about how they ask. */
+/** Whom a client asks, as whom, and what it can be told about how. */
+import type { HoldfastError } from './holdfast-error.ts';
 import type { Clock } from './pauses.ts';
-import type { Connection, Fetch } from './requests.ts';
+
+/** `fetch` as far as it is used. */
+export type Fetch = (address: string, init: RequestInit) => Promise<Response>;
+
+/** Who asks. */
+export interface Identity {
+  headers(): Promise<Readonly<Record<string, string>>>;
+  /** Whether asking once more, as somebody who signed in again, may help against this error. */
+  renews(error: HoldfastError): boolean;
+}
+
+export interface Connection {
+  /** Up to the version, as `http://127.0.0.1:7390/v1`. */
+  readonly base: string;
+  readonly identity: Identity;
+  readonly fetch: Fetch;
+  readonly clock: Clock;
+  /** Of all pauses of one request together. */
+  readonly longestPauseMs: number;
+}
 
 export interface ConnectionOptions {
   /**
