@@ -45,7 +45,9 @@ test('latest is what full keys stored, and the other one is named with the way t
   ]) {
     const { stdout, stderr } = await place.expectRun(words);
     expect(stdout).toBe('genuine');
-    expect(stderr).toContain(`Note: write-only key 1 (web1) has a newer one: ${ids.forged.slice(0, 8)} from `);
+    expect(stderr).toContain(
+      `Note: write-only key 1 (web1) has a newer one: ${ids.forged.slice(0, 8)} from `,
+    );
     expect(stderr).toContain('Choose it with --stored-by 1.');
   }
   const own = await place.expectRun(['cat', 'latest', '--stored-by', '1', file]);
