@@ -83,7 +83,7 @@ test('each runs when it is due, and what a drill found is kept with the snapshot
   });
   expect(await whatDoctorSays()).toMatchObject({
     status: 'ok',
-    message: expect.stringContaining('4 files of "default" came back whole'),
+    message: expect.stringContaining('4 files from "default" restored correctly'),
   });
   const listed = await site.get<Drilled>('/v1/snapshots');
   expect(listed.data.items).toMatchObject([

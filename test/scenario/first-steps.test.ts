@@ -22,7 +22,7 @@ describe.runIf(hasCurl && process.platform !== 'win32')('docs/first-steps.md', (
         command: `exec ${process.execPath} service/bin/holdfast.js start --source ~/Documents --port 0`,
       };
     });
-    expect(started).toContain('Saved 1 file (11 B) from ');
+    expect(started).toContain('Backed up 1 file (11 B) from ');
     expect(steps.length).toBeGreaterThan(8);
     for (const { command, shown = '', printed } of steps)
       expect({ command, printed: comparable(printed) }).toEqual({ command, printed: comparable(shown) });

@@ -48,7 +48,7 @@ export async function followFirstSteps(
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     try {
-      const started = await saidUntil(agent, /^Saved .*/m);
+      const started = await saidUntil(agent, /^Backed up \d.*/m);
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(started)?.[0] ?? '';
       const printed = await runCommands(
         steps.map((step) => step.command.replaceAll(ADDRESS, address)),

@@ -24,7 +24,7 @@ test('the first steps lead from a fresh clone to a restored file', async () => {
     }
     return { directory, command: 'npm ci && npm start -- --source ~/Documents --port 0' };
   });
-  expect(started).toContain('Saved 1 file (11 B) from ');
+  expect(started).toContain('Backed up 1 file (11 B) from ');
   for (const { command, shown = '', printed } of steps)
     expect({ command, printed: comparable(printed) }).toEqual({ command, printed: comparable(shown) });
 });
