@@ -230,10 +230,12 @@ export function withRetry(
     const given = new Set<string>();
     const tries = new Tries(patience);
     const isRead = readsList(() => given.size);
+    // A list that nobody waits for any more might have no end, and closing waits for what is under way.
+    const wanted = AbortSignal.any([signal, closing.signal]);
     try {
       for (;;) {
         try {
-          for await (const page of destination.list(prefix, signal)) {
+          for await (const page of destination.list(prefix, wanted)) {
             const fresh = page.filter(({ key }) => !given.has(key));
             for (const { key } of fresh) given.add(key);
             if (fresh.length > 0) yield fresh;

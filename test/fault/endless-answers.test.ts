@@ -10,6 +10,7 @@ import { createServer as createLine, type AddressInfo, type Socket } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import ssh2 from 'ssh2';
 import { afterAll, describe, expect, test } from 'vitest';
 import { DestinationError } from '../../src/base/errors.ts';
 import { openAzureDestination } from '../../src/destination/azure/azure.ts';
@@ -409,6 +410,24 @@ describe('SFTP', () => {
     expect(message).toContain('more than 16 MiB of names');
     // Where they were kept that is 16 MB.
     expect(kept).toBeLessThan(8 * MIB);
+  });
+
+  test('a directory without end beside one that fails is not read on', async () => {
+    const attrs = { mode: 0o100_600, size: 1, uid: 0, gid: 0, atime: 0, mtime: 1_000 };
+    let answers = 0;
+    const { message } = await listOf({
+      folders: ['/keep/a', '/keep/b'],
+      fault: ({ kind, id, path }, sftp) => {
+        if (kind === 'READDIR' && path === '/keep/a')
+          sftp.name(id, [{ filename: `f${(answers += 1)}`, longname: '', attrs }]);
+        else if (kind === 'OPENDIR' && path === '/keep/b')
+          sftp.status(id, ssh2.utils.sftp.STATUS_CODE.PERMISSION_DENIED);
+        else return false;
+        return true;
+      },
+    });
+    expect(message).toContain('permission denied');
+    expect(answers).toBeLessThan(1_000);
   });
 });
 

@@ -28,6 +28,8 @@ export interface SftpStoreOptions {
   readonly onSilence?: () => void;
   /** Opens a file that is to be created also where there is one. */
   readonly createsTwice?: boolean;
+  /** Directories beside `/keep`, such as `/keep/a`. */
+  readonly folders?: readonly string[];
   /** Each directory has always more names. */
   readonly isEndless?: boolean;
   /** Asked when a session begins: with true it never says anything. */
@@ -53,13 +55,14 @@ export async function startSftpStore({
   software,
   onSilence,
   createsTwice = false,
+  folders = [],
   isEndless = false,
   isMute = () => false,
   fault = () => false,
 }: SftpStoreOptions = {}): Promise<SftpStore> {
   // Not ed25519: of those that ssh2 makes, one in 256 cannot be read back by it.
   const key = ssh2.utils.generateKeyPairSync('ecdsa', { bits: 256 });
-  const directories = new Set(['/', '/keep']);
+  const directories = new Set(['/', '/keep', ...folders]);
   const files = new Map<string, Buffer>();
   const times = new Map<string, number>();
   const open: string[] = [];
@@ -159,6 +162,8 @@ export async function startSftpStore({
     { hostKeys: [key.private], ...(software === undefined ? {} : { ident: software }) },
     (connection) => {
       connections.add(connection);
+      // As servers do: otherwise each answer may wait 40 ms for an acknowledgement.
+      connection.setNoDelay(true);
       connection.on('error', () => {});
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (accept) => {

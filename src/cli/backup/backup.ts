@@ -3,6 +3,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { Scout } from '../../archiver/source/scout.ts';
 import { makeDirectories } from '../../base/make-directories.ts';
 import { requireOwnTags } from '../../base/job-tag.ts';
+import { keepHeapSmall } from '../../base/small-heap.ts';
 import { workingDirectory } from '../../base/typed-path.ts';
 import { type Compression, DEFAULT_COMPRESSION, parseCompression } from '../../codec/compress.ts';
 import type { Repository } from '../../repository/repository.ts';
@@ -124,6 +125,8 @@ async function backUpFiles(
   await noteSettingsOf(words, options, context);
   const { paths, named, notes } = resolveSources(words, workingDirectory(), exclude.never);
   const parent = parentOf(options);
+  // Before the repository is opened: its lists, too, are as long as the store makes them.
+  keepHeapSmall();
   // An ordinary backup spends most of its time looking at files. That begins while the key is derived from the passphrase.
   const scout = parent === 'none' ? undefined : Scout.start(paths);
   try {

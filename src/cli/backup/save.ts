@@ -7,7 +7,6 @@ import type { ArchiveObserver } from '../../archiver/report/observer.ts';
 import { archiveStream, type StreamInput, type StreamRequest } from '../../archiver/stream.ts';
 import { type ExpectedTotals, startSizeScan } from '../../archiver/walk/size-scan.ts';
 import type { ByteString } from '../../base/byte-path.ts';
-import { keepHeapSmall } from '../../base/small-heap.ts';
 import { extendProtection, protectionWarning } from '../../repository/protection.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
@@ -40,7 +39,6 @@ export async function save(
   context: Context,
 ): Promise<ArchiveSummary> {
   const { sources, exclude } = request;
-  keepHeapSmall();
   const watched = progressMode(options, context) === 'terminal';
   const scan = watched ? startSizeScan({ sources, exclude }) : undefined;
   try {

@@ -10,6 +10,7 @@ import { quoted } from '../../base/shell-words.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../../codec/compress.ts';
 import { BugError } from '../../base/errors.ts';
+import { keepHeapSmall } from '../../base/small-heap.ts';
 import { workingDirectory } from '../../base/typed-path.ts';
 import { openCached } from '../../cache/open.ts';
 import { findDestination } from '../../config/effective-settings.ts';
@@ -50,6 +51,7 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
     workingDirectory(),
     never,
   );
+  keepHeapSmall();
   const { repository, created } = await openTarget(target, context);
   try {
     if (created) context.stderr.write(createdText(context));

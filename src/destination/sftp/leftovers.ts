@@ -46,9 +46,13 @@ async function* temporariesBelow(
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     signal.throwIfAborted();
     const directory = path;
+    const { count } = bound.folder(directory.slice(root.length + 1));
     const names = await onLane(
       async (lane) =>
-        await namesIn(lane, directory, false, bound.folder(directory.slice(root.length + 1)).count),
+        await namesIn(lane, directory, false, (name) => {
+          signal.throwIfAborted();
+          count(name);
+        }),
     );
     for (const { name, type, size, modifiedMs } of names) {
       if (type === 'directory' && isKeyPart(name)) waiting.push(`${directory}/${name}`);

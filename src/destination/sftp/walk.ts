@@ -35,13 +35,15 @@ export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenera
   const bound = new ListBound(walk.url);
   const waiting: string[] = [walk.start];
   const reading = new Map<string, Promise<readonly [string, Found]>>();
+  const over = new AbortController();
+  const wanted = AbortSignal.any([signal, over.signal]);
   try {
     while (waiting.length > 0 || reading.size > 0) {
       signal.throwIfAborted();
       for (const directory of waiting.splice(0, mostAtOnce - reading.size))
         reading.set(
           directory,
-          look(walk, directory, bound).then((found) => [directory, found] as const),
+          look(walk, directory, bound, wanted).then((found) => [directory, found] as const),
         );
       const [directory, { objects, directories }] = await Promise.race(reading.values());
       reading.delete(directory);
@@ -49,23 +51,24 @@ export async function* walkObjects(walk: Walk, signal: AbortSignal): AsyncGenera
       if (objects.length > 0) yield objects;
     }
   } finally {
+    // A directory that does not come to an end must not be read on when one of the others has failed.
+    over.abort();
     await Promise.allSettled(reading.values());
   }
 }
 
-async function look(walk: Walk, directory: string, bound: ListBound): Promise<Found> {
+async function look(walk: Walk, directory: string, bound: ListBound, signal: AbortSignal): Promise<Found> {
   const { onLane, root, start, firstPart } = walk;
+  const { count } = bound.folder(directory);
   const objects: ListedObject[] = [];
   const directories: string[] = [];
   const path = directory === '' ? root : `${root}/${directory}`;
   const below = directory === '' ? '' : `${directory}/`;
   await onLane(async (lane) => {
-    for (const { name, ...facts } of await namesIn(
-      lane,
-      path,
-      directory === start,
-      bound.folder(directory).count,
-    )) {
+    for (const { name, ...facts } of await namesIn(lane, path, directory === start, (one) => {
+      signal.throwIfAborted();
+      count(one);
+    })) {
       if (!isKeyPart(name) || (directory === start && !name.startsWith(firstPart))) continue;
       const { type, size, modifiedMs } =
         facts.type === 'link' ? await followed(lane, `${path}/${name}`, facts) : facts;

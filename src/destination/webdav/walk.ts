@@ -27,13 +27,15 @@ export async function* walkObjects(
   const bound = new ListBound(folder.url);
   const waiting: string[] = [start];
   const asked = new Map<string, Promise<readonly [string, Found]>>();
+  const over = new AbortController();
+  const wanted = AbortSignal.any([signal, over.signal]);
   try {
     while (waiting.length > 0 || asked.size > 0) {
       signal.throwIfAborted();
       for (const name of waiting.splice(0, mostAtOnce - asked.size))
         asked.set(
           name,
-          look(folder, name, prefix, bound, signal).then((found) => [name, found] as const),
+          look(folder, name, prefix, bound, wanted).then((found) => [name, found] as const),
         );
       const [name, { objects, folders }] = await Promise.race(asked.values());
       asked.delete(name);
@@ -41,6 +43,8 @@ export async function* walkObjects(
       if (objects.length > 0) yield objects;
     }
   } finally {
+    // A folder that does not come to an end must not be read on when one of the others has failed.
+    over.abort();
     await Promise.allSettled(asked.values());
   }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { describe, expect, test, vi } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { DestinationKind } from '../../../src/base/errors.ts';
@@ -407,4 +408,22 @@ test('once it is closed nothing is tried again: the failure that it waited after
   await retrying.close();
   await failed;
   await expect(retrying.get('old', undefined, live)).rejects.toBe(error);
+});
+
+test('once it is closed a list under way ends, as it might have no end of itself', async () => {
+  const memory = await memoryWithOld();
+  const asked = Promise.withResolvers<AbortSignal>();
+  const destination = withRetry({
+    ...memory,
+    async *list(_, signal) {
+      yield [{ key: 'old', size: 3, modifiedMs: 1 }];
+      asked.resolve(signal);
+      await once(signal, 'abort');
+      signal.throwIfAborted();
+    },
+  });
+  const taken = expect(keysIn(destination)).rejects.toThrow('aborted');
+  expect((await asked.promise).aborted).toBe(false);
+  await destination.close();
+  await taken;
 });
