@@ -423,7 +423,9 @@ test('once it is closed a list under way ends, as it might have no end of itself
     },
   });
   const taken = expect(keysIn(destination)).rejects.toThrow('aborted');
-  expect((await asked.promise).aborted).toBe(false);
+  const signal = await asked.promise;
+  expect(signal.aborted).toBe(false);
   await destination.close();
+  expect(signal.aborted).toBe(true);
   await taken;
 });
