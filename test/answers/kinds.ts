@@ -15,6 +15,8 @@ export interface Kind {
   /** What the program is given beside it. */
   variables(origin: string): Readonly<Record<string, string>>;
   readonly speech: Speech;
+  /** Seconds after which a read that stands still has failed, where that is not the program's own patience. */
+  readonly standsStill?: number;
 }
 
 /** Names that grow. */
@@ -162,6 +164,7 @@ const rclone: Kind = {
     RCLONE_CONFIG_FAR_URL: `${origin}/dav`,
   }),
   speech: speechOfWebdav,
+  standsStill: 660,
 };
 
 export const KINDS: readonly Kind[] = [s3, azure, google, webdav, rclone];

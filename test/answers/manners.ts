@@ -35,7 +35,7 @@ const READING: readonly Subject[] = ['list', 'look', 'object', 'pack'];
 /** What is read at most comes within seconds. */
 const AT_ONCE = 10;
 /** A call on which nothing moves for a minute has failed; nobody answers within some four minutes, and one call more. */
-const SILENT = 300;
+export const SILENT = 300;
 /** A store that says that it cannot is asked for 15 minutes; while a place is opened, for half of one. */
 const REFUSING = 960;
 

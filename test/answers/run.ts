@@ -12,7 +12,7 @@ import { executable } from '../support/executable.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { startFront } from './front.ts';
 import { KINDS, type Kind } from './kinds.ts';
-import { MANNERS } from './manners.ts';
+import { MANNERS, SILENT } from './manners.ts';
 import { SSH_MANNERS, startSshSite } from './sftp.ts';
 import { watchRun, type WatchedRun } from './watched-run.ts';
 
@@ -85,7 +85,12 @@ async function httpTrial(kind: Kind): Promise<Trial> {
     name: kind.name,
     location: kind.location(front.origin),
     variables: kind.variables(front.origin),
-    bounds: Object.fromEntries(Object.entries(MANNERS).map(([name, { bound }]) => [name, bound])),
+    bounds: Object.fromEntries(
+      Object.entries(MANNERS).map(([name, { on, bound }]) => [
+        name,
+        bound === SILENT && on.includes('pack') ? (kind.standsStill ?? bound) : bound,
+      ]),
+    ),
     misbehave: (name) => {
       const manner = name === undefined ? undefined : MANNERS[name];
       front.misbehave = manner && { on: manner.on, by: manner.by(kind.speech) };
