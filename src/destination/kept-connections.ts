@@ -31,6 +31,8 @@ interface Call {
   isOnKept: boolean;
   /** The network's own error, of which libraries keep only a part. */
   failure?: Error;
+  /** The last answer that came. */
+  answer?: IncomingMessage;
 }
 
 const calls = new AsyncLocalStorage<Call>();
@@ -77,6 +79,8 @@ export async function onLiveConnection<T>(
     try {
       return await calls.run(call, async () => await Promise.race([work(), endless.promise]));
     } catch (error) {
+      // Some libraries refuse an answer by its header and leave the body unread. Its connection would never be free again.
+      if (call.answer?.complete === false) call.answer.destroy();
       if (call.isOnKept && isReset(error) && !signal.aborted) continue;
       if (error instanceof Error) {
         if (isSecond) ofSecond.add(error);
@@ -98,6 +102,7 @@ function listen(): void {
     request.once('error', (error) => (call.failure = error));
     request.prependOnceListener('response', (answer) => {
       call.isOnKept = false;
+      call.answer = answer;
       holdAnswer(answer, call);
     });
     // No library may unpack an answer, as nobody could tell how large it would become.
