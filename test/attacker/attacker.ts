@@ -53,7 +53,7 @@ export class Attacker {
   readonly roots: Buffer[] = [];
   /** What it did that docs/security.md says may hold others up. */
   readonly planted = new Set<
-    'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'lease-again' | 'endless-tree'
+    'garbage-snapshot' | 'garbage-head' | 'session' | 'snapshot' | 'head' | 'lease-again' | 'endless-tree'
   >();
   /** Keys of all that it has stored. */
   readonly added = new Set<string>();
@@ -157,7 +157,7 @@ export class Attacker {
       case 'head': {
         if (sealing === undefined) return 'has no key';
         const place = this.#place(random, pickFar);
-        if (!place.writer.startsWith(sealing.mark)) this.planted.add('garbage-head');
+        this.planted.add(place.writer.startsWith(sealing.mark) ? 'head' : 'garbage-head');
         return this.#head(place, pick([NO_RECORD, random.bytes(32).toString('hex')]) ?? NO_RECORD, sealing);
       }
       case 'pack':

@@ -31,7 +31,8 @@ const DELETING: ReadonlySet<Deed> = new Set(['prune', 'retention', 'rekey']);
 
 function holdsUp({ planted, keyRemoved }: AttackFacts): boolean {
   if (planted.has('garbage-snapshot') || planted.has('garbage-head')) return true;
-  return keyRemoved && planted.has('snapshot');
+  // A record that only a removed key tells of stops them until it is given up.
+  return keyRemoved && (planted.has('snapshot') || planted.has('head'));
 }
 
 /** Somebody whose connection was cut may have left its lease. */
