@@ -15,8 +15,8 @@ export interface Kind {
   /** What the program is given beside it. */
   variables(origin: string): Readonly<Record<string, string>>;
   readonly speech: Speech;
-  /** Seconds after which a read that stands still has failed, where that is not the program's own patience. */
-  readonly standsStill?: number;
+  /** Another program asks the store, and has its own patience: seconds for a read that stands still, and for the rest. */
+  readonly another?: { readonly standsStill: number; readonly rest: number };
 }
 
 /** Names that grow. */
@@ -164,7 +164,7 @@ const rclone: Kind = {
     RCLONE_CONFIG_FAR_URL: `${origin}/dav`,
   }),
   speech: speechOfWebdav,
-  standsStill: 660,
+  another: { standsStill: 660, rest: 300 },
 };
 
 export const KINDS: readonly Kind[] = [s3, azure, google, webdav, rclone];

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import ssh2 from 'ssh2';
+import { mostMemory } from '../../src/destination/rclone/memory-watch.ts';
 import { executable } from '../support/executable.ts';
 import { removeTree } from '../support/remove-tree.ts';
 import { startFront } from './front.ts';
@@ -17,6 +18,8 @@ import { SSH_MANNERS, startSshSite } from './sftp.ts';
 import { watchRun, type WatchedRun } from './watched-run.ts';
 
 const MOST_MB = 100;
+/** What rclone may take, and what it takes more until that is seen. */
+const MOST_RCLONE_MB = mostMemory() / 1e6 + 500;
 const MOST_SILENT_MS = 10_000;
 const MOST_INTERRUPT_MS = 2_000;
 const GRACE_S = 30;
@@ -88,7 +91,10 @@ async function httpTrial(kind: Kind): Promise<Trial> {
     bounds: Object.fromEntries(
       Object.entries(MANNERS).map(([name, { on, bound }]) => [
         name,
-        bound === SILENT && on.includes('pack') ? (kind.standsStill ?? bound) : bound,
+        Math.max(
+          bound,
+          (bound === SILENT && on.includes('pack') ? kind.another?.standsStill : kind.another?.rest) ?? 0,
+        ),
       ]),
     ),
     misbehave: (name) => {
@@ -208,17 +214,18 @@ function report(
   const { first, silence, end } = timesOf(bad, firstMs);
   const more = bad.peakMb - good.peakMb;
   const faults = [
-    ...(more > MOST_MB ? ['MEMORY'] : []),
+    ...(more > MOST_MB || bad.rcloneMb > MOST_RCLONE_MB ? ['MEMORY'] : []),
     ...(silence * 1000 > MOST_SILENT_MS ? ['SILENT'] : []),
     ...(end > bound + GRACE_S ? ['LATE'] : []),
     ...(bad.code === 0 && values.interrupt === undefined ? ['TAKEN'] : []),
     ...((bad.interruptMs ?? 0) > MOST_INTERRUPT_MS ? ['DEAF'] : []),
   ];
   if (faults.length > 0) process.exitCode = 1;
+  const rclone = bad.rcloneMb === 0 ? '' : `, rclone ${bad.rcloneMb.toFixed(0)} MB`;
   const stopped =
     bad.interruptMs === undefined ? '' : `, ${(bad.interruptMs / 1000).toFixed(1)} s after Ctrl-C`;
   print(
-    `  ${name}: ${faults.length === 0 ? 'ok' : faults.join(' ')}; ${bad.peakMb.toFixed(0)} MB (${more > 0 ? '+' : ''}${more.toFixed(0)}); asked ${count}; first word ${first} s, silent ${silence.toFixed(1)} s, end ${end.toFixed(1)} s${stopped}; code ${bad.code}; ${lastWords(bad)}`,
+    `  ${name}: ${faults.length === 0 ? 'ok' : faults.join(' ')}; ${bad.peakMb.toFixed(0)} MB (${more > 0 ? '+' : ''}${more.toFixed(0)})${rclone}; asked ${count}; first word ${first} s, silent ${silence.toFixed(1)} s, end ${end.toFixed(1)} s${stopped}; code ${bad.code}; ${lastWords(bad)}`,
   );
   if (values.words)
     for (const { ms, text } of bad.words)

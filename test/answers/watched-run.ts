@@ -8,8 +8,10 @@ export interface WatchedRun {
   readonly beganMs: number;
   readonly endedMs: number;
   readonly code: number | null;
-  /** Largest resident sizes of all its processes, in megabytes. */
+  /** Largest resident sizes of all its own processes, in megabytes. */
   readonly peakMb: number;
+  /** That of rclone, which is another program. */
+  readonly rcloneMb: number;
   /** What changed on the screen, and when. */
   readonly words: readonly { readonly ms: number; readonly text: string }[];
   /** From Ctrl-C to its end; undefined when it had ended before. */
@@ -49,6 +51,14 @@ function peakOf(pid: number): number {
   }
 }
 
+function nameOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  } catch {
+    return '';
+  }
+}
+
 export async function watchRun({
   words,
   env,
@@ -70,11 +80,14 @@ export async function watchRun({
     if (text.trim() !== '') said.push({ ms: performance.now(), text });
   });
   const peaks = new Map<number, number>();
+  const ofRclone = new Set<number>();
   let interruptedMs: number | undefined;
   const timer = setInterval(() => {
     // The terminal itself is none of the program.
-    for (const pid of family(child.pid ?? 0).slice(1))
+    for (const pid of family(child.pid ?? 0).slice(1)) {
       peaks.set(pid, Math.max(peaks.get(pid) ?? 0, peakOf(pid)));
+      if (nameOf(pid) === 'rclone') ofRclone.add(pid);
+    }
     const since = interruptAfter?.since();
     if (
       since !== undefined &&
@@ -90,11 +103,14 @@ export async function watchRun({
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   clearInterval(timer);
   const endedMs = performance.now();
+  const megabytes = (chosen: (pid: number) => boolean): number =>
+    [...peaks].reduce((sum, [pid, peak]) => sum + (chosen(pid) ? peak : 0), 0) / 1e6;
   return {
     beganMs,
     endedMs,
     code,
-    peakMb: [...peaks.values()].reduce((sum, one) => sum + one, 0) / 1e6,
+    peakMb: megabytes((pid) => !ofRclone.has(pid)),
+    rcloneMb: megabytes((pid) => ofRclone.has(pid)),
     words: said,
     interruptMs: interruptedMs === undefined ? undefined : endedMs - interruptedMs,
   };

@@ -1,6 +1,6 @@
 /** An SSH server with SFTP in this process, which keeps a few files in memory and has faults of its own. */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import ssh2, { type Connection, type SFTPWrapper } from 'ssh2';
 
 const { OPEN_MODE, STATUS_CODE } = ssh2.utils.sftp;
@@ -158,12 +158,10 @@ export async function startSftpStore({
     });
   };
   const connections = new Set<Connection>();
-  const server = new ssh2.Server(
+  const ssh = new ssh2.Server(
     { hostKeys: [key.private], ...(software === undefined ? {} : { ident: software }) },
     (connection) => {
       connections.add(connection);
-      // As servers do: otherwise each answer may wait 40 ms for an acknowledgement.
-      connection.setNoDelay(true);
       connection.on('error', () => {});
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (accept) => {
@@ -177,6 +175,8 @@ export async function startSftpStore({
       });
     },
   );
+  // As servers do: otherwise each answer may wait 40 ms for an acknowledgement.
+  const server = createServer({ noDelay: true }, (socket) => ssh.injectSocket(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -59,10 +59,17 @@ const ALIVE_EVERY_MS = 60_000;
 
 const answers = [200, 400, 401, 403, 404, 500, 503];
 
+export interface CommandOptions {
+  /** Milliseconds between two checks whether rclone still responds. */
+  readonly aliveEveryMs?: number;
+  /** Ends every command with its reason. */
+  readonly grown?: AbortSignal;
+}
+
 export function commandsOf(
   siteOf: () => Promise<HttpSite>,
   url: string,
-  aliveEveryMs = ALIVE_EVERY_MS,
+  { aliveEveryMs = ALIVE_EVERY_MS, grown = new AbortController().signal }: CommandOptions = {},
 ): Commands {
   async function ask(
     request: Omit<HttpRequest, 'method' | 'accepts'>,
@@ -71,9 +78,10 @@ export function commandsOf(
   ): Promise<Outcome> {
     signal.throwIfAborted();
     const site = await siteOf();
+    const wanted = AbortSignal.any([signal, grown]);
     if (request.stallMs !== undefined)
-      return await whileAlive(site, signal, async (until) => await send(site, request, until, read));
-    return await send(site, request, signal, read);
+      return await whileAlive(site, wanted, async (until) => await send(site, request, until, read));
+    return await send(site, request, wanted, read);
   }
 
   async function send(
@@ -229,7 +237,7 @@ export function commandsOf(
     };
     signal.throwIfAborted();
     const site = await siteOf();
-    return await site.ask(request, signal, async (reply, moving) => {
+    return await site.ask(request, AbortSignal.any([signal, grown]), async (reply, moving) => {
       if (reply.status === 404) {
         await drain(reply, moving);
         return undefined;

@@ -14,6 +14,7 @@ import type { RcloneAccess } from '../access.ts';
 import { openHttpSite } from '../http-site.ts';
 import type { HttpSite } from '../http-site.ts';
 import type { RclonePlace } from '../location.ts';
+import { grewTooLarge, mostMemory, watchMemory } from './memory-watch.ts';
 import { complaint, linesOf, plainWords } from './words.ts';
 
 type Child = ChildProcessByStdio<Writable, null, Readable>;
@@ -39,6 +40,7 @@ const keptComplaints = 4_000;
 export class RcloneProgram {
   readonly #start: () => Promise<Running>;
   readonly #closing = new AbortController();
+  readonly #grown = new AbortController();
   #running: Promise<Running> | undefined;
   /** What the last child that ended has complained of. */
   #lastWords: Promise<DestinationError> | undefined;
@@ -49,9 +51,11 @@ export class RcloneProgram {
     access: RcloneAccess,
     environment: Environment,
     sockets: number,
+    most = mostMemory(),
   ) {
     this.#start = async () => {
       const running = await start(place, url, access, environment, sockets, this.#closing.signal);
+      watchMemory(running.child, most, () => this.#grown.abort(grewTooLarge(url, most)));
       running.child.once('exit', () => {
         this.#lastWords = hasSaidAll(running.child).then(() => complaint(running.said(), url));
         running.site.close();
@@ -68,6 +72,7 @@ export class RcloneProgram {
   async site(): Promise<HttpSite> {
     // A child started after `close` would never be ended.
     this.#closing.signal.throwIfAborted();
+    this.#grown.signal.throwIfAborted();
     this.#running ??= this.#start();
     try {
       return (await this.#running).site;
@@ -75,6 +80,11 @@ export class RcloneProgram {
       this.#running = undefined;
       throw error;
     }
+  }
+
+  /** Aborted with the reason once rclone has taken too much memory. It is not started again. */
+  get grown(): AbortSignal {
+    return this.#grown.signal;
   }
 
   /**

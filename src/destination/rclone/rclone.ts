@@ -48,7 +48,7 @@ export async function openRcloneDestination(
   const known = home === undefined ? environment : { HOME: home, ...environment };
   const program = new RcloneProgram(place, url, access, known, maxParallel * 2);
   try {
-    const commands = commandsOf(async () => await program.site(), url);
+    const commands = commandsOf(async () => await program.site(), url, { grown: program.grown });
     await untilAborted(openFolder(commands, options.create === true, signal), signal);
     return rcloneDestination(commands, program, options.pace);
   } catch (error) {

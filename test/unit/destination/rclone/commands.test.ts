@@ -186,6 +186,6 @@ test('a document of somebody else that has no size is passed over, and one of ou
 test('one that hangs while it is waited for is found out within two minutes', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   answer = () => vi.advanceTimersByTime(61_000);
-  const watched = commandsOf(async () => site, 'rclone:drive:', 50);
+  const watched = commandsOf(async () => site, 'rclone:drive:', { aliveEveryMs: 50 });
   await expect(watched.list('', live)).rejects.toMatchObject({ kind: 'unreachable' });
 });

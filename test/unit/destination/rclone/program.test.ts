@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { RcloneAccess } from '../../../../src/destination/access.ts';
+import { commandsOf } from '../../../../src/destination/rclone/commands.ts';
+import { mostMemory } from '../../../../src/destination/rclone/memory-watch.ts';
 import { RcloneProgram } from '../../../../src/destination/rclone/program.ts';
 import { openRcloneDestination } from '../../../../src/destination/rclone/rclone.ts';
 import { plainWords } from '../../../../src/destination/rclone/words.ts';
@@ -123,4 +125,36 @@ test('a program that was closed is not started again', async () => {
   const program = new RcloneProgram(place, 'rclone:drive:backup', { program: '/bin/false' }, {}, 1);
   await program.close();
   await expect(program.site()).rejects.toMatchObject({ name: 'AbortError' });
+});
+
+/** Answers nothing, and takes more memory as long as it is asked. */
+const GROWING = `
+const server = require('node:http').createServer(() => {
+  const kept = [];
+  setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 20);
+}).listen(0, '127.0.0.1', () => {
+  process.stderr.write('NOTICE: Serving remote control on http://127.0.0.1:' + server.address().port + '/\\n');
+});
+process.stdin.resume().once('end', () => process.exit(0));
+`;
+
+test.skipIf(process.platform !== 'linux')(
+  'a program that takes ever more memory is ended, and said to be the reason',
+  async () => {
+    const script = join(directory, 'growing.cjs');
+    await writeFile(script, GROWING);
+    const file = await program('growing', `exec '${process.execPath}' '${script}'`);
+    const rclone = new RcloneProgram(place, 'rclone:drive:', { program: file }, {}, 4, 300_000_000);
+    const { stat } = commandsOf(async () => await rclone.site(), 'rclone:drive:', { grown: rclone.grown });
+    const failure = { kind: 'corrupt-reply', retry: 'never', message: expect.stringContaining('memory') };
+    await expect(stat('', new AbortController().signal)).rejects.toMatchObject(failure);
+    // It is not started again, as it would grow again.
+    await expect(rclone.site()).rejects.toMatchObject(failure);
+    await rclone.close();
+  },
+);
+
+test('what it may take is half of the machine, between one and four gigabytes', () => {
+  const gib = 1024 ** 3;
+  expect([mostMemory(gib), mostMemory(4 * gib), mostMemory(64 * gib)]).toEqual([gib, 2 * gib, 4 * gib]);
 });
