@@ -396,7 +396,7 @@ export function testSettings(plan: Settings['plan']): Settings {
     conditions: { onBattery: 'run', onMetered: 'run', quietHours: null },
     bandwidth: [],
     restore: { allowedRoots: [] },
-    notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 7 },
+    notices: { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false, absenceDays: 7 },
     partner: { whileSuspended: 'run', afterTrial: 'wait' },
     updates: { url: null },
     log: { level: 'info' },

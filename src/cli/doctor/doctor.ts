@@ -5,6 +5,7 @@ import { directoryOf } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
 import { knownDestinations } from '../agent/ask-agent.ts';
 import { checkAgent, checkPort, checkProtection, checkWatching, unwatchedSources } from './agent.ts';
+import { checkDesktop } from '../../daemon/doctor/desktop.ts';
 import { guarded, type Finding } from '../../daemon/doctor/finding.ts';
 import { writeBundle } from './bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
@@ -139,6 +140,7 @@ async function examineSettings(
         settings.sources.map(({ path }) => path),
       ),
     );
+  if (settings.notices.desktop) findings.push(checkDesktop());
   const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
   findings.push(
     await guarded('watching', async () => {
