@@ -78,7 +78,16 @@ function onWindows({ env, isThere }: DesktopFacts): DesktopAccess {
   // That of Windows itself: newer ones cannot show messages. By its full path, as the search path may have another.
   const path = [root, 'System32', 'WindowsPowerShell', 'v1.0', 'powershell.exe'].join('\\');
   if (!isThere(path)) return { state: 'no_program' };
-  const names = ['SystemRoot', 'SystemDrive', 'windir', 'TEMP', 'TMP', 'USERPROFILE', 'APPDATA', 'LOCALAPPDATA'];
+  const names = [
+    'SystemRoot',
+    'SystemDrive',
+    'windir',
+    'TEMP',
+    'TMP',
+    'USERPROFILE',
+    'APPDATA',
+    'LOCALAPPDATA',
+  ];
   return { state: 'ready', program: 'powershell', path, env: taken(env, names) };
 }
 

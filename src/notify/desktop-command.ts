@@ -4,6 +4,7 @@
  */
 import type { DesktopProgram } from './desktop-access.ts';
 import type { Severity } from './notice.ts';
+import { startOf } from './sender.ts';
 
 export interface DesktopMessage {
   readonly title: string;
@@ -19,16 +20,16 @@ export interface DesktopCommand {
   readonly input: string;
 }
 
-/** Characters: what does not fit is not shown by any desktop. */
-const TITLE_LENGTH = 120;
-const TEXT_LENGTH = 600;
+/** What does not fit is not shown by any desktop. */
+const TITLE_BYTES = 200;
+const TEXT_BYTES = 1000;
 /** A click then opens the page, where the package has put the entry into the menu. */
 const ENTRY = 'org.example.holdfast';
 
 export function desktopCommand(program: DesktopProgram, message: DesktopMessage): DesktopCommand {
   const { severity, icon } = message;
-  const title = cut(readable(message.title).replaceAll('\n', ' '), TITLE_LENGTH);
-  const text = cut(readable(message.text).trim(), TEXT_LENGTH);
+  const title = cut(readable(message.title).replaceAll('\n', ' '), TITLE_BYTES);
+  const text = cut(readable(message.text).trim(), TEXT_BYTES);
   switch (program) {
     case 'gdbus':
       return { words: gdbusWords(title, text, severity, icon), input: '' };
@@ -48,12 +49,7 @@ export function desktopCommand(program: DesktopProgram, message: DesktopMessage)
 const URGENCY: Readonly<Record<Severity, 1 | 2>> = { good: 1, attention: 1, bad: 2 };
 
 /** Calls the service that every desktop with a session bus has: https://specifications.freedesktop.org/notification */
-function gdbusWords(
-  title: string,
-  text: string,
-  severity: Severity,
-  icon: string | null,
-): readonly string[] {
+function gdbusWords(title: string, text: string, severity: Severity, icon: string | null): readonly string[] {
   const hints = `{'urgency': <byte ${URGENCY[severity]}>, 'desktop-entry': <'${ENTRY}'>}`;
   return [
     'call',
@@ -101,8 +97,8 @@ function withoutMarkup(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** Foundation is there by default. */
 const OF_MACOS = `
-ObjC.import('Foundation');
 const input = $.NSFileHandle.fileHandleWithStandardInput.readDataToEndOfFile;
 const message = JSON.parse(ObjC.unwrap($.NSString.alloc.initWithDataEncoding(input, $.NSUTF8StringEncoding)));
 const app = Application.currentApplication();
@@ -135,17 +131,18 @@ function asciiJson(value: object): string {
   );
 }
 
-/** Characters that turn the text around them, or cannot be seen, are written out as on the page. */
-const TURNING = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
+/** What cannot be seen, or turns the text around it, is written out as on the page; line ends and the like are spaces. */
 function readable(text: string): string {
   return text
     .toWellFormed()
     .replaceAll(/[^\n\P{Cc}]+/gu, ' ')
-    .replaceAll(TURNING, (one) => `⟨U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
+    .replaceAll(/[^\n\P{C}]|\p{Zl}|\p{Zp}/gu, (one) => {
+      const number = (one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+      return `⟨U+${number}⟩`;
+    });
 }
 
-function cut(text: string, length: number): string {
-  const characters = [...text];
-  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
+function cut(text: string, bytes: number): string {
+  const start = startOf(text, bytes);
+  return start === text ? text : `${start}…`;
 }

@@ -17,7 +17,8 @@ const AWAY_MS = 30_000;
 /** Characters of the program's own words that are shown. */
 const MOST_WORDS = 300;
 /** The bus has nobody that shows messages, as where somebody is only logged in by SSH. */
-const NOBODY_SHOWS = /ServiceUnknown|not provided by any \.service files|Cannot autolaunch|Could not connect/i;
+const NOBODY_SHOWS =
+  /ServiceUnknown|not provided by any \.service files|Cannot autolaunch|Could not connect/i;
 
 /** What to do where the agent has no desktop, by the reason. In words for the command line and the page's test. */
 export const WITHOUT_DESKTOP: Readonly<

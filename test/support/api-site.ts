@@ -189,7 +189,9 @@ function jsonHeaders(body: unknown, token: string | undefined): OutgoingHttpHead
 
 /** Every reply has to be one that the document describes. The routes of the product's own page are in no document. */
 function judged(method = 'GET', target: string, reply: ApiReply): ApiReply {
-  const ofPage = reply.status === 200 && /^\/(?:(?:assets|docs)\/[\w.-]+)?(?:\?|$)/.test(target);
+  const ofPage =
+    reply.status === 200 &&
+    /^\/(?:(?:assets|docs)\/[\w.-]+|app-icon[\w.-]*|manifest\.webmanifest)?(?:\?|$)/.test(target);
   if (!ofPage && !target.startsWith('/internal/')) judge(method, target, reply);
   return reply;
 }

@@ -199,7 +199,14 @@ describe('webhooks', () => {
 describe('the senders of the settings', () => {
   it('are those that are set', () => {
     const none = { ntfyToken: null, webhookSecret: null, emailPassword: null };
-    const nothing = { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false, absenceDays: 3 };
+    const nothing = {
+      healthchecks: null,
+      ntfy: null,
+      webhook: null,
+      email: null,
+      desktop: false,
+      absenceDays: 3,
+    };
     expect(sendersOf(nothing, none, manualClock())).toEqual([]);
     const all = sendersOf(
       {
