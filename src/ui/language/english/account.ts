@@ -90,7 +90,7 @@ export const notifications = {
     'No news is not good news. You get a notification if a source has had no good backup for this many days.',
   channels: {
     desktop: {
-      title: 'This computer',
+      title: 'Desktop',
       about: 'On the desktop of the person who runs Holdfast, even when this page is closed.',
       use: 'Show notifications on the desktop',
     },
@@ -120,7 +120,7 @@ export const notifications = {
       'Holdfast found no program that shows notifications on the desktop. Install notify-send, or turn on notifications in this browser instead.',
   },
   browser: {
-    title: 'This browser',
+    title: 'Browser',
     about:
       'While this page is open. You can install the page as an app from the menu of your browser: the app has its own window, and its icon shows when something is wrong.',
     use: 'Show notifications in this browser',

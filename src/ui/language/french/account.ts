@@ -91,7 +91,7 @@ export const notifications: Texts['notifications'] = {
     'Pas de nouvelles n’est pas bon signe : après autant de jours sans sauvegarde réussie d’une source, une notification est envoyée.',
   channels: {
     desktop: {
-      title: 'Cet ordinateur',
+      title: 'Bureau',
       about: 'Sur le bureau de la personne pour qui Holdfast fonctionne, même quand cette page est fermée.',
       use: 'Afficher les notifications sur le bureau',
     },
@@ -125,7 +125,7 @@ export const notifications: Texts['notifications'] = {
       'Holdfast ne trouve aucun programme pour afficher des notifications sur le bureau. Installez notify-send, ou activez les notifications dans ce navigateur.',
   },
   browser: {
-    title: 'Ce navigateur',
+    title: 'Navigateur',
     about:
       'Tant que cette page est ouverte. Le menu du navigateur permet de l’installer comme application : elle a alors sa propre fenêtre, et son icône signale quand quelque chose ne va pas.',
     use: 'Afficher les notifications dans ce navigateur',

@@ -91,7 +91,7 @@ export const notifications: Texts['notifications'] = {
     'Keine Nachricht ist keine gute Nachricht. Sie werden benachrichtigt, wenn eine Quelle so viele Tage keine gute Sicherung hatte.',
   channels: {
     desktop: {
-      title: 'Dieser Rechner',
+      title: 'Desktop',
       about: 'Auf dem Desktop der Person, für die Holdfast läuft, auch wenn diese Seite geschlossen ist.',
       use: 'Benachrichtigungen auf dem Desktop zeigen',
     },
@@ -122,7 +122,7 @@ export const notifications: Texts['notifications'] = {
       'Holdfast findet kein Programm, das auf dem Desktop benachrichtigt. Installieren Sie notify-send, oder schalten Sie die Benachrichtigungen in diesem Browser ein.',
   },
   browser: {
-    title: 'Dieser Browser',
+    title: 'Browser',
     about:
       'Solange diese Seite offen ist. Über das Menü des Browsers lässt sie sich als App installieren: Die hat ein eigenes Fenster, und ihr Symbol zeigt, wenn etwas nicht stimmt.',
     use: 'Benachrichtigungen in diesem Browser zeigen',

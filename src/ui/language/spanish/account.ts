@@ -90,7 +90,7 @@ export const notifications: Texts['notifications'] = {
     'El silencio no es buena señal: tras este número de días sin una copia correcta de un origen, se envía un aviso.',
   channels: {
     desktop: {
-      title: 'Este equipo',
+      title: 'Escritorio',
       about: 'En el escritorio de la persona para la que funciona Holdfast, también con esta página cerrada.',
       use: 'Mostrar avisos en el escritorio',
     },
@@ -123,7 +123,7 @@ export const notifications: Texts['notifications'] = {
       'Holdfast no encuentra ningún programa que muestre avisos en el escritorio. Instale notify-send, o active los avisos en este navegador.',
   },
   browser: {
-    title: 'Este navegador',
+    title: 'Navegador',
     about:
       'Mientras esta página esté abierta. Desde el menú del navegador se puede instalar como aplicación: tiene entonces su propia ventana, y su icono indica si algo va mal.',
     use: 'Mostrar avisos en este navegador',

@@ -27,10 +27,12 @@ export function DesktopCard(): JSX.Element {
     <Card title={title}>
       <p class="quiet">{about}</p>
       <FlagSetting path={['notices', 'desktop']} label={use} disabled={isUseless && !isWanted} />
-      {state === 'ready' ? null : (
+      {state === 'ready' ? null : isWanted ? (
         <Notice look="warning">
           <p>{t.notifications.desktopStates[state]}</p>
         </Notice>
+      ) : (
+        <p class="quiet small-text">{t.notifications.desktopStates[state]}</p>
       )}
       {isWanted ? <ChannelTest channel="desktop" /> : null}
     </Card>
