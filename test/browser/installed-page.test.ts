@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { OpenPage, Page } from '../support/chromium.ts';
+import { expectAccessible, expectToFit, type OpenPage, type Page } from '../support/chromium.ts';
 import { jsonLines } from '../support/cli.ts';
 import { openPageSite, type PageSite } from '../support/page-site.ts';
 
@@ -94,6 +94,8 @@ test('an alarm is shown once, leads to its page, and its end is shown', async ()
   await box.check();
   await expect.poll(async () => await titles(page), PATIENT).toEqual(['Notifications are on']);
   expect(await badge(page)).toBe('none');
+  await expectAccessible(page, 'the settings of notifications');
+  await expectToFit(page, 'the settings of notifications');
 
   rmSync(join(letters(), 'one.txt'));
   expect(await backUp()).toBe('failed');
