@@ -47,6 +47,14 @@ const CASES: readonly Case[] = [
     ['Home'],
   ],
   [
+    'a source of one file is empty',
+    { code: 'source_empty', figures: { files_before: 1 } },
+    '{} is empty: it had 1 file at its last backup',
+    '{} ist leer: bei der letzten Sicherung war es 1 Datei',
+    '{} est vide : à la dernière sauvegarde, il y avait 1 fichier',
+    ['a'],
+  ],
+  [
     'one file cannot be read',
     { code: 'files_unread', files: ['/a/locked.txt'], figures: { files: 1, folders: 0 } },
     'Protected, except 1 file we could not read: {}',
