@@ -100,18 +100,19 @@ test("on Windows it is Windows' own PowerShell, unless the agent is a service", 
 });
 
 test('doctor says so, and what to do', () => {
-  expect(checkDesktop(facts([BUS, GDBUS]))).toEqual({
+  expect(checkDesktop(false, facts([BUS, GDBUS]))).toEqual({
     check: 'desktop',
     status: 'ok',
     message: 'Notices are shown by gdbus',
     hint: '',
   });
-  expect(checkDesktop(facts([GDBUS], { uid: 0 }))).toMatchObject({
+  expect(checkDesktop(false, facts([GDBUS], { uid: 0 }))).toMatchObject({
     status: 'warning',
     message: 'This agent runs as a service of the machine and has no desktop to show messages on',
     hint: 'Turn notifications on in your browser instead, on the page under Settings, Notifications.',
   });
-  expect(checkDesktop(facts([BUS]))).toMatchObject({ status: 'warning' });
+  expect(checkDesktop(false, facts([BUS]))).toMatchObject({ status: 'warning' });
+  expect(checkDesktop(true, facts([BUS, GDBUS]))).toMatchObject({ status: 'warning' });
   // Nobody has to do anything about it.
-  expect(checkDesktop(facts([GDBUS]))).toMatchObject({ status: 'ok', hint: '' });
+  expect(checkDesktop(false, facts([GDBUS]))).toMatchObject({ status: 'ok', hint: '' });
 });
