@@ -384,6 +384,7 @@ const OUTSIDE: readonly {
         'what holds for the whole process: proxies, trust, variables of libraries',
       'base/holdfast-command.ts': 'how this installation is called',
       'base/child-output.ts': 'where Windows has its own programs',
+      'notify/desktop-access.ts': 'which session of a person the process can reach',
       'base/allow-write.ts': 'whether systemd started the process, for the advice when a disk is read-only',
       'cli/command/exit-codes.ts':
         'whether details of an error were asked for; the last resort when nothing else is set up',
@@ -423,6 +424,7 @@ const COMPARED: Readonly<Record<string, readonly [times: number, why: string]>> 
   'destination/sftp/answers.ts': [1, 'what a server says, shortened to be shown'],
   'destination/sftp/connect.ts': [2, 'ssh2 gives no code when no algorithm is common'],
   'destination/sftp/private-key.ts': [2, 'the text of a key; ssh2 gives no code'],
+  'notify/desktop.ts': [2, 'programs of desktops give no codes; their words on one line'],
   'notify/healthchecks.ts': [1, 'the service answers 200 with words'],
   'notify/http-post.ts': [2, 'pages of networks that want a sign-in; words of proxies'],
   'notify/mail-failure.ts': [5, 'commands of SMTP; servers give many refusals one code'],

@@ -192,6 +192,10 @@ const Notices = {
     ),
     { description: 'Sends notices by mail.' },
   ),
+  desktop: flag(
+    "Shows notices on the desktop of the agent's user. A service of the machine has none: turn notifications on in the browser instead.",
+    false,
+  ),
   absenceDays: count(
     'Days without a good backup of a source after which it is overdue, and a notice is sent; of one that is backed up more seldom, a day after it was due.',
     {

@@ -134,6 +134,8 @@ export interface NoticeSettings {
     readonly from: string;
     readonly to: readonly string[];
   } | null;
+  /** Whether notices are shown on the desktop of the agent's user. */
+  readonly desktop: boolean;
   /** Days without a good backup of a source before a notice is sent. */
   readonly absenceDays: number;
 }

@@ -62,7 +62,7 @@ export function refuseEmptySource(
   const at = lies === named ? '' : ` (where it leads: ${lies})`;
   throw new SourceError(
     'SOURCE_SUSPICIOUSLY_EMPTY',
-    `${named}${at} ${WORDS[state]}. It had ${filesBefore} files at its last backup`,
+    `${named}${at} ${WORDS[state]}. It had ${filesBefore === 1 ? '1 file' : `${filesBefore} files`} at its last backup`,
     {
       op: 'look at the source',
       hint: `If it is a disk or a share, mount it. If this was intended, run: ${holdfast`alarms --acknowledge`}`,

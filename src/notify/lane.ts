@@ -224,7 +224,7 @@ export class Lane {
       const isOld = clock.now() - item.since >= (this.sender.keeps ? KEPT_MS : DAY_MS);
       if (error.silenceMs !== null) {
         // The receiver asked for this wait, so it does not count as a try.
-        this.#failed(error);
+        if (!error.isNobodyThere) this.#failed(error);
         if (isOld) this.#giveUp(item, error, 'error', `could not deliver ${item.notice.kind}`);
         return silenceOf(error.silenceMs);
       }

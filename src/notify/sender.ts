@@ -8,7 +8,7 @@ export interface Secret {
 }
 
 export interface Sender {
-  /** `healthchecks`, `ntfy`, `webhook` or `email`. */
+  /** `healthchecks`, `ntfy`, `webhook`, `email` or `desktop`. */
   readonly name: string;
   /** Whether it gets a notice about each job. Otherwise only those that a person has to know about: see attention.ts. */
   readonly everything: boolean;
@@ -26,6 +26,7 @@ interface DeliveryFacts extends ErrorFacts {
   readonly silenceMs?: number | null;
   readonly reachedSome?: boolean;
   readonly mayHaveArrived?: boolean;
+  readonly isNobodyThere?: boolean;
 }
 
 /** A notice could not be delivered. The message names no address, token or password. */
@@ -38,12 +39,15 @@ export class DeliveryError extends HoldfastError {
   readonly reachedSome: boolean;
   /** The receiver may have the notice all the same, so trying for days could deliver it hundreds of times. */
   readonly mayHaveArrived: boolean;
+  /** Nobody is there to be told, which is no failure: it is tried again after `silenceMs`. */
+  readonly isNobodyThere: boolean;
 
   constructor(message: string, facts: DeliveryFacts = {}) {
     super('NOTICE_NOT_DELIVERED', message, facts);
     this.silenceMs = facts.silenceMs ?? null;
     this.reachedSome = facts.reachedSome ?? false;
     this.mayHaveArrived = facts.mayHaveArrived ?? false;
+    this.isNobodyThere = facts.isNobodyThere ?? false;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import { HoldfastError } from '../base/errors.ts';
 import type { NoticeSettings } from '../config/settings.ts';
+import { desktopSender } from './desktop.ts';
 import { emailSender } from './email.ts';
 import { healthchecksSender } from './healthchecks.ts';
 import { ntfySender } from './ntfy.ts';
@@ -19,7 +20,7 @@ export interface NoticeSecrets {
 }
 
 export function sendersOf(settings: NoticeSettings, secrets: NoticeSecrets, clock: Clock): readonly Sender[] {
-  const { healthchecks, ntfy, webhook, email } = settings;
+  const { healthchecks, ntfy, webhook, email, desktop } = settings;
   const { ntfyToken, webhookSecret, emailPassword } = secrets;
   return [
     ...(healthchecks === null ? [] : [healthchecksSender(healthchecks.url)]),
@@ -28,6 +29,7 @@ export function sendersOf(settings: NoticeSettings, secrets: NoticeSecrets, cloc
       ? []
       : [withSecret(webhookSecret, (secret) => webhookSender(webhook.url, secret, clock))]),
     ...(email === null ? [] : [withSecret(emailPassword, (password) => emailSender({ ...email, password }))]),
+    ...(desktop ? [desktopSender()] : []),
   ];
 }
 

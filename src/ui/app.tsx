@@ -13,6 +13,7 @@ import { later } from './later.tsx';
 import { LANGUAGES, type Language, language, t } from './language/language.ts';
 import { FirstRunPage } from './pages/first-run/first-run-page.tsx';
 import { OverviewPage } from './pages/overview/overview-page.tsx';
+import { useNotifications } from './notifications.ts';
 import { useTab } from './tab.ts';
 import { hrefOf, leaveBy, type Route, useRoute } from './parts/route.ts';
 
@@ -36,7 +37,8 @@ export interface AppFacts {
 export function App({ onLanguage, onSignOut }: AppFacts): JSX.Element {
   const route = useRoute();
   const overview = useAskedOverview();
-  useTab(overview.data);
+  useTab(overview.data, overview.problem);
+  useNotifications(overview.data);
   const [name = ''] = route.path;
   const main = useRef<HTMLElement>(null);
   const address = route.path.join('/');

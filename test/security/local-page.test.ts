@@ -385,7 +385,7 @@ describe('the files of the page', () => {
       const text = (await read()).toString('utf8').replaceAll('{{PROGRAM}}', 'holdfast');
       expect([reply.status, reply.text], file).toEqual([200, text]);
       expect(reply.headers).toMatchObject({
-        'content-type': `${type}; charset=utf-8`,
+        'content-type': type === 'image/png' ? type : `${type}; charset=utf-8`,
         'x-content-type-options': 'nosniff',
         'referrer-policy': 'no-referrer',
         'cache-control': isLasting ? 'public, max-age=31536000, immutable' : 'no-store',

@@ -389,17 +389,22 @@ describe('who may ask', () => {
     }
     expect([...open].filter((file) => !/^\/(?:assets|docs)\//.test(file)).sort()).toEqual([
       '/',
+      '/app-icon-192.png',
+      '/app-icon-512.png',
+      '/app-icon-maskable.svg',
+      '/app-icon.svg',
       '/auth/token',
       '/docs',
       '/healthz',
       '/internal/v1/session',
+      '/manifest.webmanifest',
       '/openapi.json',
       '/readyz',
       '/status',
     ]);
     const built = pageFiles()
-      .map((file) => file.path)
-      .filter((file) => file !== '/');
+      .filter(({ isLasting }) => isLasting)
+      .map((file) => file.path);
     expect(built.length).toBeGreaterThan(5);
     expect([...open].filter((file) => file.startsWith('/assets/')).toSorted()).toEqual(built.toSorted());
     // The reference of the API has some of these files below its own address.

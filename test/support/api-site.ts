@@ -189,7 +189,9 @@ function jsonHeaders(body: unknown, token: string | undefined): OutgoingHttpHead
 
 /** Every reply has to be one that the document describes. The routes of the product's own page are in no document. */
 function judged(method = 'GET', target: string, reply: ApiReply): ApiReply {
-  const ofPage = reply.status === 200 && /^\/(?:(?:assets|docs)\/[\w.-]+)?(?:\?|$)/.test(target);
+  const ofPage =
+    reply.status === 200 &&
+    /^\/(?:(?:assets|docs)\/[\w.-]+|app-icon[\w.-]*|manifest\.webmanifest)?(?:\?|$)/.test(target);
   if (!ofPage && !target.startsWith('/internal/')) judge(method, target, reply);
   return reply;
 }
@@ -396,7 +398,7 @@ export function testSettings(plan: Settings['plan']): Settings {
     conditions: { onBattery: 'run', onMetered: 'run', quietHours: null },
     bandwidth: [],
     restore: { allowedRoots: [] },
-    notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 7 },
+    notices: { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false, absenceDays: 7 },
     partner: { whileSuspended: 'run', afterTrial: 'wait' },
     updates: { url: null },
     log: { level: 'info' },

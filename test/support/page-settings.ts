@@ -53,6 +53,7 @@ export function testPageSettings(): PageSettings {
         state_directory: '/state',
         config_file: '/state/config.json',
         config_error: { message: 'It is broken', line: 3, column: null },
+        desktop: 'ready',
         addresses: ['http://127.0.0.1:7390'],
       }),
     agentLog: async ({ lines, level }) => ({

@@ -25,6 +25,8 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.webmanifest': 'application/manifest+json',
 };
 
 /** Directory of the built page: next to the compiled program, or in dist when run from the sources. */
@@ -35,8 +37,14 @@ const BUILT = new URL(
 
 /** Empty when the page was not built. */
 export function pageFiles(): readonly PageFile[] {
-  const lasting = names('assets/').map((name) => pageFile(`/assets/${name}`, `assets/${name}`, true));
-  return names('').includes('index.html') ? [pageFile('/', 'index.html', false), ...lasting] : [];
+  const own = names('');
+  if (!own.includes('index.html')) return [];
+  return [
+    pageFile('/', 'index.html', false),
+    // What makes the page installable has fixed names, since browsers keep them with an installed page.
+    ...own.filter((name) => name !== 'index.html').map((name) => pageFile(`/${name}`, name, false)),
+    ...names('assets/').map((name) => pageFile(`/assets/${name}`, `assets/${name}`, true)),
+  ];
 }
 
 /** For pages that are rendered on the server: the style sheet that they share with the page, and the icon. */

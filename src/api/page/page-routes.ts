@@ -42,7 +42,7 @@ export function pageDocuments(app: ApiApp): void {
   }
   for (const file of files) {
     app.get(file.path, { config: { scope: 'entry', produces: file.type } }, async (request, reply) => {
-      reply.type(`${file.type}; charset=utf-8`);
+      reply.type(file.type === 'image/png' ? file.type : `${file.type}; charset=utf-8`);
       reply.header('content-security-policy', PAGE_POLICY);
       reply.header('cross-origin-opener-policy', 'same-origin');
       reply.header('vary', 'accept-encoding');
@@ -50,7 +50,8 @@ export function pageDocuments(app: ApiApp): void {
       const read = await file.read();
       const content =
         file.type === 'text/html' ? withProgram(read.toString(), await peerUser(request.raw.socket)) : read;
-      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return content;
+      if (file.type === 'image/png' || !/\bgzip\b/.test(request.headers['accept-encoding'] ?? ''))
+        return content;
       reply.header('content-encoding', 'gzip');
       return await compress(content);
     });

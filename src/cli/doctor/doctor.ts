@@ -5,6 +5,7 @@ import { directoryOf } from '../../destination/location.ts';
 import type { Context } from '../command/context.ts';
 import { knownDestinations } from '../agent/ask-agent.ts';
 import { checkAgent, checkPort, checkProtection, checkWatching, unwatchedSources } from './agent.ts';
+import { checkDesktop } from '../../daemon/doctor/desktop.ts';
 import { guarded, type Finding } from '../../daemon/doctor/finding.ts';
 import { writeBundle } from './bundle.ts';
 import { checkKeyDrill, checkRestoreDrill } from './drills.ts';
@@ -15,6 +16,7 @@ import { checkNewestVersion, checkRunningVersion } from '../../daemon/doctor/ver
 import { checkOtherPlaces, checkRepository, checkSettings, checkState, witnessesOf } from './place.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import type { RunningAgent } from '../install/readiness.ts';
+import { windowsPlaces } from '../install/windows-steps.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
 import { configFile, statePaths } from '../command/state-directory.ts';
 import { createStyles, printable, wantsColor } from '../terminal/terminal.ts';
@@ -139,6 +141,7 @@ async function examineSettings(
         settings.sources.map(({ path }) => path),
       ),
     );
+  if (settings.notices.desktop) findings.push(checkDesktop(isOfWindowsService(context.env)));
   const watched = settings.sources.filter(({ watch, poll }) => watch && !poll).map(({ path }) => path);
   findings.push(
     await guarded('watching', async () => {
@@ -148,6 +151,11 @@ async function examineSettings(
     }),
   );
   return findings;
+}
+
+function isOfWindowsService(env: Context['env']): boolean {
+  if (process.platform !== 'win32') return false;
+  return statePaths(env).directory.toLowerCase() === windowsPlaces().state.toLowerCase();
 }
 
 /** Shows one aligned line for each finding. */

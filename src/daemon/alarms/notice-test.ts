@@ -10,7 +10,7 @@ import { createNotice } from '../../notify/notice.ts';
 import { sendersOf } from '../../notify/senders.ts';
 import { secretsOfNotices } from './notices.ts';
 
-export type NoticeChannel = 'healthchecks' | 'ntfy' | 'webhook' | 'email';
+export type NoticeChannel = 'healthchecks' | 'ntfy' | 'webhook' | 'email' | 'desktop';
 
 /** Milliseconds to wait for the receiver. Mail takes longer, as mail servers delay unknown senders on purpose. */
 const PATIENCE_MS = 25_000;
@@ -26,7 +26,7 @@ export async function testNotice(
   parts: { readonly secrets: SecretContext; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (notices[channel] === null)
+  if (notices[channel] === null || notices[channel] === false)
     throw new RequestError('INVALID_REQUEST', `No notices are sent by ${channel}`, {
       hint: 'Set it up and save it first: the test goes by the settings in force.',
       details: { field: 'channel' },
@@ -45,7 +45,7 @@ export async function testNotice(
   }
 }
 
-const NOBODY = { healthchecks: null, ntfy: null, webhook: null, email: null };
+const NOBODY = { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false };
 
 async function sendBy(
   notices: NoticeSettings,

@@ -9,6 +9,7 @@ import type { ConfigSource } from '../../config/config-source.ts';
 import type { SecretContext } from '../../config/secret.ts';
 import type { Membership } from '../../enrollment/membership.ts';
 import type { Agent } from '../../jobs/agent.ts';
+import { desktopAccess } from '../../notify/desktop-access.ts';
 import type { Notifier } from '../../notify/notifier.ts';
 import { nextRuns, parseSchedule } from '../../schedule/schedule.ts';
 import type { Alarms } from '../alarms/alarm-book.ts';
@@ -89,6 +90,7 @@ export function pageSettings(parts: PageSettingsParts): PageSettings {
                 line: error.line,
                 column: error.column,
               },
+        desktop: desktopAccess().state,
         addresses: [...parts.addresses()],
       };
     },

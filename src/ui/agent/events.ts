@@ -24,12 +24,26 @@ type Listener = (event: AgentEvent) => void;
 const listeners = new Set<Listener>();
 let source: EventSource | undefined;
 
+function tell(event: AgentEvent): void {
+  for (const heard of listeners) heard(event);
+}
+
 function connect(): void {
   source = new EventSource(addressOf('/events'));
+  // The agent is away, or back again: what it said may be true no longer. The browser connects again by itself.
+  let isLost = false;
+  source.addEventListener('error', () => {
+    isLost = true;
+    tell({ kind: 'status', job: null });
+  });
+  source.addEventListener('open', () => {
+    if (isLost) tell({ kind: 'status', job: null });
+    isLost = false;
+  });
   for (const kind of EVENT_KINDS) {
     source.addEventListener(kind, ({ data }: MessageEvent<string>) => {
       const told = JSON.parse(data) as { readonly job?: AnyJob | null };
-      for (const heard of listeners) heard({ kind, job: told.job ?? null });
+      tell({ kind, job: told.job ?? null });
     });
   }
 }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { defaultSettings } from '../../../src/config/effective-settings.ts';
 import { noticeChecks, secretsOfNotices, toldIn } from '../../../src/daemon/alarms/notices.ts';
+import { testNotice } from '../../../src/daemon/alarms/notice-test.ts';
 import type { NoticeKind } from '../../../src/notify/notice.ts';
 import { Notifier } from '../../../src/notify/notifier.ts';
 import type { Sender } from '../../../src/notify/sender.ts';
@@ -102,4 +103,14 @@ test('what people were told outlives the agent, and is told anew where it cannot
   expect(troubles).toEqual([]);
   expect(await told('backup.failed', full)).toEqual(['backup.failed']);
   expect(troubles).toHaveLength(1);
+});
+
+test('a test message on the desktop needs the setting', async () => {
+  const { notices } = defaultSettings({ home: '/home/ada', stateDirectory: '/home/ada/state' });
+  const secrets = { env: {}, childEnv: {}, home: '/home/ada', clock: systemClock };
+  const parts = { secrets, clock: systemClock };
+  await expect(testNotice('desktop', notices, parts, new AbortController().signal)).rejects.toMatchObject({
+    code: 'INVALID_REQUEST',
+    message: 'No notices are sent by desktop',
+  });
 });

@@ -18,6 +18,10 @@ describe('the notice of a job', () => {
     });
   });
 
+  it('counts one file as one', () => {
+    expect(noticeOfJob(sampleJob({ files_done: 1 }), 'workshop', [])?.text).toMatch(/^1 file, /);
+  });
+
   it('names the files that could not be saved', () => {
     const problem = { path: '/home/ada/db', code: 'READ_ERROR', message: 'permission denied' };
     const job = sampleJob({

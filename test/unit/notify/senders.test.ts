@@ -199,7 +199,14 @@ describe('webhooks', () => {
 describe('the senders of the settings', () => {
   it('are those that are set', () => {
     const none = { ntfyToken: null, webhookSecret: null, emailPassword: null };
-    const nothing = { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 3 };
+    const nothing = {
+      healthchecks: null,
+      ntfy: null,
+      webhook: null,
+      email: null,
+      desktop: false,
+      absenceDays: 3,
+    };
     expect(sendersOf(nothing, none, manualClock())).toEqual([]);
     const all = sendersOf(
       {
@@ -214,6 +221,7 @@ describe('the senders of the settings', () => {
           from: 'a@mail.test',
           to: ['b@mail.test'],
         },
+        desktop: true,
         absenceDays: 3,
       },
       none,
@@ -224,6 +232,7 @@ describe('the senders of the settings', () => {
       ['ntfy', false],
       ['webhook', true],
       ['email', false],
+      ['desktop', false],
     ]);
   });
 });

@@ -4,7 +4,7 @@ import { STATEMENT_CODES } from '../../../src/jobs/statement.ts';
 import { type Language, LANGUAGES, useLanguage } from '../../../src/ui/language/language.ts';
 import { sentenceOf, withoutPreface } from '../../../src/ui/pages/overview/headline.tsx';
 import { settingsAnswering } from '../../../src/ui/pages/overview/unread-files.tsx';
-import { titleOf } from '../../../src/ui/tab.ts';
+import { tabOf } from '../../../src/ui/tab.ts';
 import { overviewOnPage } from '../../support/overview-on-page.ts';
 
 const NOW = Date.parse('2026-11-22T12:00:00.000Z');
@@ -45,6 +45,14 @@ const CASES: readonly Case[] = [
     '2.335 von 2.676 Dateien sind aus {} verschwunden',
     '2 335 fichiers sur 2 676 ont disparu de {}',
     ['Home'],
+  ],
+  [
+    'a source of one file is empty',
+    { code: 'source_empty', figures: { files_before: 1 } },
+    '{} is empty: it had 1 file at its last backup',
+    '{} ist leer: bei der letzten Sicherung war es 1 Datei',
+    '{} est vide : à la dernière sauvegarde, il y avait 1 fichier',
+    ['a'],
   ],
   [
     'one file cannot be read',
@@ -147,9 +155,9 @@ test('there are words for every code of the agent, and a schema that takes it', 
 test('the title of the tab says what the headline says, and marks what is not good', () => {
   vi.useFakeTimers({ now: NOW });
   const overview = overviewOnPage(AGO);
-  expect(titleOf(overview)).toBe('Protected: last good backup 4 minutes ago · Holdfast');
+  expect(tabOf(overview, undefined).title).toBe('Protected: last good backup 4 minutes ago · Holdfast');
   const headline = { ...about({ code: 'source_empty', figures: { files_before: 3 } }), more: 2 };
-  expect(titleOf({ ...overview, headline })).toBe(
+  expect(tabOf({ ...overview, headline }, undefined).title).toBe(
     '✖ a is empty: it had 3 files at its last backup · Holdfast',
   );
 });

@@ -68,7 +68,7 @@ export type RetentionPreview = Static<typeof RetentionPreview>;
 
 /** `POST /notices/test`: sends a notice over a channel of the settings in force. */
 export const NoticeTestRequest = Type.Object(
-  { channel: Type.Enum(['healthchecks', 'ntfy', 'webhook', 'email']) },
+  { channel: Type.Enum(['healthchecks', 'ntfy', 'webhook', 'email', 'desktop']) },
   { additionalProperties: false },
 );
 export const NoticeTest = Type.Object({ sent: Type.Boolean(), problem: Nullable(Type.String()) });
@@ -158,6 +158,8 @@ export const About = Type.Object({
   config_error: Nullable(
     Type.Object({ message: Type.String(), line: Nullable(Count), column: Nullable(Count) }),
   ),
+  /** Whether the agent can show messages on the desktop of its user and, if not, why. */
+  desktop: Type.Enum(['ready', 'service', 'away', 'no_program']),
   /** The URLs that the agent listens at. */
   addresses: Type.Array(Type.String()),
 });

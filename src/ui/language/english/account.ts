@@ -89,6 +89,11 @@ export const notifications = {
   whenAbout:
     'No news is not good news. You get a notification if a source has had no good backup for this many days.',
   channels: {
+    desktop: {
+      title: 'Desktop',
+      about: 'On the desktop of the person who runs Holdfast, even when this page is closed.',
+      use: 'Show notifications on the desktop',
+    },
     ntfy: {
       title: 'ntfy',
       about: 'To your phone, through ntfy.sh or your own server.',
@@ -105,6 +110,27 @@ export const notifications = {
       about: 'Calls a URL with each notification as JSON, signed if you set a secret.',
       use: 'Call a URL',
     },
+  },
+  /** Why the agent cannot show notifications on the desktop. */
+  desktopStates: {
+    service:
+      'Holdfast runs here as a service of the computer, and has no desktop. Turn on notifications in this browser instead.',
+    away: 'You are not logged in to a desktop right now. Notifications appear after your next login.',
+    no_program:
+      'Holdfast found no program that shows notifications on the desktop. Install notify-send, or turn on notifications in this browser instead.',
+  },
+  browser: {
+    title: 'Browser',
+    about:
+      'While this page is open. You can install the page as an app from the menu of your browser: the app has its own window, and its icon shows when something is wrong.',
+    use: 'Show notifications in this browser',
+    hint: 'Applies at once, and only to this browser.',
+    denied:
+      'This browser blocks notifications of this page. Allow them in its settings for this page, then load the page again.',
+    unsupported: 'This browser cannot show notifications of this page.',
+    firstTitle: 'Notifications are on',
+    firstBody: 'This browser tells you when something goes wrong, and when backups work again.',
+    closed: 'Until you sign in again, this browser tells you nothing about your backups.',
   },
   tokenHint: 'Needed only for protected topics.',
   portHint: '465 for TLS from the start. Other ports use STARTTLS.',

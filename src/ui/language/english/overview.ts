@@ -52,8 +52,8 @@ export const overview = {
     source_unreadable: ({ count, names }) =>
       `None of the ${count('files_before')} files in ${names} could be read at the last backup`,
     source_left_out: ({ names }) => `Not protected: the exclude rules leave out everything in ${names}`,
-    source_empty: ({ count, names, reason }) =>
-      `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${count('files_before')} files at its last backup`,
+    source_empty: ({ number, count, names, reason }) =>
+      `${names} is ${reason === 'source_missing' ? 'gone' : 'empty'}: it had ${number('files_before') === 1 ? '1 file' : `${count('files_before')} files`} at its last backup`,
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} of ${count('files_before')} files disappeared from ${names}`,
     files_burst: ({ count, names }) => `${count('touched')} files in ${names} came, changed or went at once`,

@@ -88,6 +88,7 @@ export const settings = {
     'conditions.onBattery': 'On battery',
     'conditions.onMetered': 'On a metered network',
     'conditions.quietHours': 'Quiet hours',
+    'notices.desktop': 'Desktop notifications',
     'notices.absenceDays': 'Days without a good backup',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Server and topic',

@@ -90,6 +90,11 @@ export const notifications: Texts['notifications'] = {
   whenAbout:
     'Pas de nouvelles n’est pas bon signe : après autant de jours sans sauvegarde réussie d’une source, une notification est envoyée.',
   channels: {
+    desktop: {
+      title: 'Bureau',
+      about: 'Sur le bureau de la personne pour qui Holdfast fonctionne, même quand cette page est fermée.',
+      use: 'Afficher les notifications sur le bureau',
+    },
     ntfy: {
       title: 'ntfy',
       about: 'Sur votre téléphone, par ntfy.sh ou par votre propre serveur.',
@@ -111,6 +116,27 @@ export const notifications: Texts['notifications'] = {
       about: 'Appelle une URL à chaque notification, en JSON, avec une signature si un secret est défini.',
       use: 'Appeler une URL',
     },
+  },
+  desktopStates: {
+    service:
+      'Holdfast fonctionne ici comme service de l’ordinateur et n’a pas de bureau. Activez plutôt les notifications dans ce navigateur.',
+    away: 'Aucun bureau n’est ouvert à votre nom en ce moment. Les notifications s’affichent à la prochaine ouverture de session.',
+    no_program:
+      'Holdfast ne trouve aucun programme pour afficher des notifications sur le bureau. Installez notify-send, ou activez les notifications dans ce navigateur.',
+  },
+  browser: {
+    title: 'Navigateur',
+    about:
+      'Tant que cette page est ouverte. Le menu du navigateur permet de l’installer comme application : elle a alors sa propre fenêtre, et son icône signale quand quelque chose ne va pas.',
+    use: 'Afficher les notifications dans ce navigateur',
+    hint: 'S’applique tout de suite, et à ce navigateur seulement.',
+    denied:
+      'Ce navigateur bloque les notifications de cette page. Autorisez-les dans ses paramètres pour cette page, puis rechargez-la.',
+    unsupported: 'Ce navigateur ne peut pas afficher de notifications de cette page.',
+    firstTitle: 'Les notifications sont activées',
+    firstBody:
+      'Ce navigateur vous prévient quand quelque chose ne va pas, et quand les sauvegardes fonctionnent de nouveau.',
+    closed: 'Tant que vous n’êtes pas de nouveau identifié, ce navigateur ne dit rien de vos sauvegardes.',
   },
   tokenHint: 'Seulement pour les sujets qui en demandent un.',
   portHint: '465 : TLS dès le début ; sinon STARTTLS.',

@@ -89,6 +89,7 @@ export const settings: Texts['settings'] = {
     'conditions.onBattery': 'Sur batterie',
     'conditions.onMetered': 'Sur un réseau à volume limité',
     'conditions.quietHours': 'Heures calmes',
+    'notices.desktop': 'Notifications sur le bureau',
     'notices.absenceDays': 'Jours sans sauvegarde réussie',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Serveur et sujet',

@@ -90,6 +90,11 @@ export const notifications: Texts['notifications'] = {
   whenAbout:
     'Keine Nachricht ist keine gute Nachricht. Sie werden benachrichtigt, wenn eine Quelle so viele Tage keine gute Sicherung hatte.',
   channels: {
+    desktop: {
+      title: 'Desktop',
+      about: 'Auf dem Desktop der Person, für die Holdfast läuft, auch wenn diese Seite geschlossen ist.',
+      use: 'Benachrichtigungen auf dem Desktop zeigen',
+    },
     ntfy: {
       title: 'ntfy',
       about: 'Auf Ihr Telefon, über ntfy.sh oder einen eigenen Server.',
@@ -108,6 +113,26 @@ export const notifications: Texts['notifications'] = {
         'Ruft bei jeder Benachrichtigung eine Adresse auf, mit JSON, signiert, wo ein Geheimnis hinterlegt ist.',
       use: 'Eine Adresse aufrufen',
     },
+  },
+  desktopStates: {
+    service:
+      'Holdfast läuft hier als Dienst des Rechners und hat keinen Desktop. Schalten Sie die Benachrichtigungen stattdessen in diesem Browser ein.',
+    away: 'Sie sind gerade an keinem Desktop angemeldet. Benachrichtigungen erscheinen nach der nächsten Anmeldung.',
+    no_program:
+      'Holdfast findet kein Programm, das auf dem Desktop benachrichtigt. Installieren Sie notify-send, oder schalten Sie die Benachrichtigungen in diesem Browser ein.',
+  },
+  browser: {
+    title: 'Browser',
+    about:
+      'Solange diese Seite offen ist. Über das Menü des Browsers lässt sie sich als App installieren: Die hat ein eigenes Fenster, und ihr Symbol zeigt, wenn etwas nicht stimmt.',
+    use: 'Benachrichtigungen in diesem Browser zeigen',
+    hint: 'Gilt sofort und nur für diesen Browser.',
+    denied:
+      'Dieser Browser blockiert Benachrichtigungen dieser Seite. Erlauben Sie sie in seinen Einstellungen für diese Seite und laden Sie die Seite dann neu.',
+    unsupported: 'Dieser Browser kann keine Benachrichtigungen dieser Seite zeigen.',
+    firstTitle: 'Benachrichtigungen sind eingeschaltet',
+    firstBody: 'Dieser Browser meldet, wenn etwas schiefgeht und wenn Sicherungen wieder gelingen.',
+    closed: 'Bis Sie sich wieder anmelden, erfahren Sie von diesem Browser nichts über Ihre Sicherungen.',
   },
   tokenHint: 'Nur für Themen, die eines brauchen.',
   portHint: '465 für TLS von Anfang an, sonst STARTTLS.',

@@ -27,8 +27,8 @@ export const overview: Texts['overview'] = {
     source_unreadable: ({ count, names }) =>
       `Von ${count('files_before')} Dateien in ${names} war bei der letzten Sicherung keine lesbar`,
     source_left_out: ({ names }) => `Nicht geschützt: die Ausschlussregeln lassen alles in ${names} weg`,
-    source_empty: ({ count, names, reason }) =>
-      `${names} ${reason === 'source_missing' ? 'ist verschwunden' : 'ist leer'}: bei der letzten Sicherung waren es ${count('files_before')} Dateien`,
+    source_empty: ({ number, count, names, reason }) =>
+      `${names} ${reason === 'source_missing' ? 'ist verschwunden' : 'ist leer'}: bei der letzten Sicherung ${number('files_before') === 1 ? 'war es 1 Datei' : `waren es ${count('files_before')} Dateien`}`,
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} von ${count('files_before')} Dateien sind aus ${names} verschwunden`,
     files_burst: ({ count, names }) =>

@@ -89,6 +89,7 @@ export const settings: Texts['settings'] = {
     'conditions.onBattery': 'Im Akkubetrieb',
     'conditions.onMetered': 'In einem Netz mit begrenztem Volumen',
     'conditions.quietHours': 'Ruhezeit',
+    'notices.desktop': 'Benachrichtigungen auf dem Desktop',
     'notices.absenceDays': 'Tage ohne gute Sicherung',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Server und Thema',

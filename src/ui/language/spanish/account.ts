@@ -89,6 +89,11 @@ export const notifications: Texts['notifications'] = {
   whenAbout:
     'El silencio no es buena señal: tras este número de días sin una copia correcta de un origen, se envía un aviso.',
   channels: {
+    desktop: {
+      title: 'Escritorio',
+      about: 'En el escritorio de la persona para la que funciona Holdfast, también con esta página cerrada.',
+      use: 'Mostrar avisos en el escritorio',
+    },
     ntfy: {
       title: 'ntfy',
       about: 'A su teléfono, mediante ntfy.sh o un servidor propio.',
@@ -109,6 +114,26 @@ export const notifications: Texts['notifications'] = {
       about: 'Llama a una URL con cada aviso, en JSON, firmado si hay un secreto configurado.',
       use: 'Llamar a una URL',
     },
+  },
+  desktopStates: {
+    service:
+      'Holdfast funciona aquí como servicio del equipo y no tiene escritorio. Active en su lugar los avisos en este navegador.',
+    away: 'Ahora no ha iniciado sesión en ningún escritorio. Los avisos aparecen cuando vuelva a iniciarla.',
+    no_program:
+      'Holdfast no encuentra ningún programa que muestre avisos en el escritorio. Instale notify-send, o active los avisos en este navegador.',
+  },
+  browser: {
+    title: 'Navegador',
+    about:
+      'Mientras esta página esté abierta. Desde el menú del navegador se puede instalar como aplicación: tiene entonces su propia ventana, y su icono indica si algo va mal.',
+    use: 'Mostrar avisos en este navegador',
+    hint: 'Se aplica al momento, y solo a este navegador.',
+    denied:
+      'Este navegador bloquea los avisos de esta página. Permítalos en su configuración para esta página y vuelva a cargarla.',
+    unsupported: 'Este navegador no puede mostrar avisos de esta página.',
+    firstTitle: 'Los avisos están activados',
+    firstBody: 'Este navegador le avisa cuando algo va mal y cuando las copias vuelven a funcionar.',
+    closed: 'Hasta que vuelva a iniciar sesión, este navegador no le dirá nada de sus copias.',
   },
   tokenHint: 'Solo para los temas que lo necesiten.',
   portHint: '465: TLS desde el principio; si no, STARTTLS.',

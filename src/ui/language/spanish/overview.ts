@@ -27,8 +27,8 @@ export const overview: Texts['overview'] = {
     source_unreadable: ({ count, names }) =>
       `La última copia no pudo leer ninguno de los ${count('files_before')} archivos de ${names}`,
     source_left_out: ({ names }) => `Sin protección: las reglas de exclusión dejan fuera todo lo de ${names}`,
-    source_empty: ({ count, names, sources, reason }) =>
-      `${reason === 'source_missing' ? `${names} ${sources === 1 ? 'ha' : 'han'} desaparecido` : `No queda ningún archivo en ${names}`}: en la última copia había ${count('files_before')} archivos`,
+    source_empty: ({ number, count, names, sources, reason }) =>
+      `${reason === 'source_missing' ? `${names} ${sources === 1 ? 'ha' : 'han'} desaparecido` : `No queda ningún archivo en ${names}`}: en la última copia había ${number('files_before') === 1 ? '1 archivo' : `${count('files_before')} archivos`}`,
     files_disappeared: ({ count, names }) =>
       `${count('files_gone')} de ${count('files_before')} archivos han desaparecido de ${names}`,
     files_burst: ({ count, names }) =>

@@ -92,6 +92,7 @@ export const settings: Texts['settings'] = {
     'conditions.onBattery': 'Con batería',
     'conditions.onMetered': 'En una red de uso medido',
     'conditions.quietHours': 'Horas de silencio',
+    'notices.desktop': 'Avisos en el escritorio',
     'notices.absenceDays': 'Días sin una copia correcta',
     'notices.ntfy': 'ntfy',
     'notices.ntfy.url': 'Servidor y tema',

@@ -1,6 +1,6 @@
 /** Turns a statement of the agent into a sentence in the reader's language, and shows it. */
 import type { JSX } from 'preact';
-import type { Headline, Statement } from '../../../api/schemas/page/overview.ts';
+import type { Headline, Overview, Statement } from '../../../api/schemas/page/overview.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Filled, Path, visible } from '../../components/own-text.tsx';
 import { formatAge, formatBytes, formatCount, formatList, formatSpan } from '../../language/format.ts';
@@ -46,6 +46,17 @@ export function sentenceOf(said: Statement, checks: readonly Check[], nowMs = Da
     what: short ?? '{}',
   });
   return { text, own: text.includes('{}') ? own : [] };
+}
+
+/** The headline as plain text, for places that show nothing else. */
+export function plainSentence({
+  headline,
+  checks,
+  destinations,
+}: Pick<Overview, 'headline' | 'checks' | 'destinations'>): string {
+  const { text, own } = sentenceOf(withPlaceNames(headline, destinations), checks);
+  const parts = text.split('{}');
+  return parts.map((part, at) => (at === 0 ? part : visible(own[at - 1] ?? '') + part)).join('');
 }
 
 /** The text of a sentence for a place below a headline, which has said already whether the person is protected. */

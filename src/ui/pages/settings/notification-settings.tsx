@@ -1,23 +1,18 @@
 /** Settings of who is notified when something is wrong, and how. */
 import type { ComponentChildren, JSX } from 'preact';
-import { useState } from 'preact/hooks';
-import { ask } from '../../agent/ask.ts';
-import { useAction } from '../../agent/use-asked.ts';
-import { About, Own } from '../../components/own-text.tsx';
-import { Actions, Button } from '../../components/button.tsx';
 import { Card, PageHead } from '../../components/card.tsx';
 import { Checkbox } from '../../components/field.tsx';
-import { Problem } from '../../components/problem.tsx';
-import { Notice } from '../../components/tag.tsx';
 import { t } from '../../language/language.ts';
 import type { Route } from '../../parts/route.ts';
+import { ChannelTest } from './channel-test.tsx';
+import { BrowserCard, DesktopCard } from './desktop-notices.tsx';
 import { LinesSetting, NumberSetting, SecretSetting, TextSetting } from './setting-fields.tsx';
-import { isSame, type KeyPath, shownPath } from './settings-draft.ts';
+import { type KeyPath, shownPath } from './settings-draft.ts';
 import { SettingsForm, useDraft } from './settings-form.tsx';
 import type { NoticeValues } from './settings-values.ts';
 import type { SettingsDraft } from './use-settings-draft.ts';
 
-type Channel = Exclude<keyof NoticeValues, 'absenceDays'>;
+type Channel = Exclude<keyof NoticeValues, 'absenceDays' | 'desktop'>;
 
 /** The initial values of a channel that is switched on. The agent reports what is missing. */
 const EMPTY: { readonly [Name in Channel]: NonNullable<NoticeValues[Name]> } = {
@@ -36,6 +31,8 @@ export function NotificationSettings({ route: _route }: { readonly route: Route 
           <p class="quiet">{t.notifications.whenAbout}</p>
           <NumberSetting path={['notices', 'absenceDays']} />
         </Card>
+        <DesktopCard />
+        <BrowserCard />
         <ChannelCard channel="ntfy">
           <TextSetting path={['notices', 'ntfy', 'url']} placeholder="https://ntfy.sh/topic" />
           <SecretSetting path={['notices', 'ntfy', 'token']} hint={t.notifications.tokenHint} />
@@ -65,6 +62,7 @@ export function NotificationSettings({ route: _route }: { readonly route: Route 
 function pathsOf({ saved }: SettingsDraft): readonly KeyPath[] {
   return [
     ['notices', 'absenceDays'],
+    ['notices', 'desktop'],
     ['notices', 'ntfy'],
     ['notices', 'healthchecks'],
     ['notices', 'email'],
@@ -101,54 +99,5 @@ function ChannelCard({
         </>
       ) : null}
     </Card>
-  );
-}
-
-interface Outcome {
-  readonly sent: boolean;
-  readonly problem: string | null;
-}
-
-/** Tests a channel. Only saved settings can be tested, as the agent sends with the settings in effect. */
-function ChannelTest({ channel }: { readonly channel: Channel }): JSX.Element {
-  const { draft, saved, changes, problems, save } = useDraft();
-  const [outcome, setOutcome] = useState<Outcome | undefined>(undefined);
-  const isChanged =
-    !isSame(draft.notices[channel], saved.notices[channel]) ||
-    changes.some(({ path }) => path[0] === 'notices' && path[1] === channel);
-  const test = useAction(async () => {
-    setOutcome(undefined);
-    if (isChanged && !(await save())) return;
-    setOutcome(await ask<Outcome>('POST', '/notices/test', { body: { channel } }));
-  });
-  return (
-    <>
-      <Actions>
-        <Button
-          type="button"
-          disabled={test.isBusy || (isChanged && problems.length > 0)}
-          onClick={() => void test.run()}
-        >
-          {test.isBusy
-            ? t.notifications.testing
-            : isChanged
-              ? t.notifications.saveAndTest
-              : t.notifications.test}
-          <About>{t.notifications.channels[channel].title}</About>
-        </Button>
-      </Actions>
-      {isChanged ? <p class="quiet small-text">{t.notifications.savedOnly}</p> : null}
-      <Problem error={test.problem} />
-      {outcome === undefined ? null : (
-        <div class="outcome">
-          <Notice look={outcome.sent ? 'good' : 'bad'} urgent={!outcome.sent}>
-            <p>
-              {outcome.sent ? t.notifications.sent : t.notifications.notSent}{' '}
-              {outcome.problem === null ? null : <Own>{outcome.problem}</Own>}
-            </p>
-          </Notice>
-        </div>
-      )}
-    </>
   );
 }

@@ -9,6 +9,7 @@ import { Own, Path } from '../../components/own-text.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { formatBytes, formatCount, formatList } from '../../language/format.ts';
 import { t, type Texts } from '../../language/language.ts';
+import { isOn } from '../../parts/browser-notices.ts';
 import { hrefOf, type Route } from '../../parts/route.ts';
 import { calendarSpanWords, scheduleWords } from './setting-words.tsx';
 import { SettingsForm, useDraft } from './settings-form.tsx';
@@ -171,18 +172,15 @@ function Performance({ settings }: { readonly settings: Settings }): JSX.Element
 }
 
 function Channels({ settings: { notices } }: { readonly settings: Settings }): JSX.Element {
-  const used = (['ntfy', 'healthchecks', 'email', 'webhook'] as const).filter(
-    (name) => notices[name] !== null,
-  );
+  const used = [
+    ...(['desktop', 'ntfy', 'healthchecks', 'email', 'webhook'] as const)
+      .filter((name) => notices[name] !== null && notices[name] !== false)
+      .map((name) => t.notifications.channels[name].title),
+    ...(isOn() ? [t.notifications.browser.title] : []),
+  ];
   return (
     <>
-      <li>
-        {used.length === 0 ? (
-          <Tag look="warning">{t.settings.nobodyTold}</Tag>
-        ) : (
-          formatList(used.map((name) => t.notifications.channels[name].title))
-        )}
-      </li>
+      <li>{used.length === 0 ? <Tag look="warning">{t.settings.nobodyTold}</Tag> : formatList(used)}</li>
       {used.length === 0 ? null : (
         <li>{t.settings.absence(notices.absenceDays, formatCount(notices.absenceDays))}</li>
       )}

@@ -74,6 +74,7 @@ export interface NoticeValues {
     readonly from: string;
     readonly to: readonly string[];
   } | null;
+  readonly desktop: boolean;
   readonly absenceDays: number;
 }
 
@@ -173,7 +174,7 @@ export const DEFAULTS: Settings = {
   conditions: { onBattery: 'wait', onMetered: 'wait', quietHours: null },
   bandwidth: [],
   restore: { allowedRoots: [] },
-  notices: { healthchecks: null, ntfy: null, webhook: null, email: null, absenceDays: 3 },
+  notices: { healthchecks: null, ntfy: null, webhook: null, email: null, desktop: false, absenceDays: 3 },
   partner: { whileSuspended: 'run', afterTrial: 'wait' },
   updates: { url: null },
   log: { level: 'info' },

@@ -1,0 +1,61 @@
+/** What a person can do about a statement, in words, and the page on which to do it. */
+import type { AnyJob } from '../../../api/schemas/page/jobs.ts';
+import type { Statement } from '../../../api/schemas/page/overview.ts';
+import { t } from '../../language/language.ts';
+import { hrefOf } from '../../parts/route.ts';
+
+/** Empty when there is nothing to do. */
+export function todoOf({ code, reason, check }: Statement): string {
+  if (check !== null) return t.overview.checks[check]?.todo ?? '';
+  const remedy = reason === null ? undefined : t.overview.remedies[reason];
+  return t.overview.todo[code] ?? remedy ?? '';
+}
+
+/** The type of the jobs that a statement comes from. */
+const OF_JOBS: Readonly<Partial<Record<Statement['code'], AnyJob['type']>>> = {
+  damaged: 'check',
+  check_undone: 'check',
+  drill_failed: 'drill',
+  drill_undone: 'drill',
+  prune_failed: 'prune',
+  files_unread: 'backup',
+};
+
+/** Statements that come from an alarm. */
+export const OF_ALARMS: ReadonlySet<Statement['code']> = new Set([
+  'files_rewritten',
+  'source_unreadable',
+  'source_left_out',
+  'source_empty',
+  'files_disappeared',
+  'files_burst',
+  'name_claimed',
+]);
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  configuration: 'advanced',
+  notices: 'notifications',
+  partner: 'account',
+};
+
+export interface Way {
+  readonly href: string;
+  readonly label: string;
+}
+
+/** Undefined when no page helps. */
+export function wayOf({ code, check }: Pick<Statement, 'code' | 'check'>): Way | undefined {
+  const type = OF_JOBS[code];
+  if (OF_ALARMS.has(code)) return { href: hrefOf(['alarms']), label: t.app.alarmsLook };
+  if (type !== undefined) return { href: hrefOf(['jobs'], { type }), label: t.overview.toJobs };
+  if (code === 'last_failed' || code === 'never_backed_up')
+    return { href: hrefOf(['jobs'], { status: 'failed' }), label: t.overview.toJobs };
+  if (code === 'overdue') return { href: hrefOf(['jobs']), label: t.overview.toJobs };
+  if (code === 'same_disk' || code === 'destination_gone')
+    return { href: hrefOf(['settings', 'destinations']), label: t.overview.destinations.addSecond };
+  if (code === 'untested') return { href: hrefOf(['restore']), label: t.app.restore };
+  const section = check === null ? undefined : SETTINGS[check];
+  return section === undefined
+    ? undefined
+    : { href: hrefOf(['settings', section]), label: t.overview.toAdvanced };
+}
