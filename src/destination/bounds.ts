@@ -154,7 +154,7 @@ export class ListBound {
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
     const of = kind === '' ? 'other files' : `objects below ${kind}/`;
-    if (count > most) throw this.#endless(`it has more than ${most} ${of}, and does not come to an end`);
+    if (count > most) throw this.#endless(`it has more than ${most} ${of}, and does not end`);
     if (key.length <= LONGEST_KEY) return;
     this.#long += key.length;
     if (this.#long > LONG_NAMES)
@@ -186,7 +186,7 @@ export class ListBound {
         steps += 1;
         if (steps > most)
           throw this.#endless(
-            `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not come to an end`,
+            `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not end`,
           );
       },
       anew: () => {

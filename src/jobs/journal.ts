@@ -18,7 +18,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { durableName, type DurableRecord } from '../db/durable.ts';
 import { journalKey, openLine, sealLine } from './journal-seal.ts';
 
@@ -156,7 +157,7 @@ function guarded(directory: string, work: () => void): void {
   } catch (cause) {
     throw new StateError(
       'WRITE_ERROR',
-      `The journal in ${directory} cannot be written (${errnoOf(cause) ?? 'unknown error'})`,
+      `The journal in ${directory} cannot be written: ${causeText(cause)}`,
       { hint: 'Check that the state directory is writable and that the disk has space.', cause },
     );
   }

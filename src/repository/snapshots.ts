@@ -279,7 +279,7 @@ async function forget(
 function countedOnAndGone(id: string): RepositoryError {
   return new RepositoryError(
     'REPOSITORY_LOCKED',
-    `Snapshot ${id}, which was to stay, was removed by somebody else meanwhile`,
+    `Somebody else removed snapshot ${id}, which was to be kept`,
     { hint: 'Nothing was removed because of it. Run this again.', retry: 'later' },
   );
 }

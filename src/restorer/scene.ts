@@ -129,7 +129,7 @@ function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): M
     privileged,
     unprivilegedBecause: restoreOwnership
       ? 'only root may set it'
-      : 'it is only restored when ownership is asked for, by root',
+      : 'it is only restored when root restores ownership',
     uid,
     gid,
     users: names === undefined ? new Map() : idsByName(users, (name) => names.userId(name)),

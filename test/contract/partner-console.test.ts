@@ -119,7 +119,7 @@ describe('the API key', () => {
     const hidden = hiddenFields(html, `${PAGE}/generate`);
     const second = await visitor.post(`${PAGE}/generate`, { ...hidden, name: 'second' });
     expect(second).toMatchObject({ status: 409 });
-    expect(second.text).toContain('There is an active API key already. Regenerate it, or revoke it first.');
+    expect(second.text).toContain('There is already an active API key. Regenerate it, or revoke it first.');
   });
 
   test('is replaced at once when it is regenerated, under the same name', async () => {

@@ -340,7 +340,7 @@ describe('entries that stand in the target', () => {
       {
         kind: 'hard-links',
         count: 1,
-        reason: 'a file that has another name of it was there and is left alone',
+        reason: 'a file with another of its names existed, and was not changed',
         paths: [join(engine.source, 'b')],
       },
     ]);

@@ -49,7 +49,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
     'denied',
     'never',
     'the file system is read-only',
-    'Mount it with write access. If it became read-only by itself, the disk may be failing: check the system log.',
+    'Mount it with write access. If it became read-only unexpectedly, the disk may be failing: check the system log.',
   ),
   ENOENT: gone,
   ENOTDIR: meaning('unsupported', 'never', 'a file is where a directory should be', directoryWanted),

@@ -175,7 +175,7 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
       case 'authority':
         return [`is known only by a certificate authority, which is not supported, not by ${shown}`, add];
       case 'unknown':
-        return [`is not known on this machine: it shows ${shown}`, add];
+        return [`is unknown to this machine: it shows ${shown}`, add];
     }
   })();
   return new DestinationError('denied', `${url} ${what}`, {

@@ -149,7 +149,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     const entry = name.endsWith('/') ? await look(name.slice(0, -1), signal) : undefined;
     if (entry?.isFolder === false) return undefined;
     if (parent !== '' && (await look(parent, signal))?.isFolder !== true) return undefined;
-    throw senseless(url, 'look at', `the server does not understand what it is asked about ${name}`);
+    throw senseless(url, 'look at', `the server does not understand the question about ${name}`);
   }
 
   async function children(

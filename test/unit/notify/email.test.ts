@@ -140,13 +140,13 @@ describe('an e-mail', () => {
   });
 
   it.each([
-    ['MAIL', '550 5.1.8 not you', 'refuses the sender', 'Check the sender'],
+    ['MAIL', '550 5.1.8 not you', 'rejects the sender', 'Check the sender'],
     ['MAIL', '530 5.7.0 Authentication required', 'wants to know who sends', 'Set user and password'],
     ['MAIL', '530 5.7.0 Must issue a STARTTLS command first', 'offers no encryption', '465'],
     ['RCPT', '554 5.7.1 Relay access denied', 'wants to know who sends', 'Set user and password'],
-    ['RCPT', '450 4.2.0 Greylisted, come back in 300 s', 'refuses the recipients', 'greylisting'],
-    ['RCPT', '550 5.1.1 nobody', 'refuses the recipients', '"to"'],
-    ['(message)', '554 5.7.1 spam', 'refuses the message', 'Do what it says'],
+    ['RCPT', '450 4.2.0 Greylisted, come back in 300 s', 'rejects the recipients', 'greylisting'],
+    ['RCPT', '550 5.1.1 nobody', 'rejects the recipients', '"to"'],
+    ['(message)', '554 5.7.1 spam', 'rejects the message', 'Do what it says'],
     ['(greeting)', '554 5.7.1 blocked', 'takes nothing', 'Do what it says'],
     ['(greeting)', 'HTTP/1.1 400 Bad Request', 'does not answer as a mail server', 'Check host and port'],
   ])('that is refused at %s with "%s" says that the server %s', async (verb, reply, what, hint) => {

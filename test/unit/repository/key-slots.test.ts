@@ -269,7 +269,7 @@ describe('a ring', () => {
     expect(await codeOf(() => openRing(bytes, 2, kept.open))).toBe('opened');
   });
 
-  it('is damage when somebody without the authentication key made it, or it stands under another number', async () => {
+  it('is damage when somebody without the authentication key made it, or it is stored under another number', async () => {
     const { open, known } = await slotFor(machine);
     const slots = [
       {
