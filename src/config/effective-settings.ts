@@ -205,7 +205,7 @@ function requireName(
   const hint =
     names === ''
       ? 'Define it in "destinations".'
-      : `Use one of ${names}, or define "${name}" in "destinations".`;
+      : `Use a defined one (${names}), or define "${name}" in "destinations".`;
   faults.push({ path, code: 'CONFIG_INVALID', message: `No destination is called "${name}"`, hint });
 }
 

@@ -134,7 +134,7 @@ function findHalves(text: string, node: Node): readonly ConfigProblem[] {
   if (own.isWellFormed()) return [];
   const message = 'A text contains half of a character (a lone surrogate)';
   return [
-    problemAt(text, node.offset, 'CONFIG_SYNTAX', message, 'Write the whole character, or leave it out.'),
+    problemAt(text, node.offset, 'CONFIG_SYNTAX', message, 'Write the full character, or leave it out.'),
   ];
 }
 

@@ -132,7 +132,7 @@ export interface FolderBound {
   /** To be called with each name, also those that are not kept, and without one for each answer. */
   readonly count: (name?: string) => void;
   /** What was counted comes once more. */
-  readonly anew: () => void;
+  readonly restart: () => void;
 }
 
 /** Counts what one list has shown. */
@@ -189,7 +189,7 @@ export class ListBound {
             `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not end`,
           );
       },
-      anew: () => {
+      restart: () => {
         const kind = kindOf(below);
         this.#counts.set(kind, (this.#counts.get(kind) ?? 0) - names);
         names = 0;

@@ -30,7 +30,7 @@ export interface JournalOptions {
 
 const SMALL_BYTES = 4 * 1024 * 1024;
 /** Appending, so that a write goes to the end of the file also after a line was withdrawn. */
-const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
+const FRESH = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 /** The journal is rewritten when it is this many times as large as after the last rewrite. */
 const GROWTH = 3;
 
@@ -109,7 +109,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
   };
   const rotate = (all: Iterable<DurableRecord>): void => {
     const path = pathOf(directory, number + 1);
-    const next = openSync(`${path}.tmp`, ANEW, 0o600);
+    const next = openSync(`${path}.tmp`, FRESH, 0o600);
     let length = 0;
     try {
       for (const record of all)

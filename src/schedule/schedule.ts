@@ -150,7 +150,7 @@ function clockFields(text: ScheduleText, words: readonly string[]): string {
   const [at, time, ...rest] = words.length === 0 ? ['at', NIGHT] : words;
   const match = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(time ?? '');
   if (at !== 'at' || match === null || rest.length > 0) {
-    throw new RequestError('INVALID_SCHEDULE', `The time in '${text}' is not valid`, {
+    throw new RequestError('INVALID_SCHEDULE', `'${text}' has no valid time`, {
       hint: 'Write the time from 00:00 to 23:59 after "at": daily at 02:30.',
     });
   }

@@ -388,7 +388,7 @@ describe('SFTP', () => {
   }
 
   test('a directory without end', async () => {
-    expect((await listOf({ isEndless: true })).message).toContain('does not come to an end');
+    expect((await listOf({ isEndless: true })).message).toContain('does not end');
   });
 
   test('a directory whose names are as long as an answer', async () => {

@@ -228,7 +228,7 @@ test('a device that is removed says so to its owner, and goes on backing up', as
   await ask('DELETE', `/devices/${deviceId}`);
   await inTime(
     async () =>
-      (await site.status()).checks.some(({ message }) => message.includes('does not know this device')),
+      (await site.status()).checks.some(({ message }) => message.includes('no longer knows this device')),
     'the check',
   );
   expect((await site.backUp()).status).toBe('completed');

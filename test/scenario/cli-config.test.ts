@@ -107,7 +107,7 @@ describe.concurrent('holdfast config', () => {
       'Error: "retention.keepdaily" is not a setting\nDid you mean "retention.keepDaily"?\n',
     );
     expect(await config(place, ['set', 'retention.keepDaily', '0'], 2)).toContain(
-      'Error: retention.keepDaily: 0 is out of bounds\nThe least is 1',
+      'Error: retention.keepDaily: 0 is out of bounds\nThe minimum is 1',
     );
     expect(
       await config(place, ['set', 'destinations.nas.url', 's3://bucket?token=hunter2'], 2),
@@ -129,7 +129,7 @@ describe.concurrent('holdfast config', () => {
     await writeFile(file, '{\n  "plan": "gold",\n  "sorces": []\n}\n', { mode: 0o600 });
     const { stdout } = await place.expectRun(['config', 'validate', file], 1);
     expect(stdout).toBe(
-      `${file}:2:11: plan: "gold" is not possible here. Possible are: "free_trial", "pro", "business".\n` +
+      `${file}:2:11: plan: "gold" is not possible here. Possible values: "free_trial", "pro", "business".\n` +
         `${file}:3:3: sorces: "sorces" is not a setting. Did you mean "sources"?\n`,
     );
     const json = jsonLines(await place.expectRun(['config', 'validate', file, '--json'], 1));

@@ -207,7 +207,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     while ((await readdir(leases).catch(() => [])).length === 0) await delay(20);
     const { code, stderr } = await place.run(['prune', '--grace', '0', '--no-other-writers']);
     expect(code).toBe(11);
-    expect(stderr).toMatch(/^Error: A backup is at work/);
+    expect(stderr).toMatch(/^Error: A backup is running/);
     writer.stdin?.end('the end');
     expect(await ended).toEqual([0, null]);
   });

@@ -120,7 +120,7 @@ describe('what is chosen', () => {
       await expect(restored({ include: [pattern('*.never'), pattern('a/b')], dryRun })).rejects.toMatchObject(
         {
           code: 'NOTHING_MATCHES',
-          message: "Nothing that is to be restored matches '*.never', 'a/b'",
+          message: "No file to restore matches '*.never', 'a/b'",
         },
       );
       await expect(

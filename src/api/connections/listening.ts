@@ -1,6 +1,7 @@
 /** Listens on the loopback addresses only. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 export interface Listening {
@@ -73,7 +74,7 @@ function cannotListen(cause: Error, host: string, port: number): StateError {
       },
     );
   }
-  return new StateError('LISTEN_FAILED', `Holdfast cannot listen on ${host} (${code ?? 'unknown error'})`, {
+  return new StateError('LISTEN_FAILED', `Holdfast cannot listen on ${host}: ${causeText(cause)}`, {
     hint: 'Check the address.',
     cause,
   });

@@ -32,7 +32,7 @@ function requireWhole(value: unknown, field = ''): void {
     if (value.isWellFormed()) return;
     const message = 'contains half of a character (a lone surrogate)';
     throw new ApiError('INVALID_REQUEST', field === '' ? `A text ${message}` : `'${field}' ${message}`, {
-      hint: 'Write the whole character, or leave it out. Send a path that is not text as base64, where the route accepts that.',
+      hint: 'Write the full character, or leave it out. Send a path that is not text as base64, where the route accepts that.',
       details: { field, problems: [{ field, message }] },
     });
   }

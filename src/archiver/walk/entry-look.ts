@@ -1,5 +1,6 @@
 /** Looks at the entries of a source. An entry that cannot be looked at is reported, unless the rules leave it out anyway. */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { errnoOf, isAbort } from '../../base/errors.ts';
 import { isMountPoint } from '../../system/mount-table.ts';
 import type { DirectoryScope } from '../../exclude/excluder.ts';
@@ -36,7 +37,7 @@ export function tellError(path: ByteString, error: unknown, what: string, tally:
   const code = errnoOf(error);
   if (code === undefined || isAbort(error)) throw error;
   if (isReplaced(error)) tally.problem(path, 'CHANGED', 'something else took its place in the meantime');
-  else tally.problem(path, code, what);
+  else tally.problem(path, code, `${what}: ${causeText(error)}`);
 }
 
 function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally): void {

@@ -320,7 +320,7 @@ async function entriesOf(
   moving: Moving,
   bound: FolderBound | undefined,
 ): Promise<{ readonly entries: readonly DavEntry[]; readonly isWhole: boolean }> {
-  bound?.anew();
+  bound?.restart();
   const entries: DavEntry[] = [];
   const reader = multistatusReader((entry) => {
     const name = entry.path.slice(entry.path.lastIndexOf('/') + 1);

@@ -68,13 +68,15 @@ describe('a state that cannot be written', () => {
       writing.failed(error);
       return writing.checks()[0]?.message ?? '';
     };
-    expect(said(held)).toMatch(/: another program holds the database state\.db .*\. End that program/);
+    expect(said(held)).toMatch(/: another program is using the database state\.db .*\. Close that program/);
     const refused = new RequestError('SERVICE_UNAVAILABLE', 'The job cannot be recorded', { cause: held });
-    expect(said(refused)).toContain('another program holds');
+    expect(said(refused)).toContain('another program is using');
     expect(said(new Sqlite.SqliteError('readonly', 'SQLITE_READONLY'))).toContain('mounted read-only');
     expect(said(new Sqlite.SqliteError('moved', 'SQLITE_READONLY_DBMOVED'))).toContain('moved or removed');
     expect(said(new Sqlite.SqliteError('malformed', 'SQLITE_CORRUPT'))).toContain('is damaged');
-    expect(said(new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE'))).toContain('takes nothing');
+    expect(said(new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE'))).toContain(
+      'nothing can be written to the disk',
+    );
     expect(said(new StateError('WRITE_ERROR', 'x', { cause: full }))).toContain('is full');
     writing.done();
     expect(said(new TypeError('a mistake in the program'))).toBe('');

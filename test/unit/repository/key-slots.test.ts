@@ -88,7 +88,7 @@ describe('a key slot', () => {
     const { slot } = await slotFor(passphrase('pass'));
     await expect(openSlot([slot], passphrase('pass\uD800'), true)).rejects.toMatchObject({
       code: 'WRONG_PASSPHRASE',
-      message: expect.stringContaining('half a character') as unknown,
+      message: expect.stringContaining('half of a character') as unknown,
     });
   });
 

@@ -134,7 +134,7 @@ test('a source elsewhere is looked at by processes, which tell of changes, loss 
     writeFileSync(path('deep/new'), 'new');
     await heard(/^changed$/m);
     renameSync(source, `${source}-away`);
-    await heard(/is not there any more/);
+    await heard(/the source is gone/);
     await state('lost');
     renameSync(`${source}-away`, source);
     await heard(/has come back/);
