@@ -349,7 +349,7 @@ describe('webhooks', () => {
     for (let count = 0; count < 10; count += 1) await visitor.send(`${PAGE}/new`, `${PAGE}/new`, NEW);
     const reply = await visitor.send(`${PAGE}/new`, `${PAGE}/new`, NEW);
     expect(reply.status).toBe(409);
-    expect(reply.text).toContain('There are 10 webhooks already. Delete one first.');
+    expect(reply.text).toContain('There are already 10 webhooks. Delete one first.');
     expect(reply.html).not.toContain('whsec_');
   });
 

@@ -339,9 +339,9 @@ describe('pages without end', () => {
 
   test('what comes once more counts once', () => {
     const bound = new ListBound('webdav://store');
-    const { count, anew } = bound.folder('keys');
+    const { count, restart } = bound.folder('keys');
     for (let times = 0; times < 3; times += 1) {
-      anew();
+      restart();
       for (let index = 0; index < 60_000; index += 1) count(`${index}`);
     }
     expect(() => {

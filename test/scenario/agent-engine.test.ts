@@ -176,7 +176,7 @@ describe('a backup', () => {
       hasReadSource: false,
       facts: { resumed: true },
     });
-    expect(notesOf(second).join()).toContain('there already');
+    expect(notesOf(second).join()).toContain('had already completed');
     expect(snapshots()).toHaveLength(1);
   });
 

@@ -212,7 +212,7 @@ test('a repository that was set back, with all that this machine knows of it, is
   await site.restart(() => writeFileSync(file, earlier));
   const contradicted = async (): Promise<boolean> =>
     (await site.status()).checks.some(
-      ({ status, message }) => status === 'error' && message.includes('was set back'),
+      ({ status, message }) => status === 'error' && message.includes('an earlier copy'),
     );
   await inTime(contradicted, 'the check');
   await site.restart(() => writeFileSync(file, later));

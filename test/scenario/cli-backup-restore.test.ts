@@ -183,7 +183,7 @@ test.concurrent('the repository and the state directory are never backed up, wha
   const inside = await place.run(['backup', join(place.repository, 'packs')]);
   expect(inside).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('lies in, the repository itself'),
+    stderr: expect.stringContaining('is the repository itself, or in it'),
   });
 });
 

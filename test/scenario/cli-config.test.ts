@@ -163,7 +163,7 @@ describe.concurrent('holdfast config', () => {
     await chmod(fileOf(place), 0o000);
     const under = obeyingModes() ?? [];
     const { stderr } = await place.expectRun(['config', 'get', 'plan'], 1, { under });
-    expect(stderr).toMatch(/^Error: The configuration .*config\.json may not be read\n/);
+    expect(stderr).toMatch(/^Error: The configuration .*config\.json cannot be read: permission denied\n/);
     expect(stderr).toContain('chmod 600');
   });
 

@@ -228,7 +228,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     [['backup'], 'Nothing to back up was named'],
     [['backup', '--stdin-command', 'true'], 'The backup of standard input needs a file name'],
     [['backup', '--exlude', 'x', '.'], "Unknown option '--exlude'\nDid you mean --exclude?"],
-    [['backup', '--compression', 'gzip', '.'], 'Compression "gzip" is not known'],
+    [['backup', '--compression', 'gzip', '.'], 'Unknown compression "gzip"'],
     [['backup', '--exclude-larger-than', 'big', '.'], "'big' is not a size"],
     [['restore', 'latest'], 'It is not clear where to restore to'],
     [['forget'], 'It is not clear what to remove'],

@@ -98,5 +98,5 @@ test('what goes wrong is said before anything is changed', async () => {
   await place.expectRun(['keys', 'add', '--write-only', `${keyFile}3`]);
   const plain = { env: { ...server.env, HOLDFAST_PASSWORD_FILE: `${keyFile}3` } };
   const refused = await place.run(['backup', '--no-encryption', place.source], plain);
-  expect(refused.stderr).toContain('stores nothing unencrypted');
+  expect(refused.stderr).toContain('cannot store anything unencrypted');
 });
