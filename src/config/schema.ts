@@ -108,7 +108,7 @@ const Source = object(
       after: orNull(Type.String({ minLength: 1, maxLength: 4_096 }), {
         description: 'Runs afterwards, even if the backup failed.',
       }),
-      timeout: text('patience', { description: 'How long each may take.', default: '10m' }),
+      timeout: text('patience', { description: 'How long each can take.', default: '10m' }),
       onFailure: choice(
         ['fail', 'warn'],
         'What happens when the command before the backup fails: no backup, or a warning.',

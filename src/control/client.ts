@@ -109,7 +109,7 @@ function ownProof(pipe: Pipe, command: string, said: string): string {
     if (isSameProof(proof, proofOf('agent', pipe, challenges))) return proofOf('command', pipe, challenges);
   }
   throw new StateError('NOT_THE_AGENT', 'Another program answers in place of the agent', {
-    hint: `Holdfast told it nothing. The agent may have stopped, and another user of this computer may be using the name of its pipe. Start the agent again with: ${holdfast`start`}`,
+    hint: `Holdfast sent it nothing. The agent may have stopped, and another user of this computer may be using the name of its pipe. Start the agent again with: ${holdfast`start`}`,
   });
 }
 

@@ -88,7 +88,7 @@ function damaged(result: CheckReport, refusal?: Error): RepositoryError {
     hint:
       refusal === undefined
         ? `A new backup of the sources stores missing data again, and "${holdfastThere`check`}" lists the affected files. Check the drive.`
-        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" where the repository may be changed. Check the drive.`,
+        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" on a machine that can change the repository. Check the drive.`,
     details: { ...factsOf(result), errors },
   });
 }

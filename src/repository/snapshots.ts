@@ -179,7 +179,7 @@ async function openSnapshot(
   }
   const { salt } = writeOnlyMark(repository.keys.repository, sealedBy);
   if (told.plain || told.salt?.equals(salt) !== true)
-    throw corrupt(object, 'the write-only key that sealed it may not use the chunks that it names');
+    throw corrupt(object, 'the write-only key that sealed it is not allowed to use the chunks that it names');
   return {
     ...facts,
     record: asToldByWriteOnlyKey(told),

@@ -128,7 +128,7 @@ function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): M
   return {
     privileged,
     unprivilegedBecause: restoreOwnership
-      ? 'only root may set it'
+      ? 'only root can set it'
       : 'it is only restored when root restores ownership',
     uid,
     gid,

@@ -278,7 +278,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     get,
     stat: async (key, signal) => {
       checkKey(key);
-      return await run(signal, async () => await statObject(key, signal, 'look at'));
+      return await run(signal, async () => await statObject(key, signal, 'inspect'));
     },
     list,
     delete: remove,
