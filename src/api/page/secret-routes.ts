@@ -24,7 +24,7 @@ export function secretRoutes(
     async (request): Promise<Static<typeof SecretReference>> => {
       const { secret } = request.body;
       if (secret.includes('\0') || !secret.isWellFormed())
-        throw badField('secret', 'is not text', 'A secret is text without a zero character.');
+        throw badField('secret', 'is not text', 'A secret is text without NUL characters.');
       return await stateOrBusy(async () => await parts.keepSecret(secret));
     },
   );
