@@ -277,8 +277,8 @@ function tunnelRefusal(
 ): ApiError {
   return (
     hostRefusal(request, '*', request.socket.localPort ?? port) ??
-    new ApiError('METHOD_NOT_ALLOWED', 'The agent is no proxy', {
-      hint: 'Ask it for its own routes.',
+    new ApiError('METHOD_NOT_ALLOWED', 'The agent is not a proxy', {
+      hint: 'Request its own routes.',
       headers: { allow: 'GET, HEAD, POST' },
     })
   );

@@ -117,7 +117,7 @@ function leftRunning(command: string): SourceError {
     'COMMAND_FAILED',
     `${command} has ended, but a process that it started keeps its output open`,
     {
-      hint: 'Whether more was to come cannot be told, so no snapshot was made. Send the output of what goes on elsewhere, as with: >/dev/null 2>&1 &',
+      hint: 'Its output may be incomplete, so no snapshot was made. Redirect the output of background processes, for example with: >/dev/null 2>&1 &',
     },
   );
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { causeText } from './errno-words.ts';
 import { errnoOf, StateError } from './errors.ts';
 import { despiteHolders } from './held-files.ts';
 import { makeDirectories } from './make-directories.ts';
@@ -27,7 +28,7 @@ export async function writeFileAtomically(path: string, content: string | Uint8A
   } catch (cause) {
     // Even if the clean-up fails, the first failure is the one to report.
     await Promise.allSettled([rm(temporary, { force: true })]);
-    throw new StateError('WRITE_ERROR', `Cannot write ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('WRITE_ERROR', `Cannot write ${path}: ${causeText(cause)}`, {
       hint: 'Check that the directory is writable and that the disk has space.',
       cause,
     });
@@ -40,7 +41,7 @@ export async function removeFileDurably(path: string): Promise<void> {
     await rm(path, { force: true });
     await syncDirectory(dirname(path));
   } catch (cause) {
-    throw new StateError('WRITE_ERROR', `Cannot remove ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('WRITE_ERROR', `Cannot remove ${path}: ${causeText(cause)}`, {
       hint: 'Check that its directory is writable.',
       cause,
     });
@@ -63,7 +64,7 @@ export async function readFileIfPresent(path: string): Promise<Buffer | undefine
     return await readFile(path);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw new StateError('READ_ERROR', `Cannot read ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('READ_ERROR', `Cannot read ${path}: ${causeText(cause)}`, {
       cause,
     });
   }

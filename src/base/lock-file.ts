@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeDirectories } from './make-directories.ts';
 import { systemClock } from './clock.ts';
+import { causeText } from './errno-words.ts';
 import { StateError, errnoOf } from './errors.ts';
 
 /** Milliseconds between two tries while another process holds the lock. */
@@ -105,14 +106,10 @@ async function create(path: string, mark: string): Promise<boolean> {
 }
 
 function cannotLock(path: string, cause: unknown): StateError {
-  return new StateError(
-    'WRITE_ERROR',
-    `Cannot create the lock ${path} (${errnoOf(cause) ?? 'unknown error'})`,
-    {
-      hint: 'Check that the directory is writable and that the disk has space, or set HOLDFAST_STATE_DIR to another directory.',
-      cause,
-    },
-  );
+  return new StateError('WRITE_ERROR', `Cannot create the lock ${path}: ${causeText(cause)}`, {
+    hint: 'Check that the directory is writable and that the disk has space, or set HOLDFAST_STATE_DIR to another directory.',
+    cause,
+  });
 }
 
 /** Undefined when the lock is free again. */

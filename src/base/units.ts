@@ -97,7 +97,7 @@ export function parseDuration(text: string): number {
 
 function notADuration(text: string): RequestError {
   return new RequestError('INVALID_DURATION', `'${text}' is not a duration`, {
-    hint: 'Use numbers with units, the longest first: 90s, 5m, 72h, 3d, 2w, 1h30m; m means minutes.',
+    hint: 'Use numbers with units, longest first: 90s, 5m, 72h, 3d, 2w, 1h30m; m means minutes.',
   });
 }
 

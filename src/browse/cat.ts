@@ -203,7 +203,7 @@ function clip(range: FileRange | undefined, size: number): { start: number; end:
   if (range === undefined) return { start: 0, end: size };
   const { offset, length } = range;
   if (!Number.isSafeInteger(offset) || !Number.isSafeInteger(length) || offset < 0 || length < 0) {
-    throw new RequestError('INVALID_RANGE', `${length} bytes from ${offset} on are no part of a file`, {
+    throw new RequestError('INVALID_RANGE', `${length} bytes from ${offset} on are not a part of a file`, {
       hint: 'Give whole numbers that are not negative.',
     });
   }

@@ -80,7 +80,7 @@ export function notInSnapshot(snapshot: Snapshot, path: ByteString, nearest: Loc
   const hint =
     nearest.tree === undefined
       ? `${pathText(nearest.path)} is in it, but is not a directory.`
-      : `The nearest directory in it is ${pathText(nearest.path)}. Whether other snapshots have it is told by: ${holdfastThere`versions ${pathText(path)}`}`;
+      : `The nearest directory in it is ${pathText(nearest.path)}. To see whether other snapshots have it, run: ${holdfastThere`versions ${pathText(path)}`}`;
   return new RepositoryError('PATH_NOT_IN_SNAPSHOT', `${pathText(path)} is not in snapshot ${id}`, {
     hint,
     details: { path: textOfBytes(path), nearest: there, snapshot: snapshot.id },

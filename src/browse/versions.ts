@@ -54,7 +54,7 @@ export async function* pathVersions(
   const names = pathNames(path);
   if (names.length === 0) {
     throw new RequestError('INVALID_PATH', 'The root directory has no versions of its own', {
-      hint: `Name a file or directory below it. The snapshots themselves are shown by: ${holdfastThere`snapshots`}`,
+      hint: `Name a file or directory below it. To list the snapshots themselves, run: ${holdfastThere`snapshots`}`,
     });
   }
   const open = new Map<string, Open>();

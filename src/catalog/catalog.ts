@@ -304,7 +304,7 @@ async function outcomeOf(
 }
 
 function beingRebuilt(cause?: unknown): RequestError {
-  return new RequestError('SERVICE_UNAVAILABLE', 'The catalog of the files is being built again', {
+  return new RequestError('SERVICE_UNAVAILABLE', 'The catalog of the files is being rebuilt', {
     hint: 'Try again in a few minutes.',
     retry: 'later',
     cause,

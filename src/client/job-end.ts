@@ -49,7 +49,7 @@ function completed<J extends Job>(job: J): J {
   throw new HoldfastError(
     job.error ?? {
       code: 'JOB_CANCELED',
-      message: `The ${job.type} was canceled. Start it again if it is wanted.`,
+      message: `The ${job.type} was canceled. Start it again if you still want it.`,
     },
   );
 }

@@ -39,7 +39,7 @@ export async function errorOf(
 export function connectionFailed(base: string, cause: unknown): HoldfastError {
   return new HoldfastError({
     code: 'CONNECTION_FAILED',
-    message: `There is no answer from ${new URL(base).origin}, or it broke off. See whether Holdfast runs there, and ask again.`,
+    message: `${new URL(base).origin} did not answer, or its answer broke off. Check that Holdfast is running there, then try again.`,
     cause,
   });
 }
@@ -47,7 +47,7 @@ export function connectionFailed(base: string, cause: unknown): HoldfastError {
 function unexpectedReply(response: Response, base: string): HoldfastError {
   return new HoldfastError({
     code: 'UNEXPECTED_REPLY',
-    message: `What answers at ${new URL(base).origin} is not Holdfast, or something in between answers for it (status ${response.status}). Look at the address.`,
+    message: `${new URL(base).origin} is not Holdfast, or something in between answers in its place (status ${response.status}). Check the address.`,
     status: response.status,
     requestId: requestIdOf(response, undefined),
     retryAfterSeconds: retryAfterOf(response),

@@ -37,7 +37,7 @@ export function verifyWebhook(received: ReceivedWebhook): VerifiedWebhook {
     throw new HoldfastError({
       code: 'INVALID_SIGNATURE',
       message:
-        'The message was not signed with this secret. Answer with 400, and see whether the secret is that of the endpoint.',
+        'The message was not signed with this secret. Answer with 400, and check that this is the secret of the endpoint.',
     });
   const age = Date.now() / 1_000 - Number(timestamp);
   if (!/^\d+$/.test(timestamp) || Math.abs(age) > TOLERANCE_SECONDS)

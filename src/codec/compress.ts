@@ -26,7 +26,7 @@ export function parseCompression(text: string): Compression {
   if (text === 'none' || text === 'auto') return { kind: text };
   const level = text === 'zstd' ? 3 : Number(/^zstd:(\d{1,2})$/.exec(text)?.[1] ?? Number.NaN);
   if (!(level >= 1 && level <= 19)) {
-    throw new RequestError('UNSUPPORTED_COMPRESSION', `Compression "${text}" is not known`, {
+    throw new RequestError('UNSUPPORTED_COMPRESSION', `Unknown compression "${text}"`, {
       hint: 'Use zstd, zstd:1 to zstd:19, auto or none.',
     });
   }

@@ -76,7 +76,7 @@ export function testCost(env: Environment): Argon2Cost | undefined {
   const [m, t, p] = text.split(',').map(Number);
   if (m === undefined || t === undefined || p === undefined || ![m, t, p].every(Number.isSafeInteger)) {
     throw new StateError('TEST_KDF', `HOLDFAST_TEST_KDF is "${text}"`, {
-      hint: 'It is for tests: memory in KiB, passes, lanes, as in 64,1,1.',
+      hint: 'It is for tests: memory in KiB, passes, lanes, for example 64,1,1.',
     });
   }
   return { m, t, p };

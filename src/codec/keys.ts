@@ -224,7 +224,7 @@ export class ObjectKeys {
     if (mark === undefined) return { plain, salt: isolated ? randomBytes(16) : undefined };
     if (!plain && !isolated) return { plain, salt: mark.salt };
     const option = plain ? 'unencrypted' : 'without deduplication';
-    throw new RepositoryError('REFUSED', `A write-only key stores nothing ${option}`, {
+    throw new RepositoryError('REFUSED', `A write-only key cannot store anything ${option}`, {
       hint: 'Leave that option out, or back up from a machine that has the passphrase.',
     });
   }
@@ -305,7 +305,7 @@ function grantedKey(granted: GrantedKeys, type: KeyType): Buffer {
 export function refuseReading(): RepositoryError {
   return new RepositoryError(
     'REFUSED',
-    "This machine's key adds backups to the repository and cannot read any of them",
+    "This machine's key can add backups to the repository, but cannot read them",
     {
       hint: 'Run it on a machine that has the passphrase; or give the passphrase or the recovery code here, with --password-file.',
     },

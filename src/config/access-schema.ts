@@ -29,25 +29,25 @@ export const Access = orNull(
               'The access key; null to look in the environment, the files of the AWS tools and the role of the machine.',
             ),
             secretAccessKey: secret('Where the secret of the access key is.'),
-            sessionToken: secret('Where the session token is, for credentials that end.'),
+            sessionToken: secret('Where the session token is, for credentials that expire.'),
             profile: word('A profile of the AWS tools.'),
             storageClass: word(
-              'The storage class of packs, such as STANDARD_IA; it must be one that is read at once.',
+              'The storage class of packs, such as STANDARD_IA; it must be readable immediately.',
             ),
             serverSideEncryption: choice(
               ['none', 'AES256', 'aws:kms'],
-              'What the store encrypts with, beside what Holdfast does.',
+              'How the store encrypts, in addition to Holdfast.',
               'none',
             ),
             kmsKeyId: word('The key for aws:kms; null for the one of the bucket.'),
             objectLockMode: choice(
               ['governance', 'compliance'],
-              'How what is stored is protected where objectLockDays is set.',
+              'The mode of Object Lock, if objectLockDays is set.',
               'governance',
             ),
             objectLockDays: orNull(Type.Integer({ minimum: 1, maximum: 36_500 }), {
               description:
-                'For how many days nobody can remove what is stored; the bucket must have Object Lock.',
+                'For how many days nobody can delete stored data; the bucket must have Object Lock.',
             }),
           },
           {},
@@ -64,10 +64,10 @@ export const Access = orNull(
               'The keys of the server, as in known_hosts; null for the known_hosts of the user.',
             ),
             appendOnly: flag(
-              'The account may only add: files are made read-only, and nothing is removed.',
+              'The account can only add files: they are made read-only, and nothing is removed.',
               false,
             ),
-            connections: count('At most so many connections at once.', {
+            connections: count('The most connections at once.', {
               default: 4,
               minimum: 1,
               maximum: 32,
@@ -83,7 +83,7 @@ export const Access = orNull(
             user: word('The name to sign in with; null for the one in the URL.'),
             password: secret('Where the password is.'),
             token: secret('Where the access token is, in place of name and password.'),
-            caFile: file('Certificates (PEM) to trust beside those of the system.'),
+            caFile: file('Certificates (PEM) to trust in addition to those of the system.'),
           },
           {},
         ),
@@ -125,5 +125,5 @@ export const Access = orNull(
     },
     {},
   ),
-  { description: 'What the destination is reached with, by its kind; null for what the environment gives.' },
+  { description: 'How to sign in to the destination, by its kind; null to use the environment.' },
 );

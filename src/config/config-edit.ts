@@ -127,7 +127,7 @@ function requireShallow(value: unknown, path: KeyPath, depth = 0): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth === DEEPEST_VALUE) {
     throw new RequestError('INVALID_REQUEST', `${shownKeyPath(path)}: the value is nested too deep`, {
-      hint: 'No setting has so many levels.',
+      hint: 'No setting has that many levels.',
       details: { path: shownKeyPath(path) },
     });
   }
@@ -137,7 +137,7 @@ function requireShallow(value: unknown, path: KeyPath, depth = 0): void {
 function requireRevision(found: string, expected: string | undefined): void {
   if (expected === undefined || expected === found) return;
   throw new RequestError('REVISION_MISMATCH', 'The configuration was changed in the meantime', {
-    hint: 'Read it again, and repeat the change if it is still wanted.',
+    hint: 'Read it again, then repeat the change if you still want it.',
     details: { revision: found },
   });
 }

@@ -205,7 +205,7 @@ function requireName(
   const hint =
     names === ''
       ? 'Define it in "destinations".'
-      : `Defined are: ${names}. Name one of them, or define "${name}" in "destinations".`;
+      : `Use a defined one (${names}), or define "${name}" in "destinations".`;
   faults.push({ path, code: 'CONFIG_INVALID', message: `No destination is called "${name}"`, hint });
 }
 
@@ -238,7 +238,7 @@ function buildSources(config: FilledConfig, scene: SourceScene): readonly Source
         path: ['sources', index, 'encryption'],
         code: 'CONFIG_INVALID',
         message: 'This source is not encrypted, but "requireEncryption" is true',
-        hint: 'Write "encryption": true, or take "requireEncryption" out.',
+        hint: 'Write "encryption": true, or remove "requireEncryption".',
       });
     }
   }
@@ -293,7 +293,7 @@ function destinationsOf(
       path: at,
       code: 'CONFIG_INVALID',
       message: 'This source has both "destination" and "destinations"',
-      hint: 'Keep "destinations", with all names in it, and take "destination" out.',
+      hint: 'List all names in "destinations", and remove "destination".',
     });
   }
   const found = destinations.map((name, place) => destinationOf(name, [...at, place], scene));

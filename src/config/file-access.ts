@@ -3,6 +3,7 @@ import { constants, type Stats } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { accessProblem, type AccessProblem } from '../base/private-files.ts';
+import { causeText } from '../base/errno-words.ts';
 import { errnoOf } from '../base/errors.ts';
 import { ConfigError } from './config-error.ts';
 import { LARGEST_CONFIG } from './config-text.ts';
@@ -45,14 +46,14 @@ export async function readConfigBytes(
 function unreadable(path: string, cause: unknown): ConfigError {
   const errno = errnoOf(cause) ?? 'unknown error';
   const [what, hint] = {
-    ELOOP: ['is a symbolic link', 'Put the file itself in its place, or name the real one with --config.'],
+    ELOOP: ['is a symbolic link', 'Replace it with the file itself, or give the real file with --config.'],
     EACCES: [
-      'may not be read',
+      'cannot be read: permission denied',
       `Give it to the user that the agent runs as: chown USER ${path}; chmod 600 ${path}`,
     ],
     EISDIR: ['is a directory', 'Put a file in its place.'],
     ENOTDIR: ['is not in a directory', 'Check the path.'],
-  }[errno] ?? [`cannot be read (${errno})`, 'Check the path and the disk.'];
+  }[errno] ?? [`cannot be read: ${causeText(cause)}`, 'Check the path and the disk.'];
   return new ConfigError('CONFIG_UNREADABLE', `The configuration ${path} ${what}`, {
     hint: hint ?? '',
     details: { file: path },
@@ -125,7 +126,7 @@ export async function readSecretFile(
   try {
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (cause) {
-    throw noSecret(path, `cannot be read (${errnoOf(cause) ?? 'unknown error'})`, cause);
+    throw noSecret(path, `cannot be read: ${causeText(cause)}`, cause);
   }
   try {
     const stats = await file.stat();
@@ -135,7 +136,7 @@ export async function readSecretFile(
     return await file.readFile();
   } catch (cause) {
     if (cause instanceof ConfigError) throw cause;
-    throw noSecret(path, `cannot be read (${errnoOf(cause) ?? 'unknown error'})`, cause);
+    throw noSecret(path, `cannot be read: ${causeText(cause)}`, cause);
   } finally {
     await file.close();
   }
@@ -174,7 +175,7 @@ function requirePrivateSecret(path: string, stats: Stats, opened: number): void 
 
 function noSecret(path: string, what: string, cause?: unknown): ConfigError {
   return new ConfigError('SECRET_UNAVAILABLE', `The secret file ${path} ${what}`, {
-    hint: 'Check the path and that the user that the agent runs as may read it.',
+    hint: 'Check the path, and that the user the agent runs as can read it.',
     details: { file: path },
     cause,
   });

@@ -9,7 +9,7 @@ import { StateError, errnoOf } from '../base/errors.ts';
 function notWatched(file: string, cause: unknown): StateError {
   return new StateError(
     'WATCH_FAILED',
-    `Changes of ${file} are not noticed at once, but within half a minute`,
+    `Holdfast notices changes to ${file} within half a minute, not at once`,
     {
       details: { reason: errnoOf(cause) ?? 'unknown' },
       cause,

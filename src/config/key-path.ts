@@ -57,9 +57,9 @@ function unknown(name: string, word: string, path: KeyPath, schema: SchemaNode):
     meant !== undefined
       ? `Did you mean "${full(meant)}"?`
       : schema.items !== undefined
-        ? `"${before}" is a list: name an entry by its index, as in ${before}[0], or ${before}[-] for a new one.`
+        ? `"${before}" is a list: name an entry by its index, for example ${before}[0], or ${before}[-] for a new one.`
         : known.length > 0
-          ? `Known are: ${known
+          ? `Known settings: ${known
               .filter((key) => key !== '$schema')
               .map(full)
               .join(', ')}.`

@@ -129,9 +129,9 @@ export async function requireNeverThere(file: string, stateDirectory: string): P
 
 /** @param copy path of its last valid content, if there is any */
 export function missingConfig(file: string, copy?: string): ConfigError {
-  const there = copy === undefined ? '' : `: what it last held is in ${copy}`;
+  const there = copy === undefined ? '' : `: its last content is in ${copy}`;
   return new ConfigError('CONFIG_MISSING', `The configuration ${file} does not exist`, {
-    hint: `Put it back${there}. To begin anew with the defaults, write {} into it.`,
+    hint: `Restore it${there}. To start over with the defaults, write {} into it.`,
     details: { file },
   });
 }

@@ -41,7 +41,7 @@ export function parseText(text: string): ParsedText {
   }
   const tooDeep = findTooDeep(text);
   if (tooDeep !== undefined) {
-    const hint = 'No setting has so many levels. Look for a bracket that is not closed.';
+    const hint = 'No setting has that many levels. Look for a bracket that is not closed.';
     return failed(
       problemAt(text, tooDeep, 'CONFIG_SYNTAX', `Brackets are nested more than ${DEEPEST} deep`, hint),
     );
@@ -87,25 +87,25 @@ type SyntaxText = readonly [message: string, hint: string];
 
 const SYNTAX: Readonly<Record<string, SyntaxText>> = {
   InvalidSymbol: [
-    'A word stands here that JSON does not know',
-    'Put text in double quotes; values are true, false and null.',
+    'This word does not exist in JSON',
+    'Put text in double quotes; only true, false and null have none.',
   ],
   InvalidNumberFormat: ['This is not a number', 'Write 5 or 0.5, or put text in double quotes.'],
   UnexpectedEndOfNumber: ['This is not a number', 'Write 5 or 0.5, or put text in double quotes.'],
   PropertyNameExpected: ['The name of a setting is missing', 'Write it in double quotes: "name": value.'],
-  ValueExpected: ['A value is missing', 'Write one, or take out the comma or name before it.'],
+  ValueExpected: ['A value is missing', 'Write one, or remove the comma or name before it.'],
   ColonExpected: ['A colon is missing', 'Write a colon between name and value: "name": value.'],
   CommaExpected: ['A comma is missing', 'Put one at the end of the entry before.'],
   CloseBraceExpected: ['A } is missing', 'Close the object; perhaps the file was cut off.'],
   CloseBracketExpected: ['A ] is missing', 'Close the list; perhaps the file was cut off.'],
-  EndOfFileExpected: ['There is something behind the end', 'Take out what follows the last }.'],
+  EndOfFileExpected: ['There is something after the end', 'Remove what follows the last }.'],
   UnexpectedEndOfComment: ['A comment is not closed', 'Close it with */.'],
   UnexpectedEndOfString: ['A text is not closed', 'Put double quotes at its end; it cannot span lines.'],
   InvalidUnicode: ['A \\u escape is not complete', 'Write four hexadecimal digits after \\u.'],
   InvalidEscapeCharacter: ['This escape does not exist', 'Write a backslash as \\\\.'],
   InvalidCharacter: [
-    'A control character stands in a text',
-    'Take it out, or write a tab as \\t and a line break as \\n.',
+    'A text contains a control character',
+    'Remove it, or write a tab as \\t and a line break as \\n.',
   ],
 };
 
@@ -117,8 +117,8 @@ function syntaxProblem(text: string, { error, offset }: ParseError): ConfigProbl
         text,
         offset,
         'CONFIG_SYNTAX',
-        'The file holds zero bytes',
-        'It was damaged or only half written: put a copy in its place.',
+        'The file contains NUL bytes',
+        'It is damaged or incomplete: replace it with a copy.',
       )
     : problemAt(text, offset, 'CONFIG_SYNTAX', message, hint);
 }
@@ -132,9 +132,9 @@ function findHalves(text: string, node: Node): readonly ConfigProblem[] {
   const own: unknown = node.value;
   if (typeof own !== 'string') return (node.children ?? []).flatMap((child) => findHalves(text, child));
   if (own.isWellFormed()) return [];
-  const message = 'A text has half of a character in it (a lone surrogate)';
+  const message = 'A text contains half of a character (a lone surrogate)';
   return [
-    problemAt(text, node.offset, 'CONFIG_SYNTAX', message, 'Write the character whole, or leave it out.'),
+    problemAt(text, node.offset, 'CONFIG_SYNTAX', message, 'Write the full character, or leave it out.'),
   ];
 }
 
@@ -152,7 +152,7 @@ function findDuplicates(text: string, root: Node): readonly ConfigProblem[] {
         const name = String(key?.value);
         const first = seen.get(name);
         if (first !== undefined) {
-          const hint = `It stands in line ${placeOf(text, first).line} already: keep one of them.`;
+          const hint = `It is already in line ${placeOf(text, first).line}: keep one of them.`;
           problems.push(
             problemAt(text, child.offset, 'CONFIG_SYNTAX', `"${shortened(name)}" is given twice`, hint),
           );

@@ -24,7 +24,7 @@ export function checkScheduleText(text: string): void {
   else {
     throw invalid(
       `"${text.length > 40 ? `${text.slice(0, 39)}…` : text}" is not a schedule`,
-      'Write off, hourly, daily, weekly, "daily at 02:30", "weekdays at 18:00", "every 4h", or five cron fields as in "30 2 * * *".',
+      'Write off, hourly, daily, weekly, "daily at 02:30", "weekdays at 18:00", "every 4h", or five cron fields such as "30 2 * * *".',
     );
   }
 }

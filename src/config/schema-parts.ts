@@ -67,7 +67,7 @@ const SecretReferenceSchema = object(
   {
     file: Type.Optional(
       Type.String({
-        description: 'A file of yours with mode 0600 that holds the secret and nothing else.',
+        description: 'A file with mode 0600 that contains the secret and nothing else.',
         format: 'absolute-path',
         minLength: 1,
         maxLength: 4_096,
@@ -82,7 +82,7 @@ const SecretReferenceSchema = object(
     ),
     command: Type.Optional(
       Type.String({
-        description: 'A command that prints the secret, run by the shell; it has 30 seconds.',
+        description: 'A command that prints the secret, run by the shell, within 30 seconds.',
         minLength: 1,
         maxLength: 4_096,
       }),

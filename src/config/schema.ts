@@ -49,18 +49,18 @@ const Source = object(
       },
     ),
     schedule: text('schedule', {
-      description: 'When the source is backed up in any case, also when no change was seen.',
+      description: 'When the source is backed up even if no change was noticed.',
       default: 'every 4h',
     }),
-    watch: flag('Back up changes within minutes of their happening.', true),
+    watch: flag('Back up changes within minutes.', true),
     poll: flag(
-      'Look for changes by reading directories again and again: for network drives, which report none.',
+      'Look for changes by reading directories regularly: for network drives, which report none.',
       false,
     ),
     exclude: group('What is left out.', {
       patterns: list(
         null,
-        'Patterns as in .gitignore; a later one with ! takes back in. A list of your own replaces the default one.',
+        'Patterns as in .gitignore; a later one with ! includes files again. Your own list replaces the default one.',
         [
           '.cache/',
           'Library/Caches/',
@@ -76,13 +76,13 @@ const Source = object(
       ),
       ignoreFiles: list(
         'file-name',
-        'Names of files in the source whose lines are such patterns for their directory, as .gitignore is for git.',
+        'Names of files in the source that contain such patterns for their directory, as .gitignore does for git.',
         ['.holdfastignore'],
       ),
-      caches: flag('Leave out what is in directories marked by a CACHEDIR.TAG.', true),
+      caches: flag('Leave out the contents of directories marked by a CACHEDIR.TAG.', true),
       ifPresent: list(
         'marker-name',
-        'Leave out what is in directories that hold a file of such a name; NAME:TEXT also demands what it begins with.',
+        'Leave out the contents of directories that have a file with one of these names; NAME:TEXT also requires that it begins with TEXT.',
         ['.nobackup'],
       ),
       largerThan: textOrNull('size', 'Leave out files over this size, such as 4 GiB.'),
@@ -90,28 +90,28 @@ const Source = object(
     }),
     acceptUnreadable: list(
       'absolute-path',
-      'Files and directories that cannot be read and need not be, with what is below: no backup warns of them.',
+      'Files and directories, with everything below, that you accept as unreadable: no backup warns about them.',
       [],
     ),
     compression: text('compression-name', {
       description:
-        'zstd, zstd:1 (fast) to zstd:19 (small), none, or auto, which stops trying where nothing shrinks.',
+        'zstd, zstd:1 (fast) to zstd:19 (small), none, or auto, which stops compressing data that does not shrink.',
       default: 'zstd',
     }),
     encryption: flag('Encrypt the contents.', true),
-    deduplication: flag('Share equal contents with other snapshots.', true),
-    tags: list(null, 'Words that mark the snapshots of this source.', []),
-    hooks: group('Commands around each backup of this source, run by the shell.', {
+    deduplication: flag('Share identical data with other snapshots.', true),
+    tags: list(null, 'Tags for the snapshots of this source.', []),
+    hooks: group('Commands that the shell runs before and after each backup of this source.', {
       before: orNull(Type.String({ minLength: 1, maxLength: 4_096 }), {
         description: 'Runs before, for example to dump a database.',
       }),
       after: orNull(Type.String({ minLength: 1, maxLength: 4_096 }), {
-        description: 'Runs afterwards, whatever came of it.',
+        description: 'Runs afterwards, even if the backup failed.',
       }),
-      timeout: text('patience', { description: 'How long each may take.', default: '10m' }),
+      timeout: text('patience', { description: 'How long each can take.', default: '10m' }),
       onFailure: choice(
         ['fail', 'warn'],
-        'What it means when the command before fails: no backup, or a warning.',
+        'What happens when the command before the backup fails: no backup, or a warning.',
         'fail',
       ),
     }),
@@ -132,7 +132,7 @@ const Destination = object(
     ),
     access: Access,
     untested: flag(
-      'It was added without a test, as for a disk that is elsewhere today; a test that succeeds takes this out.',
+      'It was added without a test, for example because the disk was not connected; a successful test removes this.',
       false,
     ),
   },
@@ -142,19 +142,19 @@ const Destination = object(
 const keep = (what: string, standard: number | null) =>
   orNull(
     Type.Integer({ minimum: 1, maximum: 100_000 }),
-    { description: `How many ${what} are kept; null for none by this rule.` },
+    { description: `How many ${what} are kept; null to keep none by this rule.` },
     standard,
   );
 
 const Notices = {
   healthchecks: orNull(object({ url: webUrl('The ping URL.') }, {}), {
     description:
-      'Pings a service in the manner of healthchecks.io at the start and end of each backup, and when something else fails.',
+      'Pings a service like healthchecks.io at the start and end of each backup, and when something else fails.',
   }),
   ntfy: orNull(
     object(
       {
-        url: webUrl('Server and topic, as in https://ntfy.sh/topic.'),
+        url: webUrl('Server and topic, such as https://ntfy.sh/topic.'),
         token: secret('Where the access token is.'),
       },
       {},
@@ -197,7 +197,7 @@ const Notices = {
     false,
   ),
   absenceDays: count(
-    'Days without a good backup of a source after which it is overdue, and a notice is sent; of one that is backed up more seldom, a day after it was due.',
+    'After how many days without a good backup a source is overdue and a notice is sent. A source with a longer schedule is overdue a day after its backup was due.',
     {
       default: 3,
       minimum: 1,
@@ -220,7 +220,7 @@ export const ConfigSchema = object(
       maximum: CONFIG_VERSION,
     }),
     listen: group('Where the Desktop API and the settings page are served: on this machine only.', {
-      port: count('The port, from the next start of the agent on; 0 for a free one.', {
+      port: count('The port, used from the next start of the agent; 0 for any free one.', {
         default: 7_390,
         minimum: 0,
         maximum: 65_535,
@@ -228,17 +228,17 @@ export const ConfigSchema = object(
     }),
     plan: choice(
       ['free_trial', 'pro', 'business'],
-      'The plan, which sets how many API requests an hour are taken: 100, 1,000 or 10,000.',
+      'The plan, which sets how many API requests an hour are accepted: 100, 1,000 or 10,000.',
       'free_trial',
     ),
     timeZone: textOrNull(
       'zone-name',
-      'The time zone of schedules, quiet hours and retention, as in Europe/Berlin; null for that of the system.',
+      'The time zone of schedules, quiet hours and retention, such as Europe/Berlin; null for that of the system.',
     ),
     requireEncryption: flag('Refuse backups without encryption.', false),
     defaultDestination: orNull(Type.String({ minLength: 1, maxLength: 63 }), {
       description:
-        'The name of the destination that is used where none is named; null for "default", which is the repository in the state directory unless you define one of that name; "embedded" is that repository whatever you define.',
+        'The destination to use where none is named; null for "default", which is the repository in the state directory unless you define a destination with that name; "embedded" always means that repository.',
     }),
     sources: Type.Optional(
       Type.Array(Source, { description: 'What is backed up.', default: [], maxItems: 1_000 }),
@@ -264,22 +264,22 @@ export const ConfigSchema = object(
         keepYearly: keep('years with a snapshot', null),
         keepWithin: textOrNull(
           'calendar-span',
-          'Everything so long before the newest snapshot is kept: 2d, 1y6m (here m is months); null for none by this rule.',
+          'All snapshots within this time before the newest one are kept: 2d, 1y6m (here m is months); null to keep none by this rule.',
           '2d',
         ),
       },
     ),
-    maintenance: group('What keeps repositories in order, without being asked.', {
+    maintenance: group('Automatic upkeep of repositories.', {
       prune: text('schedule', {
-        description: 'When old snapshots are removed by the retention rules, and their space freed.',
+        description: 'When the retention rules remove old snapshots and free their space.',
         default: 'weekly',
       }),
       check: text('schedule', {
-        description: 'When what is stored is verified.',
+        description: 'When stored data is verified.',
         default: 'weekly',
       }),
       drill: text('schedule', {
-        description: 'When random files are restored and compared, to prove that it works.',
+        description: 'When random files are restored and compared, to prove that restoring works.',
         default: 'weekly',
       }),
       drillFiles: count('How many files a drill restores.', { default: 20, minimum: 1, maximum: 10_000 }),
@@ -289,26 +289,26 @@ export const ConfigSchema = object(
       }),
       jitter: text('span', {
         description:
-          'Scheduled work begins at random up to this much later, so that machines do not start together.',
+          'Scheduled work starts up to this much later, at random, so that computers do not all start together.',
         default: '5m',
       }),
     }),
-    conditions: group('When scheduled and watched jobs wait. What a person asks for runs at once.', {
+    conditions: group('When scheduled and watched jobs wait. Jobs that you start run at once.', {
       onBattery: choice(['run', 'wait'], 'What to do on battery.', 'wait'),
       onMetered: choice(['run', 'wait'], 'What to do on a metered network.', 'wait'),
-      quietHours: textOrNull('clock-range', 'Hours in which nothing begins, as in 22:00-06:00.'),
+      quietHours: textOrNull('clock-range', 'Hours in which no job starts, such as 22:00-06:00.'),
     }),
     bandwidth: Type.Optional(
       Type.Array(
         object(
           {
             from: Type.String({
-              description: 'Time of day from which the rule holds, until the next one: HH:MM.',
+              description: 'Time of day when the rule begins to apply, until the next one: HH:MM.',
               format: 'clock-time',
             }),
             uploadLimit: textOrNull(
               'size',
-              'Most that is sent in one second, to all destinations together, such as 2 MiB; null for no limit.',
+              'The most to send per second, to all destinations together, such as 2 MiB; null for no limit.',
             ),
           },
           { description: 'One rule.' },
@@ -319,22 +319,30 @@ export const ConfigSchema = object(
     restore: group('Restoring through the API.', {
       allowedRoots: list(
         'absolute-path',
-        'Directories below which files may be restored; none for everywhere but the state directory and repositories.',
+        'Directories to which files can be restored, or to folders below them; if empty, anywhere except the state directory and repositories.',
         [],
       ),
     }),
-    notices: group('Who is told of failures, alarms and backups that did not happen.', Notices),
+    notices: group('Where notices of failures, alarms and missing backups are sent.', Notices),
     partner: group(
-      'What scheduled and watched backups do by the plan of a partner, when the device is enrolled with one. What a person asks for, restoring and checking always run.',
+      'What happens to scheduled and watched backups if the plan of a partner ends, on a device that is enrolled with one. Backups that you start, restores and checks always run.',
       {
-        whileSuspended: choice(['run', 'wait'], 'What they do while the account is suspended.', 'run'),
-        afterTrial: choice(['run', 'wait'], 'What they do from a week after the end of a trial.', 'wait'),
+        whileSuspended: choice(
+          ['run', 'wait'],
+          'What happens to them while the account is suspended.',
+          'run',
+        ),
+        afterTrial: choice(
+          ['run', 'wait'],
+          'What happens to them from a week after the end of a trial.',
+          'wait',
+        ),
       },
     ),
-    updates: group('Newer versions of Holdfast. None is ever installed by itself.', {
+    updates: group('Newer versions of Holdfast. None is ever installed automatically.', {
       url: orNull(webUrl(''), {
         description:
-          'An address that answers with the newest version, as text or as "version" in a JSON object: asked by the doctor and when the page shows Advanced. Null: nobody is asked.',
+          'An address that answers with the newest version, as text or as "version" in a JSON object: the doctor asks it, and the page when it shows Advanced. Null to ask nobody.',
       }),
     }),
     log: group('The log of the agent.', {

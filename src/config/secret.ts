@@ -72,7 +72,7 @@ export async function resolveSecret(
   const found = withoutFinalLineBreak(await lookUp(reference, context, signal));
   if (found === '') throw unavailable(`${subjectOf(reference)} is empty`, 'Put the secret there.');
   if (found.includes('\0'))
-    throw unavailable(`${subjectOf(reference)} holds a zero character`, 'A secret is one line of text.');
+    throw unavailable(`${subjectOf(reference)} contains a NUL character`, 'A secret is one line of text.');
   context.learn?.(found);
   return new Secret(found);
 }
@@ -142,7 +142,7 @@ async function ask(
     if (outcome === 'late') {
       throw unavailable(
         'The command for a secret took longer than 30 seconds',
-        'Run it by itself to see why; it must not ask anything.',
+        'Run it in a terminal to see why. It must not ask for anything.',
       );
     }
     const { code, killedBy, bytes, hasMore } = outcome;
@@ -154,7 +154,7 @@ async function ask(
     if (code !== 0) {
       throw unavailable(
         `The command for a secret failed (${killedBy ?? `exit code ${code}`})`,
-        'Run it by itself to see what is wrong. It must print the secret and nothing else.',
+        'Run it in a terminal to see what is wrong. It must print the secret and nothing else.',
       );
     }
     return bytes;

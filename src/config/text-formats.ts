@@ -11,7 +11,7 @@ export type TextFormat = keyof typeof CHECKS;
 /** The problem with a text, or undefined. */
 export function textProblem(format: TextFormat, text: string): HoldfastError | undefined {
   try {
-    if (text.includes('\0')) throw wrong('A text contains a zero character', 'Take it out.');
+    if (text.includes('\0')) throw wrong('A text contains a NUL character', 'Remove it.');
     CHECKS[format](text);
     return undefined;
   } catch (error) {
@@ -50,21 +50,24 @@ const CHECKS = {
   'clock-range': (text: string): void => {
     const [from = '', to = '', ...more] = text.split('-');
     if (more.length > 0 || !CLOCK_TIME.test(from) || !CLOCK_TIME.test(to))
-      throw wrong(`"${short(text)}" is not a range of times`, 'Write HH:MM-HH:MM, as in 22:00-06:00.');
+      throw wrong(`"${short(text)}" is not a range of times`, 'Write HH:MM-HH:MM, such as 22:00-06:00.');
     if (from === to) throw wrong('The range begins when it ends', 'Give two different times.');
   },
   'zone-name': (text: string): void => {
     if (!isTimeZone(text))
-      throw wrong(`"${short(text)}" is not a time zone`, 'Write its name, as in Europe/Berlin, or UTC.');
+      throw wrong(`"${short(text)}" is not a time zone`, 'Write its name, such as Europe/Berlin, or UTC.');
   },
   percentage: (text: string): void => {
     const number = /^(\d{1,3}(?:\.\d+)?)%$/.exec(text)?.[1];
     if (number === undefined || Number(number) > 100)
-      throw wrong(`"${short(text)}" is not a share`, 'Write a percentage from 0% to 100%.');
+      throw wrong(`"${short(text)}" is not a percentage`, 'Write a percentage from 0% to 100%.');
   },
   'compression-name': (text: string): void => {
     if (!/^(?:none|auto|zstd(?::(?:[1-9]|1\d))?)$/.test(text))
-      throw wrong(`"${short(text)}" is not a compression`, 'Write zstd, zstd:1 to zstd:19, auto or none.');
+      throw wrong(
+        `"${short(text)}" is not a kind of compression`,
+        'Write zstd, zstd:1 to zstd:19, auto or none.',
+      );
   },
   'absolute-path': (text: string): void => {
     if (!isAbsoluteOrHome(text)) {
@@ -81,7 +84,7 @@ const CHECKS = {
   'web-url': checkWebUrl,
   'mail-address': (text: string): void => {
     if (!/^[^\s@<>]+@[^\s@<>]+$|^[^<>\r\n]*<[^\s@<>]+@[^\s@<>]+>$/.test(text))
-      throw wrong('This is not a mail address', 'Write it as name@host, or "Name <name@host>".');
+      throw wrong('This is not an e-mail address', 'Write it as name@host, or "Name <name@host>".');
   },
 } as const satisfies Readonly<Record<string, (text: string) => void>>;
 
@@ -133,7 +136,7 @@ function short(text: string): string {
 function checkWebUrl(text: string): void {
   refuseSecretInUrl(
     text,
-    'Take it out, and give it as a reference such as {"file": "/path"} where the setting has one.',
+    'Remove it, and use a reference such as {"file": "/path"} where the setting allows one.',
   );
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new RequestError('INVALID_URL', 'This is not a web address', {
@@ -147,7 +150,7 @@ function checkWebUrl(text: string): void {
  * @throws {RequestError} SECRET_IN_URL, INVALID_DESTINATION
  */
 function checkLocation(text: string): void {
-  refuseSecretInUrl(text, 'Take it out, and name a place for it in "passphrase" or "access".');
+  refuseSecretInUrl(text, 'Remove it, and say where it is in "passphrase" or "access".');
   if (isPath(text) || /^[a-z][a-z0-9+.-]*:/i.test(text)) return;
   throw new RequestError('INVALID_DESTINATION', 'This is neither an absolute path nor a URL', {
     hint: 'Write a directory in full (/mnt/backup, ~/backup) or a URL (file:///mnt/backup).',

@@ -93,7 +93,7 @@ function unknownName(path: KeyPath, name: string, error: Found): Fault {
     message: `"${shortened(name)}" is not a setting${inside}`,
     hint:
       meant === undefined
-        ? `Known are: ${known.filter((word) => word !== '$schema').join(', ')}.`
+        ? `Known settings: ${known.filter((word) => word !== '$schema').join(', ')}.`
         : `Did you mean "${meant}"?`,
   };
 }
@@ -147,8 +147,8 @@ function wordsOf(error: Found): Words {
   const schema = schemaOf(error);
   if (isWrittenSecret(error)) {
     return {
-      message: 'A secret stands in the configuration itself',
-      hint: 'Put it in a file with mode 0600 and write {"file": "/path/of/it"}; or name a place with "env", "command" or "credential".',
+      message: 'The configuration itself contains a secret',
+      hint: 'Put it in a file with mode 0600 and write {"file": "/path/of/it"}; or use "env", "command" or "credential".',
     };
   }
   if (isNewerVersion(error)) {
@@ -160,7 +160,7 @@ function wordsOf(error: Found): Words {
   switch (error.keyword) {
     case 'type':
       return {
-        message: `Here stands ${kindOf(error.data)}, not ${expectedKind(schema.type)}`,
+        message: `This is ${kindOf(error.data)}, not ${expectedKind(schema.type)}`,
         hint: `Write ${expectedKind(schema.type)}. ${schema.description ?? ''}`.trim(),
       };
     case 'enum':
@@ -169,12 +169,12 @@ function wordsOf(error: Found): Words {
     case 'maximum':
       return {
         message: `${String(error.data)} is out of bounds`,
-        hint: `The least is ${schema.minimum ?? 'any'}, the most ${schema.maximum ?? 'any'}.`,
+        hint: `The minimum is ${schema.minimum ?? 'any'}, the maximum ${schema.maximum ?? 'any'}.`,
       };
     case 'minLength':
       return {
         message: 'The text is empty',
-        hint: `Write something, or take the setting out. ${schema.description ?? ''}`.trim(),
+        hint: `Enter a value, or remove the setting. ${schema.description ?? ''}`.trim(),
       };
     case 'maxLength':
       return {
@@ -184,14 +184,14 @@ function wordsOf(error: Found): Words {
     case 'maxItems':
       return {
         message: `The list has more than ${String(error.params['limit'])} entries`,
-        hint: 'Take some out.',
+        hint: 'Remove some.',
       };
     case 'minItems':
       return { message: 'The list is empty', hint: 'Write at least one entry.' };
     case 'minProperties':
     case 'maxProperties':
       return {
-        message: 'A secret has exactly one place',
+        message: 'A secret must have exactly one place',
         hint: 'Write one of {"file": …}, {"env": …}, {"command": …}, {"credential": …}.',
       };
     default:
@@ -203,7 +203,7 @@ function wrongChoice({ params, data }: Found): Words {
   const allowed = Array.isArray(params['allowedValues']) ? params['allowedValues'].map(String) : [];
   const meant = typeof data === 'string' ? nearestName(data, allowed) : undefined;
   const shown = typeof data === 'string' ? `"${shortened(data)}"` : kindOf(data);
-  const all = `Possible are: ${allowed.map((word) => `"${word}"`).join(', ')}.`;
+  const all = `Possible values: ${allowed.map((word) => `"${word}"`).join(', ')}.`;
   return {
     message: `${shown} is not possible here`,
     hint: meant === undefined ? all : `Did you mean "${meant}"? ${all}`,

@@ -108,8 +108,8 @@ function ownProof(pipe: Pipe, command: string, said: string): string {
     const challenges = { command, agent: challenge };
     if (isSameProof(proof, proofOf('agent', pipe, challenges))) return proofOf('command', pipe, challenges);
   }
-  throw new StateError('NOT_THE_AGENT', 'What answers in place of the agent is another program', {
-    hint: `Nothing was told to it. The agent may have stopped, and somebody else on this machine uses the name of its pipe. Start it again with: ${holdfast`start`}`,
+  throw new StateError('NOT_THE_AGENT', 'Another program answers in place of the agent', {
+    hint: `Holdfast sent it nothing. The agent may have stopped, and another user of this computer may be using the name of its pipe. Start the agent again with: ${holdfast`start`}`,
   });
 }
 

@@ -64,7 +64,7 @@ export async function endpointOf(
   const open = accessProblem(file, 'file');
   if (open !== undefined)
     throw new StateError('STATE_NOT_PRIVATE', `${file} ${open.text}`, {
-      hint: `What it says about the agent may be somebody else's words. Stop the agent, run: ${open.command}; then start it again.`,
+      hint: `Somebody else may have written it. Stop the agent, run: ${open.command}; then start it again.`,
     });
   return parsePipe(file, text);
 }
@@ -84,7 +84,7 @@ export function parsePipe(file: string, text: string): Pipe {
     const bytes = Buffer.from(secret, 'hex');
     if (bytes.length === SECRET_BYTES) return { kind: 'pipe', path, secret: bytes };
   }
-  throw new StateError('STATE_DAMAGED', `${file} does not say where the agent is reached`, {
+  throw new StateError('STATE_DAMAGED', `${file} does not say how to reach the agent`, {
     hint: 'Start the agent again.',
   });
 }
@@ -106,7 +106,7 @@ function fileOf(runDirectory: string): string {
 /** The error of somebody who does not reach the agent. */
 export function unreachable(cause: unknown): StateError {
   if (errnoOf(cause) === 'EACCES' || errnoOf(cause) === 'EPERM') {
-    return new StateError('FORBIDDEN', 'Whether an agent runs cannot be seen by this user', {
+    return new StateError('FORBIDDEN', 'This user cannot see whether an agent is running', {
       hint:
         process.platform === 'win32'
           ? 'Run the command as the user of the agent, or as administrator.'

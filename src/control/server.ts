@@ -4,7 +4,8 @@
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { BugError, HoldfastError, StateError, errnoOf } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { BugError, HoldfastError, StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { ControlHandlers, ControlReply } from './calls.ts';
 import {
@@ -58,14 +59,10 @@ export async function serveControl(
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause) => {
       reject(
-        new StateError(
-          'WRITE_ERROR',
-          `The local socket ${path} cannot be made (${errnoOf(cause) ?? 'unknown error'})`,
-          {
-            hint: 'Name a state directory with a shorter path in HOLDFAST_STATE_DIR, on a file system that has sockets.',
-            cause,
-          },
-        ),
+        new StateError('WRITE_ERROR', `The local socket ${path} cannot be created: ${causeText(cause)}`, {
+          hint: 'Set HOLDFAST_STATE_DIR to a directory with a shorter path, on a file system that supports sockets.',
+          cause,
+        }),
       );
     });
     server.listen(path, resolve);
@@ -122,7 +119,7 @@ function provenOn(pipe: Pipe): Proofs {
 const UNPROVEN: ControlReply = {
   ok: false,
   code: 'FORBIDDEN',
-  message: 'The command could not prove that it may read the state directory of the agent',
+  message: 'The command could not prove that it can read the state directory of the agent',
   hint: 'Run the command again, as the user of the agent or as administrator.',
   details: {},
 };
@@ -168,7 +165,7 @@ function unknownCall(name: string): ControlReply {
     ok: false,
     code: 'NOT_FOUND',
     message: `The running agent does not know "${name}"`,
-    hint: 'It is of another version than this command. Restart it.',
+    hint: 'It is another version than this command. Restart the agent.',
     details: {},
   };
 }
@@ -181,7 +178,7 @@ function failure(error: unknown): ControlReply {
   return {
     ok: false,
     code: 'INTERNAL_ERROR',
-    message: 'The agent failed at this; its log says why',
+    message: 'The agent could not do this; its log says why',
     hint: `See: ${holdfast`logs`}`,
     details: {},
   };

@@ -52,7 +52,7 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
       };
       const specs = passes.map((names) => names.map(specOf));
       if (settings().requireEncryption && specs.flat().some(({ options }) => !options.encryption)) {
-        throw new RequestError('ENCRYPTION_REQUIRED', 'The settings allow encrypted backups only', {
+        throw new RequestError('ENCRYPTION_REQUIRED', 'The settings allow only encrypted backups', {
           hint: 'Leave out "encryption", or change the setting requireEncryption.',
         });
       }
@@ -64,15 +64,15 @@ export function createLocalAgent(parts: LocalAgentParts): Agent {
         first ??= made;
       }
       const job = first;
-      if (job === undefined) throw new BugError('A backup was asked for that goes nowhere');
+      if (job === undefined) throw new BugError('A backup was requested without a destination');
       return job;
     },
     destinationOf(nameOrUrl) {
       const place =
         nameOrUrl === undefined ? placeInUse(destinations, settings()) : destinations.find(nameOrUrl);
       if (!destinations.all().includes(place) && destinations.repositoryId(place) === undefined)
-        throw new RequestError('INVALID_DESTINATION', `No backup went to ${place.shown} yet`, {
-          hint: 'Name a configured destination, or a place that backups went to.',
+        throw new RequestError('INVALID_DESTINATION', `Nothing has been backed up to ${place.shown} yet`, {
+          hint: 'Name a configured destination, or a place that has backups.',
         });
       return place.name;
     },
@@ -129,7 +129,7 @@ function placeInUse(
   if (others.length === 0) return destinations.find(only);
   throw new RequestError(
     'INVALID_DESTINATION',
-    `No destination was named, and there are no backups in ${standard.shown}, the default one`,
-    { hint: `Name one of those that backups go to: ${names.join(', ')}.` },
+    `No destination was named, and ${standard.shown}, the default one, has no backups`,
+    { hint: `Name one that backups go to: ${names.join(', ')}.` },
   );
 }

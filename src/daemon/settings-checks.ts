@@ -33,8 +33,8 @@ export function checkExcludes(patterns: readonly string[], source: string): void
 /** @param from where the pattern is written, for the message. @throws {RequestError} */
 function checkPattern(pattern: string, source: string, from: string): void {
   if (pattern.includes('\0'))
-    throw new RequestError('INVALID_REQUEST', `A pattern in ${from} holds a NUL`, {
-      hint: 'No path has one. Leave it out.',
+    throw new RequestError('INVALID_REQUEST', `A pattern in ${from} contains a NUL character`, {
+      hint: 'Paths cannot contain one. Remove it.',
     });
   compileSettings([{ pattern: typedPattern(pattern), from }], treePath(source));
 }

@@ -102,8 +102,8 @@ async function notify(words: readonly string[], environment: Environment, longes
     const [code] = (await once(child, 'close')) as [number | null];
     if (code !== 0) throw new Error(`${PROGRAM} ended with ${code}`);
   } catch (cause) {
-    throw new StateError('NOTIFY_FAILED', 'systemd could not be told how the agent does', {
-      hint: 'Install the program systemd-notify; it belongs to systemd.',
+    throw new StateError('NOTIFY_FAILED', 'The agent could not report its state to systemd', {
+      hint: 'Install the program systemd-notify; it is part of systemd.',
       cause,
     });
   }

@@ -13,6 +13,7 @@ import {
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { accessProblem, makePrivateDirectory, type AccessProblem } from '../base/private-files.ts';
+import { causeText } from '../base/errno-words.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 
 export type Database = Sqlite.Database;
@@ -63,7 +64,7 @@ export function cannotOpen(path: string, cause: unknown): StateError {
   const code = errnoOf(cause) ?? 'unknown error';
   return new StateError('READ_ERROR', `The state database ${path} cannot be opened (${code})`, {
     hint: isHeld(cause)
-      ? 'Another program holds it (a database browser, an SQLite shell, something that copies or scans files): end that one first.'
+      ? 'Another program is using it (a database browser, an SQLite shell, something that copies or scans files): close that program first.'
       : 'Check that the state directory is writable and that the disk has space.',
     cause,
   });
@@ -137,17 +138,13 @@ function makePrivate(path: string): void {
   try {
     file = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   } catch (cause) {
-    throw new StateError(
-      'READ_ERROR',
-      `The state database ${path} cannot be opened (${errnoOf(cause) ?? 'unknown error'})`,
-      {
-        hint:
-          errnoOf(cause) === 'ELOOP'
-            ? 'It is a symbolic link. Replace it with the file itself.'
-            : 'Check that the state directory is writable and that the disk has space.',
-        cause,
-      },
-    );
+    throw new StateError('READ_ERROR', `The state database ${path} cannot be opened: ${causeText(cause)}`, {
+      hint:
+        errnoOf(cause) === 'ELOOP'
+          ? 'It is a symbolic link. Replace it with the file itself.'
+          : 'Check that the state directory is writable and that the disk has space.',
+      cause,
+    });
   }
   try {
     const stats = fstatSync(file);
@@ -173,13 +170,13 @@ function notOurs(path: string, uid: number): StateError {
 function loose(path: string, mode: number, wanted: number): StateError {
   const shown = (mode & 0o7777).toString(8);
   return new StateError('STATE_NOT_PRIVATE', `${path} is open to other users (mode ${shown})`, {
-    hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted} ${path}`,
+    hint: `If you did not intend that, assume that others know its contents. Then run: chmod ${wanted} ${path}`,
   });
 }
 
 function looseOnWindows(path: string, { text, command }: AccessProblem): StateError {
   return new StateError('STATE_NOT_PRIVATE', `${path} ${text}`, {
-    hint: `If that was not meant, consider what it holds as known to others. Then run: ${command}`,
+    hint: `If you did not intend that, assume that others know its contents. Then run: ${command}`,
   });
 }
 

@@ -1,6 +1,7 @@
 /** Migrates any earlier schema to the present one in numbered steps. A released step is never changed. */
 import { existsSync } from 'node:fs';
-import { errnoOf, StateError } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { type Database, isDamage, saveCopy } from './database.ts';
 import { firstTables } from './migrations/001-first-tables.ts';
 import {
@@ -52,7 +53,7 @@ export function migrate(database: Database, path: string, migrations: readonly s
     if (isDamage(cause)) throw cause;
     throw new StateError(
       'MIGRATION_FAILED',
-      `The state database ${path} could not be brought up to date (${errnoOf(cause) ?? 'unknown error'})`,
+      `The state database ${path} could not be brought up to date: ${causeText(cause)}`,
       { hint: 'Check that the disk has space; the database is as it was before the failed step.', cause },
     );
   }
@@ -65,7 +66,7 @@ function copyBefore(path: string, step: number): string {
 
 /** What helps after a newer version has taken steps that this one does not know. */
 function wayOn(copy: string): string {
-  const newer = 'Install the newer Holdfast again, or name another state directory in HOLDFAST_STATE_DIR.';
+  const newer = 'Install the newer Holdfast again, or set HOLDFAST_STATE_DIR to another directory.';
   if (!existsSync(copy)) return newer;
-  return `${newer} To go back for good, put the copy from before the upgrade in its place, ${copy}: docs/install.md says how, and what is forgotten.`;
+  return `${newer} To go back for good, replace it with the copy from before the upgrade, ${copy}: docs/install.md says how, and what is lost.`;
 }

@@ -102,7 +102,7 @@ export function createRateLog(db: Database, openedAtMs: number, mostBuckets = MO
   };
   const look = (name: string, limit: number, windowMs: number, nowMs: number): RateVerdict => {
     const bucket = open(name);
-    mend(bucket, nowMs);
+    refill(bucket, nowMs);
     const { times } = bucket;
     const first = firstAfter(bucket, nowMs - windowMs);
     const used = times.length - first;
@@ -158,7 +158,7 @@ function placesAtOnce(limit: number, windowMs: number): number {
  * A clock that was set back leaves times in the future. They count as accepted just now, which accepts nothing extra,
  * and ends after one window, even if the clock had been years ahead.
  */
-function mend(bucket: Bucket, nowMs: number): void {
+function refill(bucket: Bucket, nowMs: number): void {
   const { times } = bucket;
   for (let index = times.length - 1; index >= bucket.first && (times[index] ?? 0) > nowMs; index -= 1) {
     times[index] = nowMs;

@@ -1,7 +1,8 @@
 /** The state database: one connection, and one store for each group of tables. */
 import { existsSync, renameSync } from 'node:fs';
 import type { Clock } from '../base/clock.ts';
-import { errnoOf, StateError } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { createCredentialStore, type Credential, type CredentialStore } from './credentials.ts';
 import {
   cannotOpen,
@@ -129,7 +130,7 @@ function moveAside(path: string, nowMs: number): string {
   } catch (cause) {
     throw new StateError(
       'WRITE_ERROR',
-      `The damaged state database ${path} cannot be set aside (${errnoOf(cause) ?? 'unknown error'})`,
+      `The damaged state database ${path} cannot be set aside: ${causeText(cause)}`,
       { hint: 'Move it away by hand; it is rebuilt from the journal.', cause },
     );
   }

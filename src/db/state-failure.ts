@@ -27,30 +27,30 @@ export function stateFailureText(
 ): { readonly what: string; readonly hint: string } {
   switch (failure) {
     case 'full':
-      return { what: `the disk of ${directory} is full`, hint: 'Make room there.' };
+      return { what: `the disk of ${directory} is full`, hint: 'Free up space there.' };
     case 'held':
       return {
-        what: `another program holds the database state.db in ${directory}`,
-        hint: 'End that program (a database browser, an SQLite shell, something that copies or scans files); the agent goes on by itself.',
+        what: `another program is using the database state.db in ${directory}`,
+        hint: 'Close that program (a database browser, an SQLite shell, something that copies or scans files). The agent then continues automatically.',
       };
     case 'closed':
       return {
-        what: `the agent may not write in ${directory}`,
+        what: `the agent does not have permission to write in ${directory}`,
         hint: 'Check that its disk is not mounted read-only, and that its files belong to the user of the agent.',
       };
     case 'moved':
       return {
         what: `the database state.db was moved or removed from ${directory}`,
-        hint: 'Start the agent again: it brings back what it needs from its journal.',
+        hint: 'Start the agent again: it recovers what it needs from its journal.',
       };
     case 'damaged':
       return {
         what: `the database state.db in ${directory} is damaged`,
-        hint: 'Start the agent again: it sets the database aside and builds it anew from its journal.',
+        hint: 'Start the agent again: it sets the database aside and rebuilds it from its journal.',
       };
     case 'broken':
       return {
-        what: `the disk of ${directory} takes nothing`,
+        what: `nothing can be written to the disk of ${directory}`,
         hint: 'Check that it has room, is not read-only and works.',
       };
   }

@@ -132,7 +132,7 @@ export interface FolderBound {
   /** To be called with each name, also those that are not kept, and without one for each answer. */
   readonly count: (name?: string) => void;
   /** What was counted comes once more. */
-  readonly anew: () => void;
+  readonly restart: () => void;
 }
 
 /** Counts what one list has shown. */
@@ -154,7 +154,7 @@ export class ListBound {
     const count = (this.#counts.get(kind) ?? 0) + 1;
     this.#counts.set(kind, count);
     const of = kind === '' ? 'other files' : `objects below ${kind}/`;
-    if (count > most) throw this.#endless(`it has more than ${most} ${of}, and does not come to an end`);
+    if (count > most) throw this.#endless(`it has more than ${most} ${of}, and does not end`);
     if (key.length <= LONGEST_KEY) return;
     this.#long += key.length;
     if (this.#long > LONG_NAMES)
@@ -186,10 +186,10 @@ export class ListBound {
         steps += 1;
         if (steps > most)
           throw this.#endless(
-            `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not come to an end`,
+            `the folder ${folder === '' ? 'itself' : folder} has more than ${most} names, and does not end`,
           );
       },
-      anew: () => {
+      restart: () => {
         const kind = kindOf(below);
         this.#counts.set(kind, (this.#counts.get(kind) ?? 0) - names);
         names = 0;

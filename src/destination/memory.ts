@@ -55,7 +55,7 @@ export function createMemoryDestination(clock: () => number = Date.now): Destina
   async function stat(key: string, signal: AbortSignal): Promise<ObjectStat> {
     signal.throwIfAborted();
     checkKey(key);
-    return statOf(find(key, 'look at'));
+    return statOf(find(key, 'inspect'));
   }
 
   async function* list(prefix: string, signal: AbortSignal): AsyncGenerator<readonly ListedObject[]> {

@@ -75,8 +75,7 @@ export async function* orderedPages(
     });
     if (token !== undefined) {
       if (token === '' || used.has(token)) throw wrong(url, 'the same page comes again');
-      if (token.length > LONGEST_TOKEN)
-        throw wrong(url, 'what the next page is asked for with is no such text');
+      if (token.length > LONGEST_TOKEN) throw wrong(url, 'the marker for the next page is not valid');
       if (names > 0) used.clear();
       used.add(token);
       empty = names === 0 ? empty + 1 : 0;

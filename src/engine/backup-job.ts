@@ -79,7 +79,7 @@ export async function runBackup(
     rules,
   });
   if (job.changes !== null && changes === undefined)
-    report.note('The changes that were watched do not tell everything: the whole source is walked.');
+    report.note('The watched changes are incomplete, so this backup checks the whole source.');
   const comparing = { ...request, ...changesOf(changes) };
   await using totals = expectTotals(comparing, lastTotals(comparing, live));
   const rulesTold = new Set<string>();

@@ -87,8 +87,8 @@ function damaged(result: CheckReport, refusal?: Error): RepositoryError {
   return new RepositoryError('CORRUPT_DATA', `The check found damage in ${errors} stored objects`, {
     hint:
       refusal === undefined
-        ? `A new backup of the sources stores again what is missing, and "${holdfastThere`check`}" lists the files concerned. Check the drive.`
-        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" where the repository may be changed. Check the drive.`,
+        ? `A new backup of the sources stores missing data again, and "${holdfastThere`check`}" lists the affected files. Check the drive.`
+        : `Backups still rely on the damaged packs, which could not be marked (${refusal.message}): run "${holdfastElsewhere`check`}" on a machine that can change the repository. Check the drive.`,
     details: { ...factsOf(result), errors },
   });
 }

@@ -79,7 +79,7 @@ async function copyFrom(
   );
   try {
     const snapshot = await findRun(from, origin, signal);
-    if (snapshot === undefined) return giveUp('the snapshot is not there any more.');
+    if (snapshot === undefined) return giveUp('the snapshot no longer exists.');
     const same = sameRun(live, snapshot);
     if (same !== undefined) {
       if (await stands(parts, same, signal)) return await standing(parts, same, SAME_RUN, signal);
@@ -162,7 +162,7 @@ async function standingCopy(
   return await standing(parts, same, SAME_RUN, signal);
 }
 
-const SAME_RUN = 'The same run is there already.';
+const SAME_RUN = 'The same run is already there.';
 
 function sameRun(live: readonly Snapshot[], snapshot: Snapshot): Snapshot | undefined {
   return live.find((one) => runOf(one) === runOf(snapshot));

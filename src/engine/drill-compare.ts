@@ -31,20 +31,20 @@ export async function compareRestored(
       if (size !== entry.size)
         return problem(
           'DIFFERENT',
-          `it has ${size} bytes after the restore, and ${entry.size} in the snapshot`,
+          `it has ${size} bytes after the restore, but ${entry.size} in the snapshot`,
         );
     }
     let at = 0;
     for await (const bytes of content.read(entry, undefined, signal)) {
       if (file !== undefined && !sameBytes(file, at, bytes))
-        return problem('DIFFERENT', `its bytes differ from byte ${at} on after the restore`);
+        return problem('DIFFERENT', `after the restore its bytes differ from byte ${at} onwards`);
       at += bytes.length;
     }
     return undefined;
   } catch (error) {
     if (isDamage(error)) return problem('CORRUPT_DATA', error.message);
     const errno = errnoOf(error);
-    if (errno === 'ENOENT' || errno === 'ELOOP') return problem(errno, 'it is not there after the restore');
+    if (errno === 'ENOENT' || errno === 'ELOOP') return problem(errno, 'it is missing after the restore');
     throw error;
   } finally {
     if (file !== undefined) closeSync(file);

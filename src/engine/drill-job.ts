@@ -92,7 +92,7 @@ export async function runDrill(
     ...results,
   };
   if (tally.failed > 0) throw failedDrill(tally, facts);
-  if (all.length === 0) report.note('There is no file in any snapshot yet, so nothing could be tried.');
+  if (all.length === 0) report.note('No snapshot has any files yet, so there was nothing to test.');
   return outcomeOf(parts, {
     result: all.length === 0 || warnings > 0 ? 'warning' : 'success',
     warnings,
@@ -140,7 +140,7 @@ async function judgeOthers(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof RepositoryError)) throw error;
-    report.note(`What ${who} stored could not be tried: ${error.message}`);
+    report.note(`What ${who} stored could not be tested: ${error.message}`);
   }
   return 1;
 }
@@ -270,7 +270,7 @@ function failedDrill(
     'CORRUPT_DATA',
     `The restore drill failed for ${tally.failed} of ${tally.files} files`,
     {
-      hint: 'Run a check that reads all data, and a new backup, which stores again what is missing. Check the drive.',
+      hint: 'Run a check that reads all data, and back up again, which stores missing data again. Check the drive.',
       details,
     },
   );

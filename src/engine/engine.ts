@@ -1,4 +1,5 @@
 /** Runs one job after the other in the forked process, by the messages that it receives. */
+import { placedCauseText } from '../base/errno-words.ts';
 import { BugError, HoldfastError, isAbort } from '../base/errors.ts';
 import { callRepository } from '../base/holdfast-command.ts';
 import type { JobSpec } from '../jobs/job.ts';
@@ -143,7 +144,7 @@ export class Engine {
       const like = async (): Promise<Repository | undefined> =>
         await openAlike(job, openOther, report, signal);
       const place = await this.#keeper.open({ ...openRequest(job), like }, signal);
-      if (place.created) report.note(`A new repository was made in ${place.shown}.`);
+      if (place.created) report.note(`A new repository was created in ${place.shown}.`);
       await this.#haveRemembered(place, job, signal);
       place.useSpool(await spoolOf(job, report));
       last = {
@@ -200,7 +201,7 @@ export class Engine {
     // A canceled job's result is not wanted any more, so errors on the way out do not matter.
     if (signal.aborted) return { kind: 'canceled' };
     if (error instanceof NothingToCopy) {
-      const message = 'No other destination has the same run: the source is read.';
+      const message = 'No other destination has the same run, so Holdfast reads the source.';
       return { kind: 'failed', error: { code: NOTHING_TO_COPY, message, details: {} } };
     }
     const failure = jobErrorOf(
@@ -227,7 +228,7 @@ export class Engine {
     try {
       await close();
     } catch (error) {
-      note(`The repository could not be closed: ${error instanceof Error ? error.message : typeof error}`);
+      note(`The repository could not be closed: ${placedCauseText(error)}`);
     }
   }
 }
@@ -250,7 +251,9 @@ async function openAlike(
       return (await openOther(destination, signal)).repository;
     } catch (error) {
       if (signal.aborted || !(error instanceof HoldfastError) || error.side === 'bug') throw error;
-      report.note(`The new repository is not made like that of ${destination.name}: ${error.message}.`);
+      report.note(
+        `The new repository could not be set up like that of ${destination.name}: ${error.message}.`,
+      );
     }
   }
   return undefined;

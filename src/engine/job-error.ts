@@ -1,4 +1,5 @@
 /** Converts a thrown error into the error that a job reports. */
+import { placedCauseText } from '../base/errno-words.ts';
 import {
   BugError,
   DestinationError,
@@ -71,8 +72,8 @@ export function jobErrorOf(error: unknown, type: JobType): JobError {
     return {
       code: full ? 'INSUFFICIENT_STORAGE' : SYSTEM_CODES[type],
       message: sentences(
-        error.message,
-        full ? 'Make room and run it again.' : 'Check the disk and its permissions.',
+        placedCauseText(error),
+        full ? 'Free up space and run it again.' : 'Check the disk and its permissions.',
       ),
       details: { errno },
     };

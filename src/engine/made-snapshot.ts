@@ -13,7 +13,7 @@ import type { Counters, Moment } from './report.ts';
 import { type ComparedRun, compareWithLast } from './source-comparison.ts';
 
 /** The note for a job that was interrupted between the commit of its snapshot and the daemon's learning of it. */
-export const MADE_BEFORE = 'The snapshot of this job was there already: an earlier attempt had completed it.';
+export const MADE_BEFORE = 'An earlier attempt had already completed the snapshot of this job.';
 
 /**
  * Whether the snapshot of an earlier attempt can be restored. It may have been committed after others had pruned data

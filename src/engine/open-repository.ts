@@ -299,8 +299,8 @@ async function pretend(where: Where, options: OpenOptions, signal: AbortSignal):
 function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   const handed = secretHanded(secret);
   if (handed.kind !== 'write-only') return handed;
-  throw new RepositoryError('REFUSED', `The destination "${name}" has a write-only key for a passphrase`, {
-    hint: `The agent needs a key that reads. With this one back up by "${holdfast`backup`}", from a timer of the system.`,
+  throw new RepositoryError('REFUSED', `The passphrase of the destination "${name}" is a write-only key`, {
+    hint: `The agent needs a key that can read. To use this one, run "${holdfast`backup`}" from a timer of the system.`,
   });
 }
 

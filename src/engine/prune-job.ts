@@ -39,7 +39,7 @@ export async function runPrune(
   const { skipped } = result.repack;
   if (skipped.length > 0)
     report.note(
-      `${skipped.length} packs are damaged and could not be written anew (${skipped[0]?.reason}): run a check.`,
+      `${skipped.length} packs are damaged and could not be rewritten (${skipped[0]?.reason}): run a check.`,
     );
   for (const line of storeKeeps(result)) report.note(line);
   return outcomeOf(parts, {
@@ -70,15 +70,13 @@ async function forget(
     repository.clock.now(),
   );
   if (plan.isUnruled) {
-    report.note('The retention settings say nothing about what to keep, so every snapshot stays.');
+    report.note('The retention settings have no rules, so every snapshot is kept.');
     return { snapshots_forgotten: 0 };
   }
   if (plan.frozen > 0)
-    report.note(
-      `${plan.frozen} snapshots from before an alarm are not forgotten until it has been answered.`,
-    );
+    report.note(`${plan.frozen} snapshots from before an alarm are kept until you answer it.`);
   if (plan.future > 0)
-    report.note(`${plan.future} snapshots bear a time in the future and are kept: a clock is or was wrong.`);
+    report.note(`${plan.future} snapshots have a time in the future and are kept: a clock is or was wrong.`);
   const countingOn = [...plan.kept.keys()];
   await forgetSnapshots(repository, plan.remove, 'removed by rules', signal, { countingOn });
   return {

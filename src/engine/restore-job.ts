@@ -117,7 +117,7 @@ function outcomeOfRestore(
     report.note(`Not restored: ${kind} of ${count} entries, because ${reason}`);
   if (summary.directoriesUnread > 0)
     report.note(
-      `A part or all of ${summary.directoriesUnread} directories could not be read: which names were there is unknown`,
+      `${summary.directoriesUnread} directories could not be read, or not completely, so files in them may be missing`,
     );
   const { filesRestored, filesUnchanged, filesSkipped, filesFailed } = summary;
   const moment: Moment = {

@@ -7,6 +7,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { placedCauseText } from '../base/errno-words.ts';
 import type { ByteRange } from '../destination/destination.ts';
 
 /** The most bytes of all spools together, */
@@ -38,7 +39,7 @@ export async function beginSpool(
 ): Promise<PackSpool> {
   let isOpen = true;
   const giveUp = (error: unknown): void => {
-    if (isOpen) note(`Packs are not kept for further destinations: ${textOf(error)}.`);
+    if (isOpen) note(`Packs are not kept for other destinations: ${placedCauseText(error)}.`);
     isOpen = false;
   };
   try {
@@ -153,8 +154,4 @@ async function sizeOf(path: string): Promise<number> {
 
 function pathOf(directory: string, key: string): string {
   return join(directory, basename(key));
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,8 @@ import { dirname, join } from 'node:path';
 import { makeDirectories } from '../base/make-directories.ts';
 import { readFileIfPresent } from '../base/atomic-file.ts';
 import type { ByteString } from '../base/byte-path.ts';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { sentences } from './job-error.ts';
 import type { Report } from './report.ts';
 
@@ -58,7 +59,7 @@ export async function rememberWalk(key: WalkKey, walk: LastWalk): Promise<void> 
     await rename(temporary, path);
   } catch (cause) {
     await Promise.allSettled([rm(temporary, { force: true })]);
-    throw new StateError('WRITE_ERROR', `Cannot write ${path} (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('WRITE_ERROR', `Cannot write ${path}: ${causeText(cause)}`, {
       hint: 'Check that the state directory is writable and that the disk has space.',
       cause,
     });

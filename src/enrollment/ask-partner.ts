@@ -133,18 +133,21 @@ const LOOPBACK: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]'
 export function partnerAddress(text: string): string {
   const url = URL.parse(text.trim());
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw invalid('The address of the Partner service is no web address', 'Write it as https://HOST.');
+    throw invalid('The address of the Partner service is not a web address', 'Enter it as https://HOST.');
   if (url.username !== '' || url.password !== '')
     throw invalid(
-      'The address of the Partner service holds a user name or password',
-      'Leave it out: the enrollment token is all that is needed.',
+      'The address of the Partner service contains a user name or password',
+      'Leave it out: the enrollment token is all you need.',
     );
   if (url.search !== '' || url.hash !== '')
-    throw invalid('The address of the Partner service has a query', 'Leave out what follows the ? or #.');
+    throw invalid(
+      'The address of the Partner service has a query',
+      'Leave out the ? or # and what follows it.',
+    );
   if (url.protocol === 'http:' && !LOOPBACK.has(url.hostname))
     throw invalid(
-      'The Partner service must be reached by https',
-      'Write https:// in front. Only a service on this machine may be reached by http.',
+      'The Partner service must use https',
+      'Begin the address with https://. Only a service on this computer can use http.',
     );
   const path = url.pathname.replace(/\/+$/, '');
   return url.origin + (path.endsWith(PREFIX) ? path.slice(0, -PREFIX.length) : path);
@@ -194,7 +197,7 @@ export class PartnerError extends HoldfastError<PartnerErrorCode> {
 
 /** The error for a reply that does not match the API. `what` is the subject, such as "The plan". */
 export function invalidReply(what: string, cause?: unknown): PartnerError {
-  return new PartnerError('PARTNER_REPLY_INVALID', `${what}: this is not what a Partner service says`, {
+  return new PartnerError('PARTNER_REPLY_INVALID', `${what}: no Partner service answers like this`, {
     hint: 'Check the address, and whether something between this machine and the service changes what is sent.',
     retry: 'later',
     cause,

@@ -72,18 +72,18 @@ function refusalOf(error: PartnerError): Error {
   if (error.reason === 'ENROLLMENT_TOKEN_INVALID')
     return refused(
       'ENROLLMENT_TOKEN_INVALID',
-      'The enrollment token is unknown, used or too old',
-      'Ask your partner for a new one: it is good once, for 15 minutes.',
+      'The enrollment token is unknown, already used or expired',
+      'Ask your partner for a new one: each works once, for 15 minutes.',
     );
   if (error.reason === 'QUOTA_EXCEEDED')
     return refused(
       'QUOTA_EXCEEDED',
-      'The plan has no place for another device',
+      'The plan does not allow another device',
       'Ask your partner for a larger plan, or to remove a device. The token can be used again.',
     );
   if (error.code === 'PARTNER_UNREACHABLE')
     return new PartnerError(error.code, error.message, {
-      hint: 'Check the address and the network, then try again. If the token is refused then, its first use had arrived: ask for a new one.',
+      hint: 'Check the address and the network, then try again. If the token is refused then, it was already used: ask for a new one.',
       cause: error,
     });
   return error;
@@ -119,7 +119,7 @@ async function enrollmentOf(
 export function alreadyEnrolled(address: string): RequestError {
   return new RequestError(
     'ALREADY_ENROLLED',
-    `This device is enrolled already, with the Partner service at ${new URL(address).host}`,
-    { hint: `To enroll it anew, end that first with: ${holdfast`enroll --leave`}` },
+    `This device is already enrolled, with the Partner service at ${new URL(address).host}`,
+    { hint: `To enroll it again, first end that enrollment with: ${holdfast`enroll --leave`}` },
   );
 }

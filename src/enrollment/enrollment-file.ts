@@ -6,7 +6,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createPrivateFile, readPrivate } from '../api/access/private-file.ts';
 import { writeFileAtomically } from '../base/atomic-file.ts';
-import { errnoOf, StateError } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import { fieldOf, partnerAddress } from './ask-partner.ts';
 import { type ServiceKey, serviceKeyOf } from './signed.ts';
@@ -31,7 +32,7 @@ const FILE = 'enrollment.json';
 const VERSION = 1;
 const MOST_BYTES = 65_536;
 const hint = (): string =>
-  `Put back a copy of it, or remove it and enroll anew with a token that your partner gives: ${holdfast`enroll URL TOKEN`}`;
+  `Restore it from a copy, or remove it and enroll again with a token from your partner: ${holdfast`enroll URL TOKEN`}`;
 
 /**
  * The enrollment; undefined when the device is not enrolled.
@@ -62,7 +63,7 @@ export async function removeEnrollment(stateDirectory: string): Promise<void> {
   try {
     await rm(path, { force: true });
   } catch (cause) {
-    throw new StateError('WRITE_ERROR', `${path} cannot be removed (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('WRITE_ERROR', `${path} cannot be removed: ${causeText(cause)}`, {
       hint: 'Check that the state directory is writable.',
       cause,
     });

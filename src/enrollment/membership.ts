@@ -189,7 +189,7 @@ export class Membership implements AsyncDisposable {
 
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#changing)
-      throw new RequestError('INVALID_REQUEST', 'This device is being enrolled, or leaves, just now', {
+      throw new RequestError('INVALID_REQUEST', 'This device is just being enrolled or removed', {
         hint: `Wait a moment, then see: ${holdfast`enroll --status`}`,
         retry: 'later',
       });
@@ -243,9 +243,10 @@ export class Membership implements AsyncDisposable {
         this.#storedToldAt = null;
         this.#witness = new Witness();
       },
-      trouble: (error) => log.warn({ err: error }, 'the Partner service was not told; it is tried again'),
+      trouble: (error) =>
+        log.warn({ err: error }, 'the Partner service did not get a report; Holdfast keeps trying'),
       gaveUp: (results, error) =>
-        log.warn({ results, err: error }, 'the Partner service does not take a report; it was given up'),
+        log.warn({ results, err: error }, 'the Partner service rejects a report; Holdfast gave it up'),
     });
     this.#reporter.start();
   }
@@ -334,6 +335,6 @@ export class Membership implements AsyncDisposable {
 
 export function notEnrolled(): RequestError {
   return new RequestError('NOT_ENROLLED', 'This device is not enrolled with a Partner service', {
-    hint: `Enroll it with a token that your partner gives: ${holdfast`enroll URL TOKEN`}`,
+    hint: `Enroll it with a token from your partner: ${holdfast`enroll URL TOKEN`}`,
   });
 }

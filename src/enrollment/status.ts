@@ -55,21 +55,21 @@ export function checksOf({ plan }: KnownEnrollment, facts: CheckFacts): readonly
   const warn = (message: string): void => void checks.push({ name: NAME, status: 'warning', message });
   if (isUnknownDevice)
     warn(
-      `The Partner service does not know this device any more. Leave it with: ${holdfast`enroll --leave`}`,
+      `The Partner service no longer knows this device. End the enrollment with: ${holdfast`enroll --leave`}`,
     );
   if (isContradicted) {
-    const message = `A repository was set back, or two machines write to it as one: the Partner service remembers more of it. Run: ${holdfast`check`}`;
+    const message = `The Partner service knows more of a repository than is there: it was replaced with an earlier copy, or two machines write to it as one. Run: ${holdfast`check`}`;
     checks.push({ name: NAME, status: 'error', message });
   }
   if (heldBack !== null) {
-    const message = `${waitText({ code: heldBack, params: {} })} Backups by schedule and of changes wait; those that are asked for run.`;
+    const message = `${waitText({ code: heldBack, params: {} })} Scheduled and watched backups wait; backups that you start run.`;
     checks.push({ name: NAME, status: 'error', message });
-  } else if (plan?.status === 'suspended') warn('The account at the partner is suspended; backups go on.');
+  } else if (plan?.status === 'suspended') warn('The account at the partner is suspended; backups continue.');
   else if (plan?.status === 'trial_expired' && afterTrial === 'wait')
-    warn('The trial at the partner is over: backups by schedule end a week after it. Choose a plan.');
-  else if (plan?.status === 'trial_expired') warn('The trial at the partner is over; backups go on.');
+    warn('The trial at the partner is over: scheduled backups stop a week after its end. Choose a plan.');
+  else if (plan?.status === 'trial_expired') warn('The trial at the partner is over; backups continue.');
   if (plan === undefined || isOver(plan, nowMs))
-    warn('There is no plan of the partner that counts: the limits of the free trial hold.');
+    warn('No plan of the partner is in force, so the limits of the free trial apply.');
   return checks;
 }
 

@@ -283,7 +283,7 @@ function neverAtOrAbove(never: readonly NeverPath[], root: ByteString): NeverExc
 function absolutePath(path: ByteString, what: string): ByteString {
   if (!path.startsWith('/')) {
     throw new RequestError('EXCLUDE_PATH', `The ${what} ${quoted(pathText(path))} is not an absolute path`, {
-      hint: 'Give the path from the root directory on.',
+      hint: 'Give the full path.',
     });
   }
   return asByteString(path.replace(/\/+$/, '') || '/');

@@ -1,4 +1,5 @@
 /** The errors of attempts that end without a word from the engine: before it stores anything, or because its process dies. */
+import { placedCauseText } from '../base/errno-words.ts';
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { formatDuration } from '../base/units.ts';
 import { stateFailureOf, stateFailureText } from '../db/state-failure.ts';
@@ -11,10 +12,10 @@ export function notStarted(error: unknown): JobError {
     const message = error.hint === '' ? error.message : `${error.message}. ${error.hint}`;
     return { code: error.code, message, details: error.details };
   }
-  const text = error instanceof Error && !isAbort(error) ? error.message : String(error);
+  const text = isAbort(error) ? String(error) : placedCauseText(error);
   return {
     code: 'INTERNAL_ERROR',
-    message: `The job could not be started: ${text}. Look at the log of the agent.`,
+    message: `The job could not be started: ${text}. See the log of the agent.`,
     details: {},
   };
 }
@@ -25,7 +26,7 @@ export function notRemembered(error: unknown): JobError {
   const { what, hint } = stateFailureText(failure, 'the state directory');
   return {
     code: failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'WRITE_ERROR',
-    message: `The agent could not write down which repository the destination holds: ${what}. Nothing was backed up. ${hint}`,
+    message: `The agent could not record which repository the destination has: ${what}. Nothing was backed up. ${hint}`,
     details: failure === 'full' || failure === 'closed' ? { [STATE_UNWRITABLE]: true } : {},
   };
 }
@@ -47,10 +48,10 @@ export function deathText(how: Death): string {
 /** What to do about it, as a sentence. */
 export function deathHint(how: Death): string {
   if (typeof how === 'object' && how.notReadyAfterMs !== undefined)
-    return 'Look at what keeps the machine that busy, then start the job again.';
+    return 'Find out what keeps the computer so busy, then start the job again.';
   if (typeof how === 'object' && how.signal === 'SIGKILL')
-    return 'Free some memory, or give the service more (MemoryMax= of its unit), then start the job again.';
-  return 'Start it again; if that happens once more, report it.';
+    return 'Free up memory, or give the service more (MemoryMax= of its unit), then start the job again.';
+  return 'Start it again. If it happens again, report it.';
 }
 
 export function deathDetails(how: Death): Readonly<Record<string, unknown>> {

@@ -87,8 +87,8 @@ export function parseTimeOfDay(text: string): number {
   const match = /^(\d{1,2}):(\d{2})$/.exec(text.trim());
   const minutes = Number(match?.[1]) * 60 + Number(match?.[2]);
   if (match === null || Number(match[2]) > 59 || minutes > DAY_MINUTES) {
-    throw new RequestError('INVALID_REQUEST', `'${text}' is not a time of the day`, {
-      hint: 'Write hours and minutes, as 22:00.',
+    throw new RequestError('INVALID_REQUEST', `'${text}' is not a time of day`, {
+      hint: 'Write hours and minutes, for example 22:00.',
     });
   }
   return minutes;

@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { causeText } from '../base/errno-words.ts';
 import type { Clock } from '../base/clock.ts';
 import { OutputLines } from '../base/output-lines.ts';
 import type { EngineJob, FromEngine, ToEngine } from '../engine/protocol.ts';
@@ -109,7 +110,11 @@ class EngineProcess {
     } catch (error) {
       this.#child = undefined;
       // In a later turn: the caller needs the promise of the job's end first.
-      setImmediate(finish, { code: null, signal: null }, `The engine could not be started: ${String(error)}`);
+      setImmediate(
+        finish,
+        { code: null, signal: null },
+        `The engine could not be started: ${causeText(error)}`,
+      );
     }
     this.#after(setup.times.startMs, this.#gone.signal, () => {
       if (this.#state !== 'starting') return;
@@ -188,7 +193,7 @@ class EngineProcess {
     child.on('error', (error) => {
       // A process that was never started emits no `exit`.
       if (child.pid === undefined) {
-        finish({ code: null, signal: null }, `The engine could not be started: ${error.message}`);
+        finish({ code: null, signal: null }, `The engine could not be started: ${causeText(error)}`);
       } else this.#kill();
     });
     child.on('exit', (code, signal) => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { causeText } from '../base/errno-words.ts';
 import type { Clock } from '../base/clock.ts';
 import { endTree } from '../base/child-output.ts';
 import { OutputLines } from '../base/output-lines.ts';
@@ -77,8 +78,7 @@ function start(run: HookRun, take: (bytes: Buffer) => void): readonly [ChildProc
 }
 
 function notStarted(error: unknown): HookResult {
-  const said = error instanceof Error ? error.message : String(error);
-  return { ok: false, reason: `could not be started (${said})` };
+  return { ok: false, reason: `could not be started: ${causeText(error)}` };
 }
 
 function hookEnvironment({ environment, job }: HookRun): Record<string, string | undefined> {

@@ -182,8 +182,8 @@ function notNoted(cause: unknown): unknown {
   if (failure === undefined) return cause;
   const { what, hint } = stateFailureText(failure, 'the state directory');
   const code = failure === 'full' ? 'INSUFFICIENT_STORAGE' : 'SERVICE_UNAVAILABLE';
-  return new RequestError(code, `The job cannot be noted: ${what}`, {
-    hint: `${hint} Then ask again.`,
+  return new RequestError(code, `The job cannot be recorded: ${what}`, {
+    hint: `${hint} Then try again.`,
     retry: 'later',
     cause,
   });

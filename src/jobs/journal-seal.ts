@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { accessProblem, openNewPrivateSync } from '../base/private-files.ts';
+import { causeText } from '../base/errno-words.ts';
 import { StateError, errnoOf } from '../base/errors.ts';
 import type { DurableRecord } from '../db/durable.ts';
 
@@ -46,7 +47,7 @@ function readKey(path: string): string | undefined {
     const onWindows = accessProblem(path, 'file', file);
     if (onWindows !== undefined || (process.platform !== 'win32' && (!ours || (mode & 0o077) !== 0))) {
       throw new StateError('STATE_NOT_PRIVATE', `The key of the journal ${path} is open to other users`, {
-        hint: `If that was not meant, remove the file: a new key is made. Otherwise run: ${onWindows?.command ?? `chmod 600 ${path}`}`,
+        hint: `If you did not intend that, remove the file, and Holdfast makes a new key. Otherwise run: ${onWindows?.command ?? `chmod 600 ${path}`}`,
       });
     }
     return size < 100 ? readFileSync(file, 'latin1') : '';
@@ -71,7 +72,7 @@ function createKey(path: string): Buffer {
   } catch (cause) {
     throw new StateError(
       'WRITE_ERROR',
-      `The key of the journal ${path} cannot be written (${errnoOf(cause) ?? 'unknown error'})`,
+      `The key of the journal ${path} cannot be written: ${causeText(cause)}`,
       { hint: 'Check that the state directory is writable and that the disk has space.', cause },
     );
   }

@@ -18,7 +18,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { StateError, errnoOf } from '../base/errors.ts';
+import { causeText } from '../base/errno-words.ts';
+import { StateError } from '../base/errors.ts';
 import { durableName, type DurableRecord } from '../db/durable.ts';
 import { journalKey, openLine, sealLine } from './journal-seal.ts';
 
@@ -29,7 +30,7 @@ export interface JournalOptions {
 
 const SMALL_BYTES = 4 * 1024 * 1024;
 /** Appending, so that a write goes to the end of the file also after a line was withdrawn. */
-const ANEW = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
+const FRESH = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_APPEND;
 /** The journal is rewritten when it is this many times as large as after the last rewrite. */
 const GROWTH = 3;
 
@@ -108,7 +109,7 @@ export function openJournal(directory: string, { smallBytes = SMALL_BYTES }: Jou
   };
   const rotate = (all: Iterable<DurableRecord>): void => {
     const path = pathOf(directory, number + 1);
-    const next = openSync(`${path}.tmp`, ANEW, 0o600);
+    const next = openSync(`${path}.tmp`, FRESH, 0o600);
     let length = 0;
     try {
       for (const record of all)
@@ -156,7 +157,7 @@ function guarded(directory: string, work: () => void): void {
   } catch (cause) {
     throw new StateError(
       'WRITE_ERROR',
-      `The journal in ${directory} cannot be written (${errnoOf(cause) ?? 'unknown error'})`,
+      `The journal in ${directory} cannot be written: ${causeText(cause)}`,
       { hint: 'Check that the state directory is writable and that the disk has space.', cause },
     );
   }

@@ -223,7 +223,7 @@ function findingsOf(
   if (database.setAside !== null) {
     findings.push(`The state database was damaged. It was set aside as ${database.setAside}.`);
   }
-  if (stayed > 0) findings.push(`${stayed} jobs were taken from the journal.`);
+  if (stayed > 0) findings.push(`${stayed} jobs were recovered from the journal.`);
   // A single incomplete line is what a power failure leaves, and what it was to record never happened.
   if (damagedLines > 1 || damagedWholeLines > 0 || restored.isContradicted) {
     const lines =

@@ -62,7 +62,7 @@ export function absenceNotice({ source, destination, lastGoodAt, days }: Absence
   const what =
     lastGoodAt === null
       ? `${source} has never been backed up to ${destination}, although a backup has been due for ${age}.`
-      : `The last good backup of ${source} to ${destination} is ${age} old, of ${new Date(lastGoodAt).toISOString()}.`;
+      : `The last good backup of ${source} to ${destination} is ${age} old (${new Date(lastGoodAt).toISOString()}).`;
   const text = `${what} Check that the agent runs, that the schedule is not off or paused, and that the destination can be reached.`;
   return { kind: 'absence', host, source, destination, text };
 }

@@ -20,7 +20,7 @@ export function healthchecksSender(url: string): Sender {
     );
     // Some versions answer an unknown check with status 200.
     if (!/not found/i.test(reply)) return;
-    throw new DeliveryError('The receiver of pings knows no check of this address', {
+    throw new DeliveryError('The ping service does not know this address', {
       hint: 'Copy the ping address from the check again.',
     });
   }

@@ -85,8 +85,8 @@ function parseTarget(text: string): URL {
     });
   }
   if (url.username !== '' || url.password !== '') {
-    throw new DeliveryError(`The address for notices at ${url.host} holds a user name or password`, {
-      hint: 'Take it out of the URL; a token or secret is given by reference in the settings.',
+    throw new DeliveryError(`The address for notices at ${url.host} contains a user name or password`, {
+      hint: 'Remove it from the URL. The settings take a token or secret as a reference.',
     });
   }
   return url;
@@ -105,7 +105,7 @@ async function startOf({ status, headers, body }: WebReply): Promise<string> {
 /** Judges a page by its content, as some programs that send text do not state its type. */
 const PAGE = /^\s*(?:<!doctype html|<html|<head|<\?xml[^>]*>\s*<!doctype html)/i;
 
-const PORTAL = 'A network that wants you to sign in first answers like this, too: it is tried again.';
+const PORTAL = 'A network that requires you to sign in first also answers like this. Holdfast keeps trying.';
 
 /** With another network, or after signing in, the notice may arrive. */
 function notTheReceiver({ host }: URL, status: number, mayHaveArrived: boolean): DeliveryError {
@@ -148,7 +148,7 @@ function refusal(url: URL, response: WebReply, page: string): DeliveryError {
   if (byProxy !== undefined)
     return new DeliveryError(`${url.host} ${byProxy.what}`, { hint: byProxy.hint, retry: 'later' });
   if (/SSL certificate was (?:sent|required)|client certificate/i.test(page))
-    return new DeliveryError(`${url.host} wants a certificate of this machine (${status})`, {
+    return new DeliveryError(`${url.host} requires a certificate from this computer (${status})`, {
       hint: NO_CERTIFICATE,
       details: { status },
     });

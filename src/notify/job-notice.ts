@@ -51,11 +51,11 @@ function sourceOf(spec: JobSpec): string | null {
 
 function textOf(job: Job, kind: NoticeKind): string {
   if (job.error !== null) return job.error.message;
-  if (kind === 'backup.started') return 'The backup has begun.';
+  if (kind === 'backup.started') return 'The backup has started.';
   const files = job.files_done === 1 ? '1 file' : `${job.files_done} files`;
   const done = `${files}, ${formatBytes(job.size_bytes)}, in ${formatDuration(job.duration_ms)}.`;
   if (job.warnings_count === 0) return done;
   const first = job.problems.slice(0, 10).map(({ path, message }) => `${path}: ${message}`);
-  const many = job.warnings_count === 1 ? '1 warning:' : `${job.warnings_count} warnings. The first of them:`;
+  const many = job.warnings_count === 1 ? '1 warning:' : `${job.warnings_count} warnings. The first ones:`;
   return `${done} ${many}\n${first.join('\n')}`;
 }

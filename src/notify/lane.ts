@@ -1,5 +1,6 @@
 /** Delivers the notices of one sender in the order in which they came, so that a start comes before its end. */
 import type { Clock } from '../base/clock.ts';
+import { placedCauseText } from '../base/errno-words.ts';
 import { HoldfastError, isAbort } from '../base/errors.ts';
 import { delayAfter, KEPT_MS, type RetryPolicy, silenceOf, type Waiting } from './delivery.ts';
 import type { Notice } from './notice.ts';
@@ -236,7 +237,11 @@ export class Lane {
         return 0;
       }
       if (!item.isReported)
-        this.#report('warn', `could not deliver ${item.notice.kind} yet: it is tried again for days`, error);
+        this.#report(
+          'warn',
+          `could not deliver ${item.notice.kind} yet; Holdfast keeps trying for days`,
+          error,
+        );
       item.isReported = true;
       return this.#queue.some(({ tries }) => tries < policy.attempts) ? 0 : delayAfter(item.tries, policy);
     }
@@ -302,5 +307,5 @@ export function wordsOf(error: unknown): string {
   if (error instanceof HoldfastError)
     return error.hint === '' ? error.message : `${error.message}. ${error.hint}`;
   if (isAbort(error)) return 'Stopped before it was delivered';
-  return error instanceof Error ? error.message : 'unknown error';
+  return placedCauseText(error);
 }

@@ -62,7 +62,7 @@ export function notForAll(account: Account, errors: readonly unknown[], reachedS
   const shown = later ?? first;
   const hint = later === undefined ? CHECK_RECIPIENTS : COMES_AGAIN;
   const words = shown?.words === undefined || shown.words === null ? '' : `. It says: "${shown.words}"`;
-  return new DeliveryError(`${nameOf(account)} took the message, but not for everybody${words}`, {
+  return new DeliveryError(`${nameOf(account)} accepted the message, but not for all recipients${words}`, {
     hint,
     // Recipients who have it do not get it again.
     retry: later === undefined ? 'never' : 'later',
@@ -76,12 +76,12 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
   if (error instanceof TooSlow) {
     const seconds = `within ${error.ms / 1000} s`;
     return stage.isHandedOver
-      ? new DeliveryError(`${where} has the message, and did not say ${seconds} whether it takes it`, {
-          hint: 'It may have arrived all the same. If it stays so, ask who runs the server.',
+      ? new DeliveryError(`${where} received the message, but did not confirm it ${seconds}`, {
+          hint: 'It may have arrived anyway. If this continues, ask whoever runs the server.',
           retry: 'later',
           mayHaveArrived: true,
         })
-      : new DeliveryError(`${where} did not take the message ${seconds}`, {
+      : new DeliveryError(`${where} did not accept the message ${seconds}`, {
           hint: 'Check host and port: 465 for TLS, 587 for STARTTLS.',
           retry: 'later',
         });
@@ -94,8 +94,8 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
   const refusal = refusalOf(error, account);
   const { code, status, words } = refusal;
   if (code === 'EPROXY')
-    return new DeliveryError(`${where} is reached neither straight nor through the proxy`, {
-      hint: `Many proxies let no mail through: ask who runs it, or tell yourself by a webhook or ntfy instead.${hintOfProxy()}`,
+    return new DeliveryError(`${where} cannot be reached, neither directly nor through the proxy`, {
+      hint: `Many proxies block mail: ask whoever runs it, or use a webhook or ntfy instead.${hintOfProxy()}`,
       retry: 'later',
       cause: error,
     });
@@ -113,13 +113,13 @@ export function mailFailure(account: Account, error: unknown, stage: MailStage):
 }
 
 const NO_ENCRYPTION: Trouble = {
-  what: 'offers no encryption on this port, without which nothing goes',
+  what: 'offers no encryption on this port, so Holdfast sends nothing',
   hint: 'Check the port: 465 for TLS from the beginning, 587 for STARTTLS.',
 };
 const COMES_AGAIN =
-  'It is tried again: many servers refuse the first try of a stranger for some minutes (greylisting), or have no room for now.';
+  'Holdfast keeps trying: many servers reject unknown senders for the first few minutes (greylisting), or are full for a while.';
 const CHECK_RECIPIENTS = 'Check the addresses of the recipients ("to").';
-const AGAIN = 'It is tried again; if it stays so, ask who runs the server.';
+const AGAIN = 'Holdfast keeps trying. If this continues, ask whoever runs the server.';
 
 function troubleOf(error: unknown, refusal: Refusal, account: Account): Trouble {
   const { code, command, status } = refusal;
@@ -128,24 +128,24 @@ function troubleOf(error: unknown, refusal: Refusal, account: Account): Trouble 
   if (wantsSignIn(refusal)) return signIn(account);
   if (code === 'EAUTH')
     return {
-      what: 'does not let the account in',
+      what: 'rejects the sign-in of the account',
       hint: isForNow
         ? AGAIN
-        : 'Check user and password. Many providers want a password of its own for each program, in place of that of the account.',
+        : 'Check the user name and password. Many providers require a separate app password instead of the one of the account.',
     };
   if (command === 'MAIL FROM')
     return {
-      what: 'refuses the sender',
+      what: 'rejects the sender',
       hint: isForNow
         ? COMES_AGAIN
         : 'Check the sender ("from"): it often has to be an address of the account.',
     };
   if (command === 'RCPT TO' || code === 'EENVELOPE')
-    return { what: 'refuses the recipients', hint: isForNow ? COMES_AGAIN : CHECK_RECIPIENTS };
+    return { what: 'rejects the recipients', hint: isForNow ? COMES_AGAIN : CHECK_RECIPIENTS };
   if (code === 'EMESSAGE' || command === 'DATA')
     return {
-      what: 'refuses the message',
-      hint: isForNow ? COMES_AGAIN : 'Do what it says there, or ask who runs the server.',
+      what: 'rejects the message',
+      hint: isForNow ? COMES_AGAIN : 'Follow what the server says, or ask whoever runs it.',
     };
   if (command === 'STARTTLS' || code === 'ETLS')
     return tlsTrouble(networkCode(error)) === undefined ? NO_ENCRYPTION : ofTls(error);
@@ -155,20 +155,23 @@ function troubleOf(error: unknown, refusal: Refusal, account: Account): Trouble 
 
 function ofTls(error: unknown): Trouble {
   const trouble = tlsTrouble(networkCode(error));
-  return { what: `did not take the message: ${trouble?.what ?? ''}`, hint: trouble?.hint ?? '' };
+  return { what: `did not accept the message: ${trouble?.what ?? ''}`, hint: trouble?.hint ?? '' };
 }
 
 function ofConnection(error: unknown, { code, status }: Refusal): Trouble {
   if (status !== null)
     return {
-      what: 'is there, and takes nothing',
-      hint: status < 500 ? AGAIN : 'Do what it says there, or check host and port.',
+      what: 'is running, but accepts no mail',
+      hint: status < 500 ? AGAIN : 'Follow what the server says, or check host and port.',
     };
   if (code === 'EPROTOCOL')
-    return { what: 'does not answer as a mail server does', hint: 'Check host and port.' };
+    return { what: 'does not answer like a mail server', hint: 'Check host and port.' };
   // These codes mean that the server had answered before.
   if (code === 'ECONNECTION' || networkCode(error) === 'ECONNRESET')
-    return { what: 'ended the connection', hint: 'It is tried again; if it stays so, check host and port.' };
+    return {
+      what: 'ended the connection',
+      hint: 'Holdfast keeps trying. If this continues, check host and port.',
+    };
   return { what: 'cannot be reached', hint: `Check host, port and the network.${hintOfProxy()}` };
 }
 
@@ -196,11 +199,11 @@ function wantsSignIn({ code, command, status, words }: Refusal): boolean {
 
 function signIn({ user }: Account): Trouble {
   return {
-    what: 'wants to know who sends, before it takes anything',
+    what: 'requires a sign-in before it accepts mail',
     hint:
       user === null
-        ? 'Set user and password of an account there.'
-        : 'It offered no way to sign in on this connection: check the port (465 for TLS, 587 for STARTTLS), or ask who runs the server.',
+        ? 'Set the user name and password of an account there.'
+        : 'It offered no way to sign in on this connection: check the port (465 for TLS, 587 for STARTTLS), or ask whoever runs the server.',
   };
 }
 

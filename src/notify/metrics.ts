@@ -50,13 +50,13 @@ export function createMetrics({ clock, version }: MetricsOptions): Metrics {
   const registers = [registry];
   const lastSuccess = new Gauge({
     name: 'backup_last_success_timestamp_seconds',
-    help: 'When the last backup of the whole source ended that completed, with or without warnings; 0 when there is none.',
+    help: 'When the last completed backup of the whole source ended, with or without warnings; 0 if there is none.',
     labelNames: ['source', 'destination'],
     registers,
   });
   const durations = new Histogram({
     name: 'backup_job_duration_seconds',
-    help: 'How long jobs took that completed or failed.',
+    help: 'How long completed and failed jobs took.',
     labelNames: ['type'],
     buckets: DURATION_BUCKETS,
     registers,
@@ -81,12 +81,12 @@ export function createMetrics({ clock, version }: MetricsOptions): Metrics {
   });
   const queueLength = new Gauge({
     name: 'backup_queue_length',
-    help: 'Jobs that wait to be run.',
+    help: 'Jobs that are waiting.',
     registers,
   });
   new Gauge({
     name: 'backup_agent_info',
-    help: 'The version that runs; always 1.',
+    help: 'The running version; always 1.',
     labelNames: ['version'],
     registers,
   }).set({ version }, 1);
@@ -180,7 +180,7 @@ function addProcessMetrics(registry: Registry, clock: Clock): void {
   });
   const memory = new Gauge({
     name: 'process_resident_memory_bytes',
-    help: 'Memory that the agent itself occupies.',
+    help: 'Memory that the agent itself uses.',
     registers,
     collect() {
       this.set(process.memoryUsage.rss());

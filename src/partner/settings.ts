@@ -30,7 +30,7 @@ export const PartnerConfigSchema = object(
     version: Type.Optional(
       Type.Integer({ description: 'The version of the format.', minimum: 1, maximum: 1, default: 1 }),
     ),
-    listen: group('Where the service is served: behind a balancer that speaks TLS.', {
+    listen: group('Where the service listens: behind a load balancer with TLS.', {
       host: Type.Optional(
         Type.String({ description: 'The address.', minLength: 1, maxLength: 253, default: '127.0.0.1' }),
       ),
@@ -46,20 +46,20 @@ export const PartnerConfigSchema = object(
       [],
     ),
     postgres: secret(
-      'What holds the address of a PostgreSQL database, postgres://USER:PASSWORD@HOST/NAME; null for SQLite in the state directory.',
+      'Where the address of a PostgreSQL database is, postgres://USER:PASSWORD@HOST/NAME; null for SQLite in the state directory.',
     ),
     keyFile: textOrNull(
       'absolute-path',
       'The file with the key of the service, the same for all instances; null for partner.key in the state directory, which the first start makes.',
     ),
     webhooks: group('Messages to the programs of partners.', {
-      workers: count('How many are on their way at once.', { default: 16, minimum: 1, maximum: 256 }),
+      workers: count('How many are sent at once.', { default: 16, minimum: 1, maximum: 256 }),
       testTargets: Type.Optional(
         Type.Array(
           object(
             {
               target: Type.String({
-                description: 'Host and port, exactly as they stand in the URL.',
+                description: 'Host and port, exactly as in the URL.',
                 minLength: 1,
                 maxLength: 300,
               }),
@@ -75,7 +75,7 @@ export const PartnerConfigSchema = object(
           ),
           {
             description:
-              'Receivers of tests, which may be on this machine or in a private network. Not for real ones: the service tells of them at each start.',
+              'Receivers of tests, which may be on this machine or in a private network. Not for real ones: the service logs them at each start.',
             default: [],
             maxItems: 20,
           },

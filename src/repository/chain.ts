@@ -330,7 +330,7 @@ async function readHead(repository: Repository, key: string, signal: AbortSignal
   const { context, plaintext } = await repository.withKeys(open, signal);
   const chain = decodeChainContext(context, key);
   if (key !== `heads/${chain.writer}/${headNumber(chain.seq)}`)
-    throw corrupt(key, 'it stands under another key');
+    throw corrupt(key, 'it is stored under another key');
   return { chain, ...decodeHead(plaintext, key) };
 }
 

@@ -80,7 +80,7 @@ export async function renewConfig(
     if (now.bound && now.number >= n) return;
   }
   throw new RepositoryError('LIMIT_EXCEEDED', 'No number is left for the configuration', {
-    hint: `Somebody has planted configurations; what nobody needs is removed by: ${holdfastThere`recover`}`,
+    hint: `Somebody has planted configurations. To remove those that are not needed, run: ${holdfastThere`recover`}`,
   });
 }
 
@@ -261,7 +261,7 @@ export function openConfig(keyring: Keyring, keys: ObjectKeys, bytes: Buffer, nu
   if (!verifyEd25519(keyring.adminPublic, message, signature))
     throw corrupt(object, 'it is not signed by the administrator key');
   const stands = context.readBigUInt64BE(0) === BigInt(number);
-  if (!stands) throw corrupt(object, 'it stands under another number');
+  if (!stands) throw corrupt(object, 'it is stored under another number');
   if (n !== undefined && n !== number) throw planted(object, `it was signed for number ${n}`);
   const { record } = decodeConfig(plaintext, object);
   if (!record.repository.equals(keyring.repository))

@@ -33,7 +33,7 @@ export function foreignText({ seq, record, host, atMs }: ForeignRecord): string 
   const by = host === null ? '' : ` of host ${host}`;
   const at = atMs === null ? '' : ` from ${new Date(atMs).toISOString()}`;
   return [
-    `A copy of this machine's state directory is in use, or an older one was put back: ${what}${by}${at} is record ${seq} of this machine, which did not write it.`,
-    'Nothing is lost by it; this machine goes on under a new identity.',
+    `A copy of this machine's state directory is in use, or an older one was restored: ${what}${by}${at} is record ${seq} of this machine, which did not write it.`,
+    'No data is lost: this machine continues under a new identity.',
   ].join(' ');
 }

@@ -180,7 +180,7 @@ export function openLease(
   const record = decodeLease(plaintext, object);
   const belongs = purpose === PRUNE_PURPOSE || purpose === `session.${record.nonce}`;
   if (!belongs || !context.equals(leaseContext(purpose, epoch)))
-    throw corrupt(object, 'it stands under another key');
+    throw corrupt(object, 'it is stored under another key');
   return record;
 }
 

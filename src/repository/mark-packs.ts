@@ -67,7 +67,7 @@ async function withdraw(
     if (!signal.aborted) throw cause;
     throw new DestinationError('unreachable', 'The destination does not answer', {
       op: 'withdraw the mark of packs',
-      hint: 'Nothing is lost: the next prune looks at the packs again.',
+      hint: 'Nothing is lost: the next prune checks the packs again.',
       cause,
     });
   }

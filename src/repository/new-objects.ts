@@ -137,9 +137,9 @@ function requireAlone(destination: Destination, others: readonly ListedObject[],
 function beingMade({ properties: { url } }: Destination): RepositoryError {
   return new RepositoryError(
     'REPOSITORY_LOCKED',
-    `A repository is being made at ${url} by another program, or by one that was broken off less than an hour ago`,
+    `Another program is creating a repository at ${url}, or was interrupted while doing so less than an hour ago`,
     {
-      hint: 'Try again in an hour. To go on at once, make sure that nothing else is at work there and remove keys, config and copies from it.',
+      hint: 'Try again in an hour. To continue now, make sure that no other program is working there, and remove keys, config and copies from it.',
       retry: 'later',
     },
   );
@@ -152,7 +152,7 @@ async function putRing(destination: Destination, ring: Buffer, signal: AbortSign
     if (!isKind(error, 'exists')) throw error;
     throw new RepositoryError(
       'REPOSITORY_EXISTS',
-      `Another program has made a repository at ${destination.properties.url} at the same time`,
+      `Another program created a repository at ${destination.properties.url} at the same time`,
       { hint: 'Open that one with its passphrase, or choose another place.', retry: 'later', cause: error },
     );
   }
@@ -176,8 +176,8 @@ async function requireStored(
   if (holdsRing) await withdraw(destination, [FIRST_RING], signal);
   throw new RepositoryError(
     'REPOSITORY_LOCKED',
-    `What makes the repository at ${destination.properties.url} was changed while it was stored`,
-    { hint: 'Let no other program make one there, then try again.', retry: 'later' },
+    `Another program changed the new repository at ${destination.properties.url} while it was being created`,
+    { hint: 'Make sure that no other program creates one there, then try again.', retry: 'later' },
   );
 }
 

@@ -158,7 +158,7 @@ function requireNotOlder(
   } catch (error) {
     if (passed === undefined) throw error;
     throw new RepositoryError('CORRUPT_DATA', passed.message, {
-      hint: "Bring it back from a copy of the repository. To do with the one before it, delete this machine's memory of the repository.",
+      hint: "Restore it from a copy of the repository. To use the one before it instead, delete this machine's memory of the repository.",
       cause: passed,
     });
   }

@@ -136,5 +136,5 @@ export function protectionWarning({ failure, left }: Protection): string | undef
     failure.kind === 'denied'
       ? 'Allow s3:PutObjectRetention to these credentials.'
       : 'The next backup tries again.';
-  return `The backup is complete, but the time of protection of ${what} could not be extended: ${failure.message}. ${hint}`;
+  return `The backup is complete, but the protection of ${what} could not be extended: ${failure.message}. ${hint}`;
 }

@@ -150,7 +150,7 @@ export async function lockedBy(
   const seconds = Math.max(0, Math.round((nowMs - lease.storedMs) / 1_000));
   const message = `The repository is being pruned ${holder}, last sign of life ${seconds} s ago`;
   return new RepositoryError('REPOSITORY_LOCKED', message, {
-    hint: 'Wait for it to finish. A process that died is forgotten five minutes after its last sign of life.',
+    hint: 'Wait for it to finish. A process that died no longer counts five minutes after its last sign of life.',
     retry: 'later',
     details: { epoch: lease.epoch },
   });
@@ -161,7 +161,7 @@ export function takenMeanwhile(): RepositoryError {
     'REPOSITORY_LOCKED',
     'The right to prune was lost: another process took it over',
     {
-      hint: 'This one was held up for minutes, as by a machine that slept. Nothing is damaged. Run it again.',
+      hint: 'This process stood still for minutes, for example because the computer was asleep. Nothing is damaged. Run it again.',
       retry: 'later',
     },
   );

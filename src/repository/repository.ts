@@ -179,7 +179,7 @@ export class Repository {
   /** Signs a tombstone or configuration: `domain` is `hf1/tomb` or `hf1/config`. */
   sign(domain: string, unsigned: Buffer): Buffer {
     if (this.keyring.admin === undefined) {
-      throw new RepositoryError('REFUSED', 'This host may add snapshots but not remove any', {
+      throw new RepositoryError('REFUSED', 'This host can add snapshots, but not remove any', {
         hint: 'Run forget, prune and settings changes from a host with administrator rights.',
       });
     }

@@ -50,7 +50,7 @@ function notSoMany(all: readonly Snapshot[], group: readonly Snapshot[], name: s
 
 function notFound(message: string): RepositoryError {
   return new RepositoryError('SNAPSHOT_NOT_FOUND', message, {
-    hint: `List what there is with: ${holdfastThere`snapshots`}`,
+    hint: `List the snapshots with: ${holdfastThere`snapshots`}`,
   });
 }
 
@@ -64,7 +64,7 @@ function severalKeys(snapshots: readonly Snapshot[], name: string): RepositoryEr
   const more = keys.size > KEYS_SHOWN ? ` and ${keys.size - KEYS_SHOWN} more` : '';
   return new RepositoryError(
     'REFUSED',
-    `Several write-only keys stored snapshots of which "${name}" may be one: ${listed}${more}`,
+    `"${name}" could be a snapshot of several write-only keys: ${listed}${more}`,
     {
       hint: `Choose one of the keys with ${[...keys.keys()]
         .slice(0, KEYS_SHOWN)

@@ -179,7 +179,7 @@ async function openSnapshot(
   }
   const { salt } = writeOnlyMark(repository.keys.repository, sealedBy);
   if (told.plain || told.salt?.equals(salt) !== true)
-    throw corrupt(object, 'the write-only key that sealed it may not use the chunks that it names');
+    throw corrupt(object, 'the write-only key that sealed it is not allowed to use the chunks that it names');
   return {
     ...facts,
     record: asToldByWriteOnlyKey(told),
@@ -279,7 +279,7 @@ async function forget(
 function countedOnAndGone(id: string): RepositoryError {
   return new RepositoryError(
     'REPOSITORY_LOCKED',
-    `Snapshot ${id}, which was to stay, was removed by somebody else meanwhile`,
+    `Somebody else removed snapshot ${id}, which was to be kept`,
     { hint: 'Nothing was removed because of it. Run this again.', retry: 'later' },
   );
 }

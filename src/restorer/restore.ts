@@ -1,5 +1,6 @@
 import { asByteString, type ByteString, pathNames, textOfBytes } from '../base/byte-path.ts';
 import { pathText } from '../base/tree-path.ts';
+import { causeText } from '../base/errno-words.ts';
 import { errnoOf, RequestError } from '../base/errors.ts';
 import { holdfastThere } from '../base/holdfast-command.ts';
 import { findPath } from '../browse/locate.ts';
@@ -11,7 +12,7 @@ import type { Repository } from '../repository/repository.ts';
 import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 import { assignCompared, ContentPlan } from './content/content-plan.ts';
-import { isFull, targetFull, toldOf } from './target/entry-failure.ts';
+import { isFull, targetFull } from './target/entry-failure.ts';
 import { finishRestore, reportPlan, touchedBy } from './finish/finish.ts';
 import { LastSync } from './finish/last-sync.ts';
 import type { WorkerSetup } from './content/messages.ts';
@@ -48,7 +49,7 @@ export async function restore(
   } catch (error) {
     removeMade(target?.made ?? []);
     if (!isFull(errnoOf(error))) throw error;
-    throw targetFull(error instanceof Error ? toldOf(error) : String(error), error);
+    throw targetFull(causeText(error), error);
   }
 }
 
@@ -113,7 +114,7 @@ async function restoreTo(
   });
   const unsynced = await pool.sync(lastSync.fileSystems, signal);
   if (unsynced !== undefined)
-    tally.problem(ROOT, unsynced.code, `what was restored may not all be on disk: ${unsynced.message}`);
+    tally.problem(ROOT, unsynced.code, `some of what was restored may not be on disk: ${unsynced.message}`);
   tally.finish();
   return tally.summary();
 }
@@ -194,7 +195,7 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
     if (names.every((name, i) => others.length <= i || others[i] === name)) continue;
     throw new RequestError(
       'PATH_NOT_IN_SNAPSHOT',
-      `${pathText(path)} does not lie in ${pathText(subfolder)}, of which alone something is restored`,
+      `${pathText(path)} is not in ${pathText(subfolder)}, and only that folder is restored`,
       { hint: 'Name paths in that directory, or restore from the whole snapshot.' },
     );
   }
@@ -204,8 +205,8 @@ function requireInside(subfolder: ByteString, paths: readonly ByteString[]): voi
 function nothingMatches({ include, subfolder }: RestoreRequest): RequestError {
   const patterns = include.map(({ pattern }) => `'${textOfBytes(pattern)}'`).join(', ');
   const top = pathText(subfolder ?? ROOT);
-  return new RequestError('NOTHING_MATCHES', `Nothing that is to be restored matches ${patterns}`, {
-    hint: `Patterns are as in .gitignore: one with a slash in it counts from ${top} on. Look for names with: ${holdfastThere`find NAME`}`,
+  return new RequestError('NOTHING_MATCHES', `No file to restore matches ${patterns}`, {
+    hint: `Patterns work as in .gitignore: one with a slash in it begins at ${top}. Look for names with: ${holdfastThere`find NAME`}`,
   });
 }
 

@@ -128,8 +128,8 @@ function metadataPolicy({ restoreOwnership, ownersByName, snapshot }: Wishes): M
   return {
     privileged,
     unprivilegedBecause: restoreOwnership
-      ? 'only root may set it'
-      : 'it is only restored when ownership is asked for, by root',
+      ? 'only root can set it'
+      : 'it is only restored when root restores ownership',
     uid,
     gid,
     users: names === undefined ? new Map() : idsByName(users, (name) => names.userId(name)),

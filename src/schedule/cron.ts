@@ -41,7 +41,7 @@ export function parseCron(text: string): CronTimes {
   const expression = text.trim().split(/\s+/).join(' ');
   const [minute, hour, dayOfMonth, month, dayOfWeek, ...rest] = expression.split(' ');
   if (dayOfMonth === undefined || month === undefined || dayOfWeek === undefined || rest.length > 0) {
-    throw invalid(text, 'has not five fields');
+    throw invalid(text, 'does not have five fields');
   }
   // The month is checked separately, as node-cron refuses a day that does not occur in the month, even if a day of the
   // week would match.
@@ -64,7 +64,7 @@ export function parseCron(text: string): CronTimes {
       return either ? isDayOfMonth(noon) || isDayOfWeek(noon) : isDayOfMonth(noon) && isDayOfWeek(noon);
     },
   };
-  if (!happens(times)) throw invalid(text, 'means no day that ever comes');
+  if (!happens(times)) throw invalid(text, 'means no day that exists');
   return times;
 }
 
@@ -96,7 +96,7 @@ const FIELD_WORDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 function wordsOfField(field: string): string {
-  return FIELD_WORDS.get(field) ?? 'it holds characters that mean nothing here';
+  return FIELD_WORDS.get(field) ?? 'it has characters that mean nothing here';
 }
 
 function library(): typeof nodeCron {

@@ -131,7 +131,7 @@ function periodOf(text: ScheduleText, written: string): number {
     periodMs = parseDuration(written);
   } catch (cause) {
     throw new RequestError('INVALID_SCHEDULE', `'${text}' is not an interval`, {
-      hint: 'Write numbers with units, the longest first: every 30m, every 4h, every 1h30m, every 2d.',
+      hint: 'Write numbers with units, longest first: every 30m, every 4h, every 1h30m, every 2d.',
       cause,
     });
   }
@@ -140,7 +140,7 @@ function periodOf(text: ScheduleText, written: string): number {
     'INVALID_SCHEDULE',
     `The interval '${text}' is too ${periodMs < SHORTEST_INTERVAL_MS ? 'short' : 'long'}`,
     {
-      hint: 'An interval is a minute at least and 366 days at most.',
+      hint: 'An interval is at least a minute and at most 366 days.',
     },
   );
 }
@@ -150,7 +150,7 @@ function clockFields(text: ScheduleText, words: readonly string[]): string {
   const [at, time, ...rest] = words.length === 0 ? ['at', NIGHT] : words;
   const match = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(time ?? '');
   if (at !== 'at' || match === null || rest.length > 0) {
-    throw new RequestError('INVALID_SCHEDULE', `'${text}' has no time that can be read`, {
+    throw new RequestError('INVALID_SCHEDULE', `'${text}' has no valid time`, {
       hint: 'Write the time from 00:00 to 23:59 after "at": daily at 02:30.',
     });
   }

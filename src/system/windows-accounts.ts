@@ -60,7 +60,7 @@ export function changeAccountRight(sid: string, right: string, change: 'give' | 
 
 function refused(right: string, status: number): StateError {
   const code = `0x${status.toString(16)}`;
-  return new StateError('FORBIDDEN', `The right ${right} cannot be given or taken (${code})`, {
+  return new StateError('FORBIDDEN', `The right ${right} cannot be granted or revoked (${code})`, {
     hint: 'Run the command in a terminal that was opened with "Run as administrator".',
   });
 }

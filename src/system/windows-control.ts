@@ -108,7 +108,7 @@ export function connectToServiceManager(
     if (named.length === 0 || (error === null && done !== 0)) return;
     trouble(
       new StateError('NOTIFY_FAILED', `The service manager of Windows does not answer (${getLastError()})`, {
-        hint: `Only the service manager starts an agent in this way. Start one with: ${holdfast`start`}`,
+        hint: `Only the service manager can start an agent in this way. Start one with: ${holdfast`start`}`,
         cause: error,
       }),
     );

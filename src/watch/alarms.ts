@@ -240,8 +240,8 @@ function unreadable({ filesBefore, files, unread = 0, ...facts }: RunFacts): Ala
   const { source } = facts;
   return makeAlarm(facts, 'unreadable', { files_before: filesBefore, unread }, [
     `${source} had ${counted(filesBefore)}, but the last backup could not read any of them.`,
-    'Older snapshots are kept. The job says what could not be read: give the agent permission to read it. This alarm ends by ' +
-      'itself once a backup has read the files again.',
+    'Older snapshots are kept. The job says what could not be read: give Holdfast permission to read it. This alarm ends ' +
+      'once a backup has read the files again.',
   ]);
 }
 

@@ -92,14 +92,10 @@ export class FarSource implements ChangeFeed {
     } catch (cause) {
       if (!this.#hasTold && !signal.aborted)
         this.#sink.problem(
-          new StateError(
-            'WATCH_FAILED',
-            'Changes in a source that is looked at again and again are not seen',
-            {
-              hint: 'Scheduled backups go on and look at every file; it is tried again.',
-              cause,
-            },
-          ),
+          new StateError('WATCH_FAILED', 'Holdfast cannot check a source regularly for changes', {
+            hint: 'Scheduled backups continue and check every file. Holdfast keeps trying.',
+            cause,
+          }),
         );
       this.#hasTold = true;
       return undefined;
@@ -161,12 +157,12 @@ export class FarSource implements ChangeFeed {
 
 /** Parses the result of the process. @throws when the process did not complete */
 export function pollSaid(line: string, code: number | null): FarPoll {
-  if (code !== 0) throw new Error(`the process that looks at it ended with ${code ?? 'a signal'}`);
+  if (code !== 0) throw new Error(`the process that checks it ended with ${code ?? 'a signal'}`);
   return JSON.parse(line) as FarPoll;
 }
 
 const GONE = {
-  absent: 'the source is not there any more: it was removed or unmounted',
+  absent: 'the source is gone: it was removed or unmounted',
   unanswered: 'the file system of the source does not answer',
 };
 

@@ -2,6 +2,7 @@
 import { watch, type FSWatcher } from 'chokidar';
 import { isUtf8, type ByteString } from '../base/byte-path.ts';
 import { pathText } from '../base/tree-path.ts';
+import { causeText } from '../base/errno-words.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
 import type { ChangeFeed, WatchState, ChangeSink } from './change-feed.ts';
 
@@ -62,12 +63,15 @@ export class PollingSource implements ChangeFeed {
     // A file that vanishes while it is examined is no failure.
     if (errnoOf(cause) === 'ENOENT' || this.#told) return;
     this.#told = true;
-    const said = cause instanceof Error ? cause.message : String(cause);
     this.#sink.problem(
-      new StateError('WATCH_FAILED', `Changes in ${pathText(this.#root)} are not all seen: ${said}`, {
-        hint: 'Scheduled backups go on and look at every file.',
-        cause,
-      }),
+      new StateError(
+        'WATCH_FAILED',
+        `Holdfast does not notice all changes in ${pathText(this.#root)}: ${causeText(cause)}`,
+        {
+          hint: 'Scheduled backups continue and check every file.',
+          cause,
+        },
+      ),
     );
   }
 }

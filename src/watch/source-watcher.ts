@@ -153,10 +153,10 @@ class WatchedSource implements SourceWatcher, ChangeSink {
   /** Why changes are incomplete at the moment, for all readers. */
   #untold(): string | undefined {
     const state = this.state;
-    if (state === 'polling') return 'the file system of the source does not tell what changes';
+    if (state === 'polling') return 'the file system of the source does not report changes';
     if (state !== 'watching') return 'the source is not being watched at the moment';
     if (this.#mounts.silent.length > 0)
-      return 'a part of the source is on a file system that does not tell what changes';
+      return 'a part of the source is on a file system that does not report changes';
     return undefined;
   }
 
@@ -289,7 +289,7 @@ class WatchedSource implements SourceWatcher, ChangeSink {
     if (wasFar === (this.#far !== undefined) && sameRoot(before, this.#root)) return;
     const reason =
       this.#root.kind === 'absent'
-        ? 'the source is not there any more: it was removed or unmounted'
+        ? 'the source is gone: it was removed or unmounted'
         : before.kind === 'absent'
           ? 'the source has come back'
           : 'there is another directory or file system in place of the source';
@@ -333,8 +333,8 @@ function wholePaths({ directories, subtrees, since }: TakenChanges): Changes {
 }
 
 function brokenCheck(cause: unknown): StateError {
-  return new StateError('WATCH_FAILED', 'The source can no longer be looked at while it is watched', {
-    hint: 'Scheduled backups go on. Restart the agent to watch again.',
+  return new StateError('WATCH_FAILED', 'Holdfast can no longer check the source for changes', {
+    hint: 'Scheduled backups continue. Restart the agent to watch again.',
     details: { reason: errnoOf(cause) ?? String(cause) },
     cause,
   });

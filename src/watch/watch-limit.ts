@@ -2,6 +2,7 @@
 import { watch } from 'node:fs';
 import { type ByteString } from '../base/byte-path.ts';
 import { fsPath, pathText } from '../base/tree-path.ts';
+import { causeText } from '../base/errno-words.ts';
 import { errnoOf, StateError } from '../base/errors.ts';
 import { libc } from '../system/libc.ts';
 import { numberIn } from './event-pressure.ts';
@@ -19,16 +20,20 @@ export function watchError(root: ByteString, cause: unknown): StateError {
     return watchLimit(root, WATCHES, LEAST_WATCHES, cause);
   if (code === 'EMFILE' || said.includes('Too many open files'))
     return watchLimit(root, INSTANCES, LEAST_INSTANCES, cause);
-  return new StateError('WATCH_FAILED', `Changes in ${pathText(root)} cannot be watched: ${said}`, {
-    hint: 'Scheduled backups go on and look at every file. It is tried again every hour.',
-    cause,
-  });
+  return new StateError(
+    'WATCH_FAILED',
+    `Holdfast cannot watch ${pathText(root)} for changes: ${causeText(cause)}`,
+    {
+      hint: 'Scheduled backups continue and check every file. Holdfast tries again every hour.',
+      cause,
+    },
+  );
 }
 
 /** The error for a directory whose name cannot be passed to the native watcher. */
 export function notText(path: ByteString): StateError {
   return new StateError('WATCH_FAILED', `${pathText(path)} cannot be watched: its name is not valid UTF-8`, {
-    hint: 'Scheduled backups go on and look at every file.',
+    hint: 'Scheduled backups continue and check every file.',
   });
 }
 
@@ -42,9 +47,9 @@ function watchLimit(root: ByteString, setting: string, least: number, cause: unk
     `${pathText(root)} cannot be watched: the system does not let this user watch more ${what}`,
     {
       hint:
-        `Scheduled backups go on and look at every file. To raise the limit, run: sudo sysctl -w ${name}=${wanted} ` +
+        `Scheduled backups continue and check every file. To raise the limit, run: sudo sysctl -w ${name}=${wanted} ` +
         `(and write "${name}=${wanted}" to /etc/sysctl.d/60-holdfast.conf to keep it after a restart). ` +
-        'It is tried again once it is raised, and every hour.',
+        'Holdfast tries again once it is raised, and every hour.',
       details: { setting, wanted, ...(now === undefined ? {} : { now }) },
       cause,
     },

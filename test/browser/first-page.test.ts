@@ -81,7 +81,7 @@ test('L05: the code leaves the address and the history before anything else, and
   await second.page.goto(opened);
   await second.page.getByText('You are not signed in').waitFor();
   await second.page.getByText('holdfast ui', { exact: true }).waitFor();
-  await second.page.getByText('used already').waitFor();
+  await second.page.getByText('already been used').waitFor();
 });
 
 test('L05: without a session the page says how it is opened; signing out ends it', async () => {

@@ -227,7 +227,7 @@ describe('a backup', () => {
   });
 
   test('has a log with its problems', async () => {
-    const problem = { path: '/home/ana/x', code: 'EACCES', message: 'may not be read' };
+    const problem = { path: '/home/ana/x', code: 'EACCES', message: 'it cannot be read' };
     const { id } = addBackup({ problems: [problem] });
     agent.lines.push({ at: 1_600_000_000_000, level: 'warn', text: 'one file could not be read' });
     const reply = await ask('GET', `/v1/backup/${id}/log`);

@@ -119,7 +119,7 @@ describe('the API key', () => {
     const hidden = hiddenFields(html, `${PAGE}/generate`);
     const second = await visitor.post(`${PAGE}/generate`, { ...hidden, name: 'second' });
     expect(second).toMatchObject({ status: 409 });
-    expect(second.text).toContain('There is an active API key already. Regenerate it, or revoke it first.');
+    expect(second.text).toContain('There is already an active API key. Regenerate it, or revoke it first.');
   });
 
   test('is replaced at once when it is regenerated, under the same name', async () => {
@@ -349,7 +349,7 @@ describe('webhooks', () => {
     for (let count = 0; count < 10; count += 1) await visitor.send(`${PAGE}/new`, `${PAGE}/new`, NEW);
     const reply = await visitor.send(`${PAGE}/new`, `${PAGE}/new`, NEW);
     expect(reply.status).toBe(409);
-    expect(reply.text).toContain('There are 10 webhooks already. Delete one first.');
+    expect(reply.text).toContain('There are already 10 webhooks. Delete one first.');
     expect(reply.html).not.toContain('whsec_');
   });
 

@@ -255,7 +255,7 @@ describe('methods', () => {
         const reply = await ask(path, { method, headers: { destination: `${base}/x` }, body: 'x' });
         expect([reply.status, reply.text], `${method} ${path}`).toEqual([
           403,
-          'Snapshots never change. This folder can be read only. Copy what you need out of it.\n',
+          'Snapshots never change. This folder is read-only. Copy what you need to another folder.\n',
         ]);
       }
       const other = await ask(path, { method: 'REPORT' });

@@ -316,7 +316,7 @@ else {
       await expectSound(site);
     });
 
-    test('that does not let the account in any more ends it with that reason, and the next one is whole', async () => {
+    test('that rejects the sign-in of the account any more ends it with that reason, and the next one is whole', async () => {
       await using far = await begin();
       const { server, site } = far;
       const id = await submitSlowly(far);

@@ -167,6 +167,6 @@ test('a damaged lock, catalog or list of addresses does not keep the agent from 
   expect((data as { items: unknown[] }).items).toHaveLength(1);
   const second = await run(place, ['start', '--port', '0']);
   expect(second.code).toBe(1);
-  expect(second.stderr).toContain('running already');
+  expect(second.stderr).toContain('already running');
   expect(await agent.stop()).toBe(0);
 });

@@ -123,5 +123,7 @@ test('are not called complete where the pack cannot be marked: readers may still
   const { snapshot } = await engine.backup();
   expect(refused).toBeGreaterThan(0);
   expect(snapshot.record.status).toBe('partial');
-  expect(snapshot.record.errors[0]?.message).toContain(`pack ${name} is damaged, and cannot be marked so`);
+  expect(snapshot.record.errors[0]?.message).toContain(
+    `pack ${name} is damaged, and could not be marked as damaged`,
+  );
 });

@@ -340,9 +340,9 @@ describe('pages without end', () => {
 
   test('what comes once more counts once', () => {
     const bound = new ListBound('webdav://store');
-    const { count, anew } = bound.folder('keys');
+    const { count, restart } = bound.folder('keys');
     for (let times = 0; times < 3; times += 1) {
-      anew();
+      restart();
       for (let index = 0; index < 60_000; index += 1) count(`${index}`);
     }
     expect(() => {
@@ -389,7 +389,7 @@ describe('SFTP', () => {
   }
 
   test('a directory without end', async () => {
-    expect((await listOf({ isEndless: true })).message).toContain('does not come to an end');
+    expect((await listOf({ isEndless: true })).message).toContain('does not end');
   });
 
   test('a directory whose names are as long as an answer', async () => {

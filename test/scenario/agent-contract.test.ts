@@ -187,7 +187,7 @@ describe.runIf(hasCurl)('the agent', () => {
     await using agent = await startAgent(place);
     const second = await place.run(['start', '--port', '0'], fresh);
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain('The agent is running already');
+    expect(second.stderr).toContain('The agent is already running');
     const began = performance.now();
     agent.process.kill('SIGTERM');
     const [code] = (await once(agent.process, 'exit')) as [number];

@@ -106,7 +106,7 @@ describe('a backup', () => {
     expect(outcome.progress).toMatchObject({ percent: 100, files_total: 5, files_new: 5, files_failed: 0 });
     expect(outcome.progress.bytes_uploaded).toBeGreaterThan(3_000_000);
     expect(phasesOf(ended)).toEqual(expect.arrayContaining(['scanning', 'uploading', 'committing']));
-    expect(notesOf(ended).join()).toContain('A new repository was made');
+    expect(notesOf(ended).join()).toContain('A new repository was created');
     expect(leases()).toEqual([]);
 
     const target = join(site.directory, 'target');
@@ -176,7 +176,7 @@ describe('a backup', () => {
       hasReadSource: false,
       facts: { resumed: true },
     });
-    expect(notesOf(second).join()).toContain('there already');
+    expect(notesOf(second).join()).toContain('had already completed');
     expect(snapshots()).toHaveLength(1);
   });
 
@@ -691,7 +691,7 @@ describe('a drill', () => {
     await backUp();
     const ended = await engine.run(site.job({ type: 'drill', destination: 'default', files: 3 }));
     expect(completed(ended)).toMatchObject({ result: 'warning', files: 0 });
-    expect(notesOf(ended).join()).toContain('nothing could be tried');
+    expect(notesOf(ended).join()).toContain('there was nothing to test');
   });
 });
 

@@ -68,7 +68,7 @@ test('a backup that is due and cannot be noted is told once, and is an error unt
   }, 'the notice');
   expect(await stateCheck()).toMatchObject({
     status: 'error',
-    message: expect.stringContaining('Make room'),
+    message: expect.stringContaining('Free up space'),
   });
   expect((await site.ask('status', {})).status).toBe('error');
   expect(await statusFor(program)).toBe('error');

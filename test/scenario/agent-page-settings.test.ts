@@ -419,8 +419,8 @@ describe('the account and support', () => {
       '== Findings ==',
       '== Status ==',
       '== Settings ==',
-      '== Jobs, the newest first ==',
-      '== Log of the agent, the end of it ==',
+      '== Jobs, newest first ==',
+      '== End of the log of the agent ==',
     ]);
     for (const part of [
       'ok       disk space: ',

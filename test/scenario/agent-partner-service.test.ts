@@ -212,7 +212,7 @@ test('a repository that was set back, with all that this machine knows of it, is
   await site.restart(() => writeFileSync(file, earlier));
   const contradicted = async (): Promise<boolean> =>
     (await site.status()).checks.some(
-      ({ status, message }) => status === 'error' && message.includes('was set back'),
+      ({ status, message }) => status === 'error' && message.includes('an earlier copy'),
     );
   await inTime(contradicted, 'the check');
   await site.restart(() => writeFileSync(file, later));
@@ -228,7 +228,7 @@ test('a device that is removed says so to its owner, and goes on backing up', as
   await ask('DELETE', `/devices/${deviceId}`);
   await inTime(
     async () =>
-      (await site.status()).checks.some(({ message }) => message.includes('does not know this device')),
+      (await site.status()).checks.some(({ message }) => message.includes('no longer knows this device')),
     'the check',
   );
   expect((await site.backUp()).status).toBe('completed');

@@ -230,7 +230,7 @@ describe('while the service is out of reach', () => {
     await site.backUp();
     await eventually(async () => {
       site.clock.skip(61_000);
-      return (await check())?.includes('does not know this device');
+      return (await check())?.includes('no longer knows this device');
     }, 'the check');
     const count = stub.requests.length;
     site.clock.skip(20 * 60_000);

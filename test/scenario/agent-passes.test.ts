@@ -233,7 +233,7 @@ test('the disk is read for before buckets, and what was kept of the first bucket
   writeFileSync(spool, '', { mode: 0o600 });
   renameSync(disk, `${disk}-unplugged`);
   await next('five.txt');
-  expect(await completed('near')).toContain('Packs are not kept for further destinations');
+  expect(await completed('near')).toContain('Packs are not kept for other destinations');
   expect(await completed('far')).toContain('copied_from: near');
   expect(packsRead(near)).toBeGreaterThan(0);
   await site.restart();

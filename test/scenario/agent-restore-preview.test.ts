@@ -113,7 +113,7 @@ it('has none of a restore that was done, is not over, or is not known', async ()
   await site.ended(made.data.id);
   const done = await page.refused('GET', `/restore-preview/${made.data.id}`);
   expect([done.status, done.error?.code]).toEqual([404, 'NOT_FOUND']);
-  expect(done.error?.message).toMatch(/no dry run/);
+  expect(done.error?.message).toMatch(/not a dry run/);
   await site.agent.pause(null, false);
   const waiting = await page.ask<Restore>('POST', '/restore', Restore, {
     snapshot_id: snapshot,

@@ -355,7 +355,7 @@ describe('a source is unknown', () => {
     expect(summaries).toHaveLength(before);
     appendFileSync(join(root, 'a/deep/er/file'), 'more');
     await until(() => summaries.length > before);
-    expect(watched.taken()[0]).toContain('does not tell what changes');
+    expect(watched.taken()[0]).toContain('does not report changes');
   });
 
   test('while it is polled, and a backup is worthwhile for what comes and goes beyond the files that are looked at', async () => {

@@ -175,7 +175,7 @@ describe('a source inside another one', () => {
         ['a/gone', 'ENOENT'],
       ]);
       const told = run.snapshot.record.errors.map(({ message }) => message);
-      expect(told).toEqual(['the source is not there', 'the source is not there']);
+      expect(told).toEqual(['the source does not exist', 'the source does not exist']);
       expect(await stored(run)).toEqual(['a', 'a/file', 'z']);
     }
   });

@@ -87,7 +87,11 @@ describe('what cannot be read', () => {
     for (const report of await backupAsOtherUser(engine.source)) {
       expect(report.status).toBe('partial');
       expect(report.errors).toEqual([
-        { path: at('many/file-500'), code: 'EACCES', message: 'it cannot be read: EACCES' },
+        {
+          path: at('many/file-500'),
+          code: 'EACCES',
+          message: 'it cannot be read: permission denied (EACCES)',
+        },
       ]);
       expect(report.counts).toMatchObject({ files: 999, failed: 1 });
       const stored = report.paths.filter((path) => path.startsWith(at('many/')));
@@ -131,7 +135,7 @@ describe('what cannot be read', () => {
       };
       let end = 'file-0500';
       using _listing = failingListing((name) => name < end);
-      const problem = { path: at('bad'), code: 'EIO', message: expect.stringContaining('to its end') };
+      const problem = { path: at('bad'), code: 'EIO', message: expect.stringContaining('completely') };
       const first = await stored();
       expect(first).toMatchObject({ status: 'partial', errors: [problem] });
       expect(first.paths).toEqual(names.slice(0, 500).map((name) => at(`bad/${name}`)));

@@ -107,7 +107,7 @@ describe.concurrent('holdfast config', () => {
       'Error: "retention.keepdaily" is not a setting\nDid you mean "retention.keepDaily"?\n',
     );
     expect(await config(place, ['set', 'retention.keepDaily', '0'], 2)).toContain(
-      'Error: retention.keepDaily: 0 is out of bounds\nThe least is 1',
+      'Error: retention.keepDaily: 0 is out of bounds\nThe minimum is 1',
     );
     expect(
       await config(place, ['set', 'destinations.nas.url', 's3://bucket?token=hunter2'], 2),
@@ -129,7 +129,7 @@ describe.concurrent('holdfast config', () => {
     await writeFile(file, '{\n  "plan": "gold",\n  "sorces": []\n}\n', { mode: 0o600 });
     const { stdout } = await place.expectRun(['config', 'validate', file], 1);
     expect(stdout).toBe(
-      `${file}:2:11: plan: "gold" is not possible here. Possible are: "free_trial", "pro", "business".\n` +
+      `${file}:2:11: plan: "gold" is not possible here. Possible values: "free_trial", "pro", "business".\n` +
         `${file}:3:3: sorces: "sorces" is not a setting. Did you mean "sources"?\n`,
     );
     const json = jsonLines(await place.expectRun(['config', 'validate', file, '--json'], 1));
@@ -163,7 +163,7 @@ describe.concurrent('holdfast config', () => {
     await chmod(fileOf(place), 0o000);
     const under = obeyingModes() ?? [];
     const { stderr } = await place.expectRun(['config', 'get', 'plan'], 1, { under });
-    expect(stderr).toMatch(/^Error: The configuration .*config\.json may not be read\n/);
+    expect(stderr).toMatch(/^Error: The configuration .*config\.json cannot be read: permission denied\n/);
     expect(stderr).toContain('chmod 600');
   });
 

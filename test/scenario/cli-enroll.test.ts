@@ -79,7 +79,7 @@ describe.concurrent('holdfast enroll', () => {
       reports: null,
     });
     const again = await run(place, ['enroll', stub.address, 'hfe_good'], 2);
-    expect(again.stderr).toContain('enrolled already');
+    expect(again.stderr).toContain('already enrolled');
     expect(again.stderr).toContain('holdfast enroll --leave');
     expect((await run(place, ['enroll', '--leave'])).stdout).toContain('no longer enrolled');
     expect(existsSync(enrollmentFile(place))).toBe(false);
@@ -125,7 +125,7 @@ describe.concurrent('holdfast enroll', () => {
   test('refuses a service that is not asked by https, before anything is sent', async () => {
     await using place = await openPlace();
     const refused = await run(place, ['enroll', 'http://backup.example.org', 'hfe_good'], 2);
-    expect(refused.stderr).toContain('must be reached by https');
+    expect(refused.stderr).toContain('must use https');
   });
 
   test.each([

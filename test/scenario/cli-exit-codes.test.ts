@@ -207,7 +207,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     while ((await readdir(leases).catch(() => [])).length === 0) await delay(20);
     const { code, stderr } = await place.run(['prune', '--grace', '0', '--no-other-writers']);
     expect(code).toBe(11);
-    expect(stderr).toMatch(/^Error: A backup is at work/);
+    expect(stderr).toMatch(/^Error: A backup is running/);
     writer.stdin?.end('the end');
     expect(await ended).toEqual([0, null]);
   });
@@ -228,7 +228,7 @@ describe.concurrent('one clear message and the right exit code', () => {
     [['backup'], 'Nothing to back up was named'],
     [['backup', '--stdin-command', 'true'], 'The backup of standard input needs a file name'],
     [['backup', '--exlude', 'x', '.'], "Unknown option '--exlude'\nDid you mean --exclude?"],
-    [['backup', '--compression', 'gzip', '.'], 'Compression "gzip" is not known'],
+    [['backup', '--compression', 'gzip', '.'], 'Unknown compression "gzip"'],
     [['backup', '--exclude-larger-than', 'big', '.'], "'big' is not a size"],
     [['restore', 'latest'], 'It is not clear where to restore to'],
     [['forget'], 'It is not clear what to remove'],

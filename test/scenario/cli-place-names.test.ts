@@ -172,7 +172,7 @@ describe.concurrent('what the settings name as a passphrase', () => {
     configureSecret(place, readFileSync(key, 'utf8').trim());
     await place.expectRun(['backup', '-r', 'nas', place.source], 0, { env: untold });
     expect((await place.run(['snapshots', '-r', 'nas'], { env: untold })).stderr).toContain(
-      'cannot read any',
+      'cannot read them',
     );
     const useless = await place.expectRun(['destinations', 'test', 'nas'], EXIT.failed, { env: untold });
     expect(useless.stdout).toContain('write-only key');

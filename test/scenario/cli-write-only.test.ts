@@ -56,7 +56,7 @@ test('a key is made for a server, which backs up with it and reads nothing', asy
   ]) {
     const { code, stdout, stderr } = await place.run(words, server);
     expect(code).toBeGreaterThan(0);
-    expect(stderr).toContain('adds backups to the repository and cannot read any of them');
+    expect(stderr).toContain('can add backups to the repository, but cannot read them');
     expect(stderr).toContain('--password-file');
     expect(stdout).toBe('');
   }
@@ -98,5 +98,5 @@ test('what goes wrong is said before anything is changed', async () => {
   await place.expectRun(['keys', 'add', '--write-only', `${keyFile}3`]);
   const plain = { env: { ...server.env, HOLDFAST_PASSWORD_FILE: `${keyFile}3` } };
   const refused = await place.run(['backup', '--no-encryption', place.source], plain);
-  expect(refused.stderr).toContain('stores nothing unencrypted');
+  expect(refused.stderr).toContain('cannot store anything unencrypted');
 });

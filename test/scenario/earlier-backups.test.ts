@@ -163,7 +163,7 @@ describe.concurrent('a destination', () => {
     // Which snapshots there are here comes before what lies elsewhere.
     const mistyped = await run(place, ['restore', 'zzzz', '--in-place'], 1);
     expect(mistyped.stderr).toMatch(
-      /no snapshot "zzzz"\n.*List what there is with: .* snapshots\b.*\. There are more backups in embedded/,
+      /no snapshot "zzzz"\n.*List the snapshots with: .* snapshots\b.*\. There are more backups in embedded/,
     );
     const snapshots = await run(place, ['snapshots']);
     expect(snapshots.stdout).toContain('1 snapshot\n');

@@ -36,7 +36,7 @@ test('forget by rules stops, and removes nothing', async () => {
     const refused = await place.run(['forget', '--keep-last', '1']);
     expect(refused).toMatchObject({
       code: 1,
-      stderr: expect.stringMatching(/no tombstone names it; the rules remove nothing until that is settled/),
+      stderr: expect.stringMatching(/no tombstone names it; the rules remove nothing until that is resolved/),
     });
   }
   expect(await idsOf(place)).toEqual([older]);

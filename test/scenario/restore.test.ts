@@ -120,7 +120,7 @@ describe('what is chosen', () => {
       await expect(restored({ include: [pattern('*.never'), pattern('a/b')], dryRun })).rejects.toMatchObject(
         {
           code: 'NOTHING_MATCHES',
-          message: "Nothing that is to be restored matches '*.never', 'a/b'",
+          message: "No file to restore matches '*.never', 'a/b'",
         },
       );
       await expect(
@@ -340,7 +340,7 @@ describe('entries that stand in the target', () => {
       {
         kind: 'hard-links',
         count: 1,
-        reason: 'a file that has another name of it was there and is left alone',
+        reason: 'a file with another of its names existed, and was not changed',
         paths: [join(engine.source, 'b')],
       },
     ]);

@@ -126,7 +126,7 @@ describe.runIf(isRoot && process.platform === 'linux')('holdfast service, for wh
     const status = await place.expectRun(['service', 'status'], 1, { under });
     expect(status.stdout).toMatch(/^Not installed.*\n(?:Service .*\n)?Agent +this user has no access to it/);
     const asked = await place.expectRun(['status'], 1, { under });
-    expect(asked.stderr).toContain('Whether an agent runs cannot be seen by this user');
+    expect(asked.stderr).toContain('This user cannot see whether an agent is running');
   });
 });
 

@@ -170,7 +170,7 @@ describe('the agent', () => {
         await expect(start()).rejects.toMatchObject({
           code: expect.stringMatching(/^(?:STATE_NOT_PRIVATE|CONFIG_UNSAFE|CONFIG_UNREADABLE)$/),
           message: expect.stringContaining(file),
-          hint: expect.stringMatching(/chmod|chown|in its place|as that user/),
+          hint: expect.stringMatching(/chmod|chown|Replace it with|as that user/),
         });
       } finally {
         undo();

@@ -181,7 +181,7 @@ test('what it stores in the name of others, or of what it may not make, is refus
   const reasons = new Map(damaged.map(({ id, error }) => [id, error.message]));
   expect(forged.map((bytes) => reasons.get(sha256(bytes)))).toEqual([
     expect.stringContaining('is not the writer that it names'),
-    expect.stringContaining('may not use the chunks that it names'),
+    expect.stringContaining('is not allowed to use the chunks that it names'),
     expect.stringContaining("was not sealed with this repository's key"),
   ]);
   for (const bytes of forged) await engine.calls.delete(`snapshots/${sha256(bytes)}`, never);

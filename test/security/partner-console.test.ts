@@ -205,7 +205,7 @@ describe('a session', () => {
     const change = async (current: string, next: string, again = next) =>
       await visitor.send('/settings', '/settings/password', { current, next, again });
     expect((await change('wrong password!', 'a new password')).text).toContain('Wrong password.');
-    expect((await change(PASSWORD, 'short')).text).toContain('Take one with 12 to 256');
+    expect((await change(PASSWORD, 'short')).text).toContain('Use 12 to 256');
     expect((await change(PASSWORD, 'a new password', 'a new passwort')).text).toContain(
       'Enter the new password twice',
     );

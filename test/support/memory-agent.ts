@@ -267,7 +267,7 @@ export function memoryAgent(clock: () => Clock): MemoryAgent {
       const bytes = state.contents.get(path);
       state.asked.push({ snapshot, path });
       if (bytes === undefined) {
-        throw new RequestError('PATH_NOT_IN_SNAPSHOT', 'The snapshot does not hold that path');
+        throw new RequestError('PATH_NOT_IN_SNAPSHOT', 'The snapshot does not contain that path');
       }
       return {
         name: Buffer.from(path.slice(path.lastIndexOf('/') + 1), 'latin1').toString(),

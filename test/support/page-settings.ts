@@ -35,7 +35,7 @@ export function testPageSettings(): PageSettings {
         if (token !== 'hfe_good')
           throw new RequestError('ENROLLMENT_TOKEN_INVALID', 'The token is unknown', { hint: 'Ask again.' });
         if (enrolled !== null)
-          throw new RequestError('ALREADY_ENROLLED', 'This device is enrolled already', { hint: '' });
+          throw new RequestError('ALREADY_ENROLLED', 'This device is already enrolled', { hint: '' });
         enrolled = { ...ENROLLED, service: url, name: name ?? 'this-machine' };
       },
       leave: async () => {

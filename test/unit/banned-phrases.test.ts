@@ -6,7 +6,7 @@ import { BANNED_PHRASES } from '../support/banned-phrases.ts';
 import { withoutComments } from '../support/hinted-commands.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const FOLDERS = ['src/ui/language/english', 'src/partner/console', 'src/cli', 'docs/guides'];
+const FOLDERS = ['src', 'docs/guides'];
 
 /** What is none of our sentences, by file. */
 const LEFT: Readonly<Record<string, readonly string[]>> = {
@@ -53,13 +53,17 @@ describe('a literal translation', () => {
     'What is to be restored?',
     'The agent may not read or write it.',
     '2 customers, the newest first.',
+    'snapshot_id stands beside backup_id or source.',
+    'The source lies in a directory that backups are stored in.',
+    'Known are: log.level.',
+    'It may have arrived all the same. If it stays so, ask who runs the server.',
   ])('is found: %s', (sentence) => {
     expect(faultsIn(sentence)).not.toEqual([]);
   });
 
   test('is not what people write', () => {
     const fine =
-      'Nothing goes wrong. To the right, one goes on to the next page. You may not need it: put it there.';
+      'Nothing goes wrong. To the right, one goes on to the next page. You may not need it: put it there. There is no file.';
     expect(faultsIn(fine)).toEqual([]);
   });
 });

@@ -56,7 +56,7 @@ function bearerToken(rawHeaders: readonly string[]): string {
 }
 
 function noToken(): ApiError {
-  return unauthorized('There is no Authorization header');
+  return unauthorized('The Authorization header is missing');
 }
 
 function unauthorized(message: string): ApiError {

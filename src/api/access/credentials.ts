@@ -99,14 +99,14 @@ export function createCredentials(store: CredentialStore, key: Uint8Array, clock
 
 function requireName(name: string): void {
   if (!hasNothingToSee(name) && name.length <= LONGEST_NAME && isOneLine(name)) return;
-  throw new RequestError('INVALID_REQUEST', 'That is no name for a credential', {
+  throw new RequestError('INVALID_REQUEST', 'The name of the credential is not valid', {
     hint: `Give it a name of 1 to ${LONGEST_NAME} characters on one line.`,
   });
 }
 
 function noSuchKey(): RequestError {
   return new RequestError('NOT_FOUND', 'There is no active credential with that API key', {
-    hint: 'List the credentials to see which there are.',
+    hint: 'List the credentials to see the active ones.',
   });
 }
 

@@ -46,7 +46,7 @@ export function originRefusal(headers: IncomingHttpHeaders): ApiError | undefine
   const ownOrigin = origin === undefined || origin === `http://${headers.host?.toLowerCase() ?? ''}`;
   const ownSite = site === undefined || site === 'same-origin' || site === 'none';
   if (ownOrigin && ownSite) return undefined;
-  return new ApiError('ORIGIN_NOT_ALLOWED', "The request was made by another site's page", {
+  return new ApiError('ORIGIN_NOT_ALLOWED', "The request comes from another site's page", {
     hint: 'Call the agent from a program, or from its own page.',
   });
 }

@@ -22,7 +22,7 @@ export function cookieName(port: number | undefined): string {
  */
 export function pageOriginRefusal(method: string, headers: PageRequest['headers']): ApiError | undefined {
   if (NO_STATE_CHANGE.has(method) || headers.origin !== undefined) return undefined;
-  return new ApiError('ORIGIN_NOT_ALLOWED', 'The request was not made by the page of the agent', {
+  return new ApiError('ORIGIN_NOT_ALLOWED', 'The request does not come from the page of the agent', {
     hint: 'Programs use the Desktop API: see /docs.',
   });
 }

@@ -4,6 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { link, open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { accessProblem, openNewPrivate } from '../../base/private-files.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 /**
@@ -14,7 +15,7 @@ import { StateError, errnoOf } from '../../base/errors.ts';
 export async function readPrivateFile(path: string, size: number): Promise<Buffer | undefined> {
   return await readPrivate(path, (stats) => stats.size === size, {
     wanted: `a file of ${size} bytes`,
-    hint: 'Put back a copy of it, or remove it: then a new one is made, and API keys have to be made anew.',
+    hint: 'Restore it from a copy. If you have none, remove it and create new API keys: Holdfast makes a new file.',
   });
 }
 
@@ -40,7 +41,7 @@ export async function readPrivate(
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
     const hint = errnoOf(cause) === 'ELOOP' ? 'It is a symbolic link. Replace it with the file itself.' : '';
-    throw new StateError('READ_ERROR', `${path} cannot be read (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('READ_ERROR', `${path} cannot be read: ${causeText(cause)}`, {
       hint,
       cause,
     });
@@ -81,7 +82,7 @@ export async function createPrivateFile(path: string, content: Uint8Array): Prom
     return true;
   } catch (cause) {
     if (errnoOf(cause) === 'EEXIST') return false;
-    throw new StateError('WRITE_ERROR', `${path} cannot be written (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('WRITE_ERROR', `${path} cannot be written: ${causeText(cause)}`, {
       hint: 'Check that the state directory is writable and that the disk has space.',
       cause,
     });
@@ -99,14 +100,10 @@ export async function requirePrivateDirectory(path: string): Promise<void> {
   try {
     stats = await stat(path);
   } catch (cause) {
-    throw new StateError(
-      'READ_ERROR',
-      `The directory ${path} cannot be used (${errnoOf(cause) ?? 'unknown error'})`,
-      {
-        hint: 'Make it, or name another state directory in HOLDFAST_STATE_DIR.',
-        cause,
-      },
-    );
+    throw new StateError('READ_ERROR', `The directory ${path} cannot be used: ${causeText(cause)}`, {
+      hint: 'Create it, or set HOLDFAST_STATE_DIR to another directory.',
+      cause,
+    });
   }
   requirePrivate(path, stats, 700);
 }
@@ -121,7 +118,7 @@ function requirePrivate(
   const open = accessProblem(path, wanted === 600 ? 'file' : 'directory', opened);
   if (open !== undefined)
     throw new StateError('STATE_NOT_PRIVATE', `${path} ${open.text}`, {
-      hint: `If that was not meant, consider what it holds as known to others. Then run: ${open.command}`,
+      hint: `If you did not intend that, assume that others know its contents. Then run: ${open.command}`,
     });
   if (process.platform === 'win32') return;
   if (process.geteuid !== undefined && uid !== process.geteuid()) {
@@ -132,7 +129,7 @@ function requirePrivate(
   if ((mode & 0o077) !== 0) {
     const shown = (mode & 0o7777).toString(8);
     throw new StateError('STATE_NOT_PRIVATE', `${path} is open to other users (mode ${shown})`, {
-      hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted} ${path}`,
+      hint: `If you did not intend that, assume that others know its contents. Then run: chmod ${wanted} ${path}`,
     });
   }
 }

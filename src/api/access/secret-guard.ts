@@ -92,8 +92,10 @@ function requireKept(path: KeyPath, node: SchemaNode, { present, wanted }: Chang
     throw guarded(at(first[0]), TYPE_IT_ANEW);
 }
 
-const TYPE_IT = 'Type the secret on the page, or name its place on the machine: in the configuration file.';
-const TYPE_IT_ANEW = 'It would be sent elsewhere. Type this secret anew, or change the place on the machine.';
+const TYPE_IT =
+  'Enter the secret on the page, or change where it is in the configuration file on the computer itself.';
+const TYPE_IT_ANEW =
+  'The secret would be sent somewhere else. Enter it again, or change the setting on the computer itself.';
 
 function isTyped(reference: unknown, isFresh: IsFresh): boolean {
   if (typeof reference !== 'object' || reference === null || !('file' in reference)) return false;

@@ -72,7 +72,7 @@ function requireSame(path: KeyPath, present: unknown, wanted: unknown): void {
 }
 
 function onTheMachine(path: string): string {
-  return `Change it on the machine: in the configuration file, or with: ${holdfast`config set ${path} VALUE`}`;
+  return `Change it on the computer itself: in the configuration file, or with: ${holdfast`config set ${path} VALUE`}`;
 }
 
 export function guarded(path: KeyPath, hint?: string): ApiError {

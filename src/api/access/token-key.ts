@@ -36,8 +36,8 @@ async function makeKey(path: string): Promise<Buffer> {
   await createPrivateFile(path, randomBytes(KEY_BYTES));
   const key = await readPrivateFile(path, KEY_BYTES);
   if (key === undefined) {
-    throw new StateError('READ_ERROR', `${path} is gone right after it was made`, {
-      hint: 'See what else writes to the state directory.',
+    throw new StateError('READ_ERROR', `${path} disappeared right after it was created`, {
+      hint: 'Check what else writes to the state directory.',
     });
   }
   return key;

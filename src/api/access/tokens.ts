@@ -97,7 +97,7 @@ function expiredToken(cause: Error): ApiError {
 }
 
 export function invalidToken(cause?: Error): ApiError {
-  return new ApiError('INVALID_TOKEN', 'The access token is not valid, or not valid any more', {
+  return new ApiError('INVALID_TOKEN', 'The access token is not valid, or no longer valid', {
     hint: 'Get a new one from POST /auth/token.',
     headers: { 'www-authenticate': 'Bearer realm="holdfast", error="invalid_token"' },
     cause,

@@ -1,6 +1,7 @@
 /** Listens on the loopback addresses only. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 export interface Listening {
@@ -56,20 +57,24 @@ export async function listenAt(server: Server, host: string, port: number): Prom
 function cannotListen(cause: Error, host: string, port: number): StateError {
   const code = errnoOf(cause);
   if (code === 'EADDRINUSE') {
-    return new StateError('PORT_TAKEN', `Another program listens on port ${port} of ${host} already`, {
-      hint: 'If it is Holdfast, it runs already. Else choose another port with --port.',
+    return new StateError('PORT_TAKEN', `Another program is already listening on port ${port} of ${host}`, {
+      hint: 'If it is Holdfast, it is already running. If not, choose another port with --port.',
       details: { port },
       cause,
     });
   }
   if (code === 'EACCES') {
-    return new StateError('PORT_NOT_ALLOWED', `This user may not listen on port ${port}`, {
-      hint: 'Choose a port above 1023 with --port.',
-      details: { port },
-      cause,
-    });
+    return new StateError(
+      'PORT_NOT_ALLOWED',
+      `This user does not have permission to listen on port ${port}`,
+      {
+        hint: 'Choose a port above 1023 with --port.',
+        details: { port },
+        cause,
+      },
+    );
   }
-  return new StateError('LISTEN_FAILED', `Holdfast cannot listen on ${host} (${code ?? 'unknown error'})`, {
+  return new StateError('LISTEN_FAILED', `Holdfast cannot listen on ${host}: ${causeText(cause)}`, {
     hint: 'Check the address.',
     cause,
   });

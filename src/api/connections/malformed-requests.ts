@@ -14,7 +14,7 @@ export function malformedRequest(error: unknown): ApiError {
   switch (errnoOf(error)) {
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError('HEADERS_TOO_LARGE', 'The headers of the request are too large', {
-        hint: 'Request line and headers together may have 16 KiB.',
+        hint: 'Request line and headers together are limited to 16 KiB.',
       });
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new ApiError('PAYLOAD_TOO_LARGE', 'The chunk extensions of the body are too large', {

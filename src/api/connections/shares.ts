@@ -135,7 +135,7 @@ export function createConnectionShares({
     const [most_of, of_these] = [...cut].reduce((largest, one) => (one[1] > largest[1] ? one : largest));
     logger?.warn(
       { closed: [...cut.values()].reduce((sum, one) => sum + one, 0), most_of, of_these },
-      'There were too many connections: those that waited for longest were closed',
+      'There were too many connections: the longest idle ones were closed',
     );
     cut.clear();
   }

@@ -10,7 +10,7 @@ export function toApiError(error: unknown): ApiError {
   return (
     fromHoldfastError(error) ??
     fromFramework(error) ??
-    new ApiError('INTERNAL_ERROR', 'Something failed in a way that was not foreseen', {
+    new ApiError('INTERNAL_ERROR', 'Something failed unexpectedly', {
       hint: 'Look for the request id in the log.',
       cause: error,
     })
@@ -43,7 +43,7 @@ function fromFramework(error: unknown): ApiError | undefined {
         cause: error,
       });
     case 'FST_ERR_HANDLER_TIMEOUT':
-      return new ApiError('SERVICE_UNAVAILABLE', 'The answer was not there in time', {
+      return new ApiError('SERVICE_UNAVAILABLE', 'The answer took too long', {
         hint: 'Try again later.',
         cause: error,
       });
@@ -52,7 +52,7 @@ function fromFramework(error: unknown): ApiError | undefined {
   // The client aborted the request, or announced a body that it did not send.
   const ofClient = typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500;
   if (ofClient || isAbort(error)) {
-    return new ApiError('INVALID_REQUEST', 'The request could not be read to its end', {
+    return new ApiError('INVALID_REQUEST', 'The request could not be read completely', {
       hint: 'Send it again.',
       cause: error,
     });

@@ -6,6 +6,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { causeText } from '../../base/errno-words.ts';
 import { BugError, StateError, errnoOf } from '../../base/errors.ts';
 import { npmHere } from '../../base/holdfast-command.ts';
 
@@ -108,14 +109,10 @@ function pageFile(path: string, name: string, isLasting: boolean): PageFile {
       try {
         return await readFile(file);
       } catch (cause) {
-        throw new StateError(
-          'READ_ERROR',
-          `A file of the page cannot be read (${errnoOf(cause) ?? 'unknown'})`,
-          {
-            hint: `Build it again with: ${npmHere('run build')}; then restart the agent.`,
-            cause,
-          },
-        );
+        throw new StateError('READ_ERROR', `A file of the page cannot be read: ${causeText(cause)}`, {
+          hint: `Build it again with: ${npmHere('run build')}; then restart the agent.`,
+          cause,
+        });
       }
     },
   };

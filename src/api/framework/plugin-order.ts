@@ -101,7 +101,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
 
   if (parts.stopping.aborted) {
     throw new ApiError('SHUTTING_DOWN', 'The agent is stopping', {
-      hint: 'Try again when it runs again.',
+      hint: 'Try again once it is running.',
       headers: { connection: 'close' },
     });
   }

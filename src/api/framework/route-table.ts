@@ -50,12 +50,12 @@ export function createRouteTable(): RouteTable {
       const allowed = matching.map((entry) => entry.method);
       if (allowed.length === 0) {
         return new ApiError('NOT_FOUND', 'There is no such route', {
-          hint: 'See /docs for those there are.',
+          hint: 'See /docs for the list.',
         });
       }
       const methods = [...new Set(allowed)].sort().join(', ');
-      return new ApiError('METHOD_NOT_ALLOWED', `This route does not take ${method}`, {
-        hint: `It takes ${methods}.`,
+      return new ApiError('METHOD_NOT_ALLOWED', `This route does not accept ${method}`, {
+        hint: `It accepts ${methods}.`,
         headers: { allow: methods },
       });
     },

@@ -108,7 +108,7 @@ function asAnswer(error: HoldfastError): Error {
   if (!(error instanceof RequestError)) return error;
   if (error.code === 'NOT_ENROLLED')
     return new ApiError('NOT_FOUND', error.message, {
-      hint: 'Enroll it with the address and the token that your partner gives.',
+      hint: 'Enroll it with the address and the token from your partner.',
       cause: error,
     });
   if (error.code === 'ALREADY_ENROLLED')

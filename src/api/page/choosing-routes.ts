@@ -37,7 +37,7 @@ export function choosingRoutes(
       const { path } = request.query;
       if (path !== undefined) readPath('path', path);
       if (path !== undefined && !path.startsWith('/'))
-        throw badField('path', 'is not an absolute path', 'Write it from the root on.');
+        throw badField('path', 'is not an absolute path', 'Enter the full path.');
       return await directories(path, untilClosedOr(closing, reply));
     },
   );

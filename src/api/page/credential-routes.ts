@@ -67,7 +67,7 @@ export function credentialRoutes(app: ApiApp, { credentials }: CredentialParts):
     const made = active().find((one) => one.api_key === key);
     if (made !== undefined) return { ...shown(made), secret };
     throw new RequestError('NOT_FOUND', 'The credential was revoked in the meantime', {
-      hint: 'List the credentials to see which there are.',
+      hint: 'List the credentials to see the active ones.',
     });
   }
 }

@@ -99,8 +99,8 @@ function wishOf(body: TestBody, { settingsFile, isFreshSecret }: DestinationRout
   const { name, destination, files } = body;
   if (destination === undefined) {
     if (name !== undefined) return { name, files };
-    throw new ApiError('MISSING_FIELD', "Neither 'name' nor 'destination' is there", {
-      hint: 'Name a configured destination, or give the one to try out.',
+    throw new ApiError('MISSING_FIELD', "Both 'name' and 'destination' are missing", {
+      hint: 'Name a configured destination, or give one to test.',
       details: { field: 'name' },
     });
   }
@@ -133,7 +133,7 @@ function tooSlow(): DestinationTest {
       {
         check: 'time',
         status: 'error',
-        message: 'It did not do in a minute what a test takes',
+        message: 'The test did not finish within a minute',
         hint: 'Check the connection to it, and try again.',
       },
     ],

@@ -171,18 +171,18 @@ function restorePreviewRoutes(app: ApiApp, { agent, previewOf }: RestorePreviewP
       const job = agent.job(id);
       if (job === undefined || job.spec.type !== 'restore') {
         throw new ApiError('RESTORE_NOT_FOUND', 'There is no restore with this id', {
-          hint: 'GET /restore lists those that there are.',
+          hint: 'GET /restore lists the restores.',
         });
       }
       const preview = previewOf(id);
       if (preview !== undefined) return shownPreview(preview);
       if (!job.spec.options.dry_run) {
-        throw new ApiError('NOT_FOUND', 'This restore was no dry run, and only these have a preview', {
-          hint: 'Ask for the restore with the option dry_run first.',
+        throw new ApiError('NOT_FOUND', 'This restore was not a dry run, and only dry runs have a preview', {
+          hint: 'Request the restore with the option dry_run first.',
         });
       }
       throw new ApiError('NOT_FOUND', `There is no preview of this restore: it is ${job.status}`, {
-        hint: 'Wait for its end. Previews are kept for a while only: make a dry run again.',
+        hint: 'Wait until it has ended. Previews are only kept for a while: if this one is gone, do another dry run.',
         details: { status: job.status },
       });
     },

@@ -29,7 +29,7 @@ export function pageJobRoutes(app: ApiApp, parts: ResourceParts): void {
     const job = agent.job(id);
     if (job !== undefined) return job;
     throw new ApiError('NOT_FOUND', 'There is no job with this id', {
-      hint: `GET ${PATH} lists those that there are.`,
+      hint: `GET ${PATH} lists the jobs.`,
     });
   };
 

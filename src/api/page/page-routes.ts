@@ -113,7 +113,7 @@ export function pageRoutes(app: ApiApp, { sessions, rateLimits, clients, port }:
 }
 
 function badCode(): ApiError {
-  return new ApiError('INVALID_CREDENTIALS', 'The code was used already, or is older than a minute', {
+  return new ApiError('INVALID_CREDENTIALS', 'The code has already been used, or is older than a minute', {
     hint: `Open the page with: ${holdfastForAnybody`ui`}`,
   });
 }

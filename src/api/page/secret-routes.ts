@@ -24,7 +24,7 @@ export function secretRoutes(
     async (request): Promise<Static<typeof SecretReference>> => {
       const { secret } = request.body;
       if (secret.includes('\0') || !secret.isWellFormed())
-        throw badField('secret', 'is no text', 'A secret is text without a zero character.');
+        throw badField('secret', 'is not text', 'A secret is text without NUL characters.');
       return await stateOrBusy(async () => await parts.keepSecret(secret));
     },
   );
@@ -62,14 +62,14 @@ async function stateOrBusy<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof StateError)) throw error;
     throw new ApiError('SERVICE_UNAVAILABLE', 'The state directory of the agent cannot be used', {
-      hint: `On the machine of the agent, ${holdfast`doctor`} says why.`,
+      hint: `To find out why, run on the computer of the agent: ${holdfast`doctor`}`,
       cause: error,
     });
   }
 }
 
 function gone(): ApiError {
-  return new ApiError('NOT_FOUND', 'The recovery kit is not on this machine any more', {
-    hint: `Use the one that was stored, or make a new recovery code on the machine: ${holdfast`keys add --recovery-code`}`,
+  return new ApiError('NOT_FOUND', 'The recovery kit is no longer on this computer', {
+    hint: `Use the one that you saved, or create a new recovery code on the computer itself: ${holdfast`keys add --recovery-code`}`,
   });
 }

@@ -76,7 +76,7 @@ function whole(value: number): number {
 
 export function presentBackup(job: Job, now: number): Backup {
   const { spec } = job;
-  if (spec.type !== 'backup') throw new BugError(`${job.id} is no backup`);
+  if (spec.type !== 'backup') throw new BugError(`${job.id} is not a backup`);
   const { options } = spec;
   return {
     ...jobFields(job, now),
@@ -97,7 +97,7 @@ export function presentBackup(job: Job, now: number): Backup {
 
 export function presentRestore(job: Job, now: number): Restore {
   const { spec } = job;
-  if (spec.type !== 'restore') throw new BugError(`${job.id} is no restore`);
+  if (spec.type !== 'restore') throw new BugError(`${job.id} is not a restore`);
   const { options } = spec;
   return {
     ...jobFields(job, now),
@@ -122,19 +122,19 @@ export function presentRestore(job: Job, now: number): Restore {
 
 export function presentCheck(job: Job, now: number): Check {
   const { spec } = job;
-  if (spec.type !== 'check') throw new BugError(`${job.id} is no check`);
+  if (spec.type !== 'check') throw new BugError(`${job.id} is not a check`);
   return { ...jobFields(job, now), type: 'check', read_data: spec.read_data };
 }
 
 export function presentPrune(job: Job, now: number): Prune {
   const { spec } = job;
-  if (spec.type !== 'prune') throw new BugError(`${job.id} is no prune`);
+  if (spec.type !== 'prune') throw new BugError(`${job.id} is not a prune`);
   return { ...jobFields(job, now), type: 'prune', apply_retention: spec.apply_retention };
 }
 
 export function presentDrill(job: Job, now: number): Drill {
   const { spec } = job;
-  if (spec.type !== 'drill') throw new BugError(`${job.id} is no drill`);
+  if (spec.type !== 'drill') throw new BugError(`${job.id} is not a drill`);
   return { ...jobFields(job, now), type: 'drill', files: spec.files };
 }
 

@@ -62,7 +62,7 @@ export function referencePage(document: JsonObject, look: ReferenceLook): string
 <h1>${text(field(info, 'title'))} <small class="quiet">${text(field(info, 'version'))}</small></h1>
 ${look.introduction}
 ${look.access}
-<details class="about"><summary>What holds for every request</summary>${prose(field(info, 'description'))}</details>
+<details class="about"><summary>Rules for every request</summary>${prose(field(info, 'description'))}</details>
 <p data-found role="status" class="quiet"></p>
 ${groups.map(({ tag, operations }) => group(read, tag, operations)).join('\n')}
 <section data-group><h2 id="errors">Error codes</h2>

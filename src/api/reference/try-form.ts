@@ -25,9 +25,7 @@ export function tryForm(read: Reader, operation: TriedOperation): string {
     .filter((one) => read(one, 'name') !== 'X-Request-Id')
     .map((one) => input(read, id, one));
   const changes =
-    method === 'get'
-      ? ''
-      : '<p class="note warning">This is a real request. What it changes stays changed.</p>';
+    method === 'get' ? '' : '<p class="note warning">This is a real request. Its changes are permanent.</p>';
   return `<form class="try" hidden data-method="${text(method.toUpperCase())}" data-path="${text(path)}" data-access="${access}">
 <h3>Try it</h3>${changes}
 <div class="inputs">${inputs.join('')}</div>${body === null ? '' : bodyInput(id, body)}

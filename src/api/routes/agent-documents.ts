@@ -15,11 +15,11 @@ export interface DocumentParts {
 
 const introduction = (
   origin: string,
-): string => String.raw`<p>Each path below stands under <code>/v1</code> and, the same, under <code>/api/v1</code>.
-The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
+): string => String.raw`<p>Each path below is available under <code>/v1</code> and, identically, under <code>/api/v1</code>.
+The machine-readable description is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
 <p>Create credentials with <code>credentials create</code> on the command line, or on the page under Settings, API access.
-Trade them for a token, which is good for an hour, and send that along:</p>
+Exchange them for a token, which is valid for an hour, and send it with each request:</p>
 <pre>curl -s ${origin}/v1/auth/token -H 'Content-Type: application/json' \
   -d '{"api_key": "hfk_…", "secret": "hfs_…"}'
 curl -s ${origin}/v1/backup -H 'Authorization: Bearer TOKEN' \

@@ -52,7 +52,7 @@ export function authRoutes(app: ApiApp, { credentials, tokens, rateLimits }: Aut
       const refusing = rateLimits.takeFailedLogin(apiKey);
       if (refusing !== undefined) throw tooMany('failed logins', refusing);
       throw new ApiError('INVALID_CREDENTIALS', 'The API key or the secret is wrong', {
-        hint: `Make new ones in the settings page or with "${holdfastForAnybody`credentials create`}".`,
+        hint: `Create new ones on the settings page or with "${holdfastForAnybody`credentials create`}".`,
       });
     },
   );

@@ -43,8 +43,12 @@ export function backupRoutes(app: ApiApp, parts: ResourceParts): void {
 /** @throws {ApiError} UNSUPPORTED_COMPRESSION */
 function requireCompression(compression: string | undefined): void {
   if (compression === undefined || /^(?:zstd(?::(?:[1-9]|1\d))?|none|auto)$/.test(compression)) return;
-  throw new ApiError('UNSUPPORTED_COMPRESSION', `'${compression}' is no compression this agent has`, {
-    hint: 'Use zstd, zstd:1 to zstd:19, none or auto.',
-    details: { field: 'options.compression' },
-  });
+  throw new ApiError(
+    'UNSUPPORTED_COMPRESSION',
+    `This agent does not support the compression '${compression}'`,
+    {
+      hint: 'Use zstd, zstd:1 to zstd:19, none or auto.',
+      details: { field: 'options.compression' },
+    },
+  );
 }

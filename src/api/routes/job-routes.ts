@@ -48,7 +48,7 @@ export function jobRoutes(app: ApiApp, parts: ResourceParts, kind: JobKind<objec
     const job = agent.job(id);
     if (job === undefined || job.type !== type) {
       throw new ApiError(kind.notFound, `There is no ${type} with this id`, {
-        hint: `GET ${path} lists those that there are.`,
+        hint: `GET ${path} lists them.`,
       });
     }
     return job;

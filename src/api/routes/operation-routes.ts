@@ -124,13 +124,13 @@ function pruneRoutes(app: ApiApp, parts: ResourceParts): void {
  */
 function readPauseEnd({ until, for: duration }: PauseRequest, now: number): number | null {
   if (until !== undefined && duration !== undefined) {
-    throw badField('until', 'stands beside for', 'Give one of the two, or none.');
+    throw badField('until', 'cannot be combined with for', 'Give one of the two, or neither.');
   }
   if (duration !== undefined) return now + readDuration(duration);
   if (until === undefined) return null;
   const end = readTime('until', until);
   if (end > now) return end;
-  throw badField('until', 'is past', 'Give a time to come.');
+  throw badField('until', 'is in the past', 'Give a time in the future.');
 }
 
 /** Milliseconds. */

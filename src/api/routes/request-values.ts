@@ -66,7 +66,7 @@ export function readEitherPath(query: {
   readonly path_b64?: string | undefined;
 }): ByteString | undefined {
   if (query.path !== undefined && query.path_b64 !== undefined) {
-    throw badField('path_b64', 'stands beside path', 'Give one of the two.');
+    throw badField('path_b64', 'cannot be combined with path', 'Give one of the two.');
   }
   if (query.path !== undefined) return readPath('path', query.path);
   return query.path_b64 === undefined ? undefined : readPathB64('path_b64', query.path_b64);
@@ -86,7 +86,8 @@ export function readRequiredPath(query: Parameters<typeof readEitherPath>[0]): B
 }
 
 function checked(field: string, bytes: ByteString): ByteString {
-  if (bytes.includes('\0')) throw badField(field, 'contains a NUL', 'No file has such a name.');
+  if (bytes.includes('\0'))
+    throw badField(field, 'contains a NUL character', 'File names cannot contain one.');
   if (bytes.length > MAX_PATH_BYTES) {
     throw badField(field, `is longer than ${MAX_PATH_BYTES} bytes`, 'Name a directory above it.');
   }

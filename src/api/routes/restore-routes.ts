@@ -108,19 +108,19 @@ async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<Snapsho
   const storedBy = readStoredBy(body.stored_by);
   const given = [id, backupId, source].filter((value) => value !== undefined);
   if (given.length === 0) {
-    throw new ApiError('MISSING_FIELD', 'Nothing says what to restore', {
+    throw new ApiError('MISSING_FIELD', 'The request does not say what to restore', {
       hint: 'Give snapshot_id, backup_id or source.',
       details: { field: 'snapshot_id' },
     });
   }
   if (given.length > 1) {
-    throw badField('snapshot_id', 'stands beside backup_id or source', 'Give one of the three.');
+    throw badField('snapshot_id', 'cannot be combined with backup_id or source', 'Give one of the three.');
   }
   if (at !== undefined && source === undefined) {
-    throw badField('at', 'stands without source', 'Give source with it, or leave it out.');
+    throw badField('at', 'needs source', 'Give source with it, or leave it out.');
   }
   if (storedBy !== undefined && source === undefined && id !== 'latest')
-    throw badField('stored_by', 'stands without source or latest', 'Give it with source, or with latest.');
+    throw badField('stored_by', 'needs source or latest', 'Give it with source, or with latest.');
   if (id !== undefined) return await agent.snapshot(id, storedBy);
   if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
   const until = at === undefined ? undefined : readTime('at', at);
@@ -131,12 +131,12 @@ async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSumma
   const job = agent.job(id);
   if (job === undefined || job.type !== 'backup') {
     throw new ApiError('BACKUP_NOT_FOUND', 'There is no backup with this id', {
-      hint: 'GET /backup lists those that there are.',
+      hint: 'GET /backup lists the backups.',
     });
   }
   // The snapshot id stored with the job may be outdated: tagging a snapshot gives it a new id.
   if (job.snapshot_id !== null) return await agent.snapshotOfBackup(id);
-  throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has made no snapshot: it is ${job.status}`, {
-    hint: 'Choose a completed backup that was no dry run.',
+  throw new ApiError('SNAPSHOT_NOT_FOUND', `This backup has no snapshot: it is ${job.status}`, {
+    hint: 'Choose a completed backup that was not a dry run.',
   });
 }

@@ -48,14 +48,14 @@ export function invalidTarget(reason: TargetFault, message: string, hint: string
  */
 export async function checkTarget(target: string, rules: TargetRules): Promise<string> {
   if (!path.isAbsolute(target)) {
-    throw invalidTarget('not_absolute', 'The target is not an absolute path', 'Write it in full.', target);
+    throw invalidTarget('not_absolute', 'The target is not an absolute path', 'Give the full path.', target);
   }
   const resolved = path.resolve(target);
   if (!(await doesAnswer(resolved))) {
     throw invalidTarget(
       'not_writable',
       `The file system of ${target} does not answer`,
-      'See that its server or its program runs, or choose another directory.',
+      'Check that its server or program is running, or choose another directory.',
       target,
     );
   }
@@ -126,7 +126,7 @@ async function requireOutside(real: string, target: string, rules: TargetRules):
   if (isInside((await locate(path.resolve(stateDirectory))).real, real)) {
     throw invalidTarget(
       'inside_state_directory',
-      'The target lies in the state directory of the agent',
+      'The target is in the state directory of the agent',
       'Choose another directory.',
       target,
     );
@@ -135,7 +135,7 @@ async function requireOutside(real: string, target: string, rules: TargetRules):
     if (!isInside((await locate(directory)).real, real)) continue;
     throw invalidTarget(
       'inside_repository',
-      'The target lies in a directory that backups are stored in',
+      'The target is in a directory where backups are stored',
       'Choose another directory.',
       target,
     );
@@ -178,7 +178,7 @@ function notWritable(existing: string, target: string, cause: unknown): ApiError
     ? allowWriteCommand(existing)
     : `sudo setfacl -m ${quoted(`u:${userName()}:rwx`)} ${quoted(existing)}`;
   const hint = `${isReadOnly ? 'If the agent runs as a service, allow' : 'Allow'} it with: ${command}`;
-  return new ApiError('INVALID_TARGET', `The agent may not write to ${existing}`, {
+  return new ApiError('INVALID_TARGET', `Holdfast does not have permission to write to ${existing}`, {
     hint,
     details: { reason: 'not_writable', path: target, closed: existing, command, read_only: isReadOnly },
     cause,

@@ -108,7 +108,7 @@ type Report = Static<typeof SettingsReport>;
 function readIfMatch(header: string | undefined): readonly string[] | undefined {
   if (header === undefined) {
     throw new ApiError('MISSING_FIELD', 'The header If-Match is missing', {
-      hint: 'Send the revision that GET /settings gave, or * to replace whatever there is.',
+      hint: 'Send the revision from GET /settings, or * to replace any revision.',
       details: { field: 'If-Match' },
     });
   }
@@ -116,12 +116,12 @@ function readIfMatch(header: string | undefined): readonly string[] | undefined 
   const names = header.split(',').map((part) => /^\s*(?:W\/)?"?([A-Za-z0-9]{1,64})"?\s*$/.exec(part)?.[1]);
   const known = names.filter((name) => name !== undefined);
   if (known.length === names.length) return known;
-  throw badField('If-Match', 'is no revision', 'Send the one that GET /settings gave.');
+  throw badField('If-Match', 'is not a revision', 'Send the one from GET /settings.');
 }
 
 function mismatch(revision: string): ApiError {
   return new ApiError('REVISION_MISMATCH', 'The settings were changed in the meantime', {
-    hint: 'Read them again, and repeat the change if it is still wanted.',
+    hint: 'Read them again, then repeat the change if you still want it.',
     details: { revision },
   });
 }
@@ -158,8 +158,8 @@ export function asAnswer(error: unknown): unknown {
   if (error instanceof InvalidChange) return withProblems(error);
   if (error instanceof ConfigError) {
     const [first] = error.problems;
-    return new ApiError('CONFIG_INVALID', 'The configuration file cannot be used as it is', {
-      hint: `Put it right on the machine first; ${holdfast`config validate`} says what is wrong.`,
+    return new ApiError('CONFIG_INVALID', 'The configuration file has mistakes', {
+      hint: `Correct it on the computer itself first. To find the mistakes, run: ${holdfast`config validate`}`,
       details: first === undefined ? {} : { line: first.line, column: first.column, path: first.path },
       cause: error,
     });

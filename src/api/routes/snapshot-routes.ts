@@ -54,7 +54,7 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
       const storedBy = readStoredBy(query.stored_by);
       const [extra] = Object.keys(query);
       if (id !== 'latest' && extra !== undefined)
-        throw badField(extra, 'stands beside the id of a snapshot', 'Give it with latest alone.');
+        throw badField(extra, 'cannot be combined with the id of a snapshot', 'Use it only with latest.');
       return presentSnapshot(
         source === undefined
           ? await agent.snapshot(id, storedBy)
@@ -73,8 +73,8 @@ export function snapshotRoutes(app: ApiApp, { agent, settings }: ResourceParts):
       const { id } = await agent.snapshot(params.id);
       // `latest` may mean another snapshot by the time the request arrives.
       if (id !== params.id) {
-        throw new ApiError('SNAPSHOT_NOT_FOUND', 'A snapshot is forgotten by its whole id only', {
-          hint: `That would be ${id}.`,
+        throw new ApiError('SNAPSHOT_NOT_FOUND', 'To forget a snapshot, give its full id', {
+          hint: `The full id is ${id}.`,
         });
       }
       await agent.forgetSnapshot(id);
@@ -127,6 +127,6 @@ export function openPosition(
   const [, createdAt, id] = /^(-?\d{1,16}) ([\x21-\x7e]+)$/.exec(text) ?? [];
   if (createdAt !== undefined && id !== undefined) return { created_at: Number(createdAt), id };
   throw new ApiError('INVALID_CURSOR', 'The cursor was made by an earlier version of this program', {
-    hint: 'Begin again without a cursor.',
+    hint: 'Start again without a cursor.',
   });
 }

@@ -42,14 +42,14 @@ function basicPassword(header: string | undefined): string | undefined {
 
 /** Used for wrong and for missing secrets alike, so that clients ask for one. */
 export function notAdmitted(): ApiError {
-  return new ApiError('UNAUTHORIZED', 'The address does not have the secret of the folder', {
-    hint: `Use the address that "${holdfastForAnybody`webdav on`}" gave, or turn it on again for a new one.`,
+  return new ApiError('UNAUTHORIZED', 'The address lacks the secret of the folder', {
+    hint: `Use the address that "${holdfastForAnybody`webdav on`}" printed, or run it again for a new one.`,
     headers: { 'www-authenticate': 'Basic realm="Holdfast snapshots", charset="UTF-8"' },
   });
 }
 
 export function turnedOff(): ApiError {
-  return new ApiError('NOT_FOUND', 'The snapshots are not shown as a folder', {
+  return new ApiError('NOT_FOUND', 'The snapshots are not available as a folder', {
     hint: `Turn it on with: ${holdfastForAnybody`webdav on`}`,
   });
 }

@@ -43,11 +43,11 @@ export async function answerMethod(exchange: Exchange): Promise<void> {
   if (method === 'GET' || method === 'HEAD') return await get(exchange);
   if (WRITING.has(method)) {
     throw new ApiError('FORBIDDEN', 'Snapshots never change', {
-      hint: 'This folder can be read only. Copy what you need out of it.',
+      hint: 'This folder is read-only. Copy what you need to another folder.',
     });
   }
-  throw new ApiError('METHOD_NOT_ALLOWED', 'This folder can be read only', {
-    hint: `It takes ${ALLOWED}.`,
+  throw new ApiError('METHOD_NOT_ALLOWED', 'This folder is read-only', {
+    hint: `It accepts ${ALLOWED}.`,
     headers: { allow: ALLOWED },
   });
 }
@@ -57,8 +57,8 @@ async function propfind(exchange: Exchange): Promise<void> {
   const depth = request.headers['depth'];
   const wanted = parsePropfind(await readBody(request));
   if (wanted === undefined) {
-    throw new ApiError('INVALID_REQUEST', 'The body is not that of a PROPFIND', {
-      hint: 'Send the XML of RFC 4918, section 14.20, with at most 64 properties of 4,096 characters together.',
+    throw new ApiError('INVALID_REQUEST', 'The body is not a valid PROPFIND request', {
+      hint: 'Send the XML of RFC 4918, section 14.20, with at most 64 properties and 4,096 characters in all.',
     });
   }
   if (depth !== '0' && depth !== '1') {
@@ -101,7 +101,7 @@ async function getFile({ request, response, signal }: Exchange, file: FoundFile)
     return;
   }
   if (outcome === 412) {
-    sendText(request, response, 412, 'The file is another one than the condition says.\n');
+    sendText(request, response, 412, 'The file does not match the condition.\n');
     return;
   }
   if (request.method === 'HEAD') {
@@ -160,7 +160,7 @@ async function readBody(request: IncomingMessage): Promise<string> {
       parts.push(part);
     }
   } catch (cause) {
-    throw new ApiError('INVALID_REQUEST', 'The request could not be read to its end', {
+    throw new ApiError('INVALID_REQUEST', 'The request could not be read completely', {
       hint: 'Send it again.',
       cause,
     });

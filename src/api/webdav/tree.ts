@@ -210,7 +210,7 @@ function commonDirectory(a: ByteString, b: ByteString): ByteString {
 }
 
 function notThere(): RequestError {
-  return new RequestError('PATH_NOT_IN_SNAPSHOT', 'There is nothing of that name here', {
+  return new RequestError('PATH_NOT_IN_SNAPSHOT', 'There is nothing with that name here', {
     hint: 'List the folder above it.',
   });
 }

@@ -161,7 +161,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
     parts.clients.vouchFor(request.socket);
     if (parts.stopping.aborted) {
       throw new ApiError('SHUTTING_DOWN', 'The agent is stopping', {
-        hint: 'Try again when it runs again.',
+        hint: 'Try again once it is running.',
         headers: { connection: 'close' },
       });
     }
@@ -177,7 +177,7 @@ export function createWebdav(parts: WebdavParts): Webdav {
       logger?.error({ err: shown.cause, request_id: id }, 'A request failed');
     if (response.headersSent) {
       if (isFailure)
-        logger?.warn({ err: error, request_id: id }, 'Something of a snapshot was not sent to its end');
+        logger?.warn({ err: error, request_id: id }, 'Part of a snapshot was not sent completely');
       response.destroy();
       return;
     }

@@ -43,8 +43,8 @@ export function fromHoldfastError(error: unknown): ApiError | undefined {
       cause: error,
     });
   if (error.side === 'config') {
-    return new ApiError('DESTINATION_ERROR', 'The secret of the destination cannot be had', {
-      hint: `On the machine of the agent, ${holdfast`doctor`} says why.`,
+    return new ApiError('DESTINATION_ERROR', 'The secret of the destination is not available', {
+      hint: `To find out why, run on the computer of the agent: ${holdfast`doctor`}`,
       cause: error,
     });
   }

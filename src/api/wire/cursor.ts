@@ -44,7 +44,7 @@ export function createCursors(key: Uint8Array): Cursors {
         timingSafeEqual(bytes.subarray(0, MARK_BYTES), mark(list, filters, position));
       if (!valid) {
         throw new ApiError('INVALID_CURSOR', 'The cursor does not belong to this list with these filters', {
-          hint: 'Begin again without a cursor, and keep the filters the same from page to page.',
+          hint: 'Start again without a cursor, and use the same filters for every page.',
         });
       }
       return position;

@@ -30,9 +30,9 @@ const HALF = /\\u[dD][89a-fA-F]/;
 function requireWhole(value: unknown, field = ''): void {
   if (typeof value === 'string') {
     if (value.isWellFormed()) return;
-    const message = 'has half of a character (a lone surrogate)';
+    const message = 'contains half of a character (a lone surrogate)';
     throw new ApiError('INVALID_REQUEST', field === '' ? `A text ${message}` : `'${field}' ${message}`, {
-      hint: 'Write the character whole, or leave it out. A path that is no text goes in base64, where the route takes that.',
+      hint: 'Write the full character, or leave it out. Send a path that is not text as base64, where the route accepts that.',
       details: { field, problems: [{ field, message }] },
     });
   }
@@ -147,5 +147,5 @@ function invalidJson(message: string, cause?: unknown): ApiError {
 }
 
 function tooComplex(what: string): ApiError {
-  return new ApiError('INVALID_REQUEST', `The body ${what}`, { hint: 'No route takes such a body.' });
+  return new ApiError('INVALID_REQUEST', `The body ${what}`, { hint: 'No route accepts such a body.' });
 }

@@ -22,7 +22,7 @@ export function requireEncodedQuery(url: string): void {
     const field = decodes(name) ? decodeURIComponent(name) : '';
     const message = 'is not percent-encoded UTF-8';
     throw new ApiError('INVALID_REQUEST', field === '' ? `The query ${message}` : `'${field}' ${message}`, {
-      hint: 'Write a percent sign as %25. A path that is no UTF-8 goes into path_b64, in base64.',
+      hint: 'Write a percent sign as %25. Send a path that is not UTF-8 as base64, in path_b64.',
       details: { field, problems: [{ field, message }] },
     });
   }

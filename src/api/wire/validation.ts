@@ -50,7 +50,7 @@ export function validationError(errors: readonly ErrorObject[], part: RequestPar
   const [first] = problems;
   const message = first === undefined ? 'The request is not valid' : `'${first.field}' ${first.message}`;
   return new ApiError('INVALID_REQUEST', message, {
-    hint: 'See /docs for what this route takes.',
+    hint: 'See /docs for what this route accepts.',
     details: { field: first?.field ?? '', problems },
   });
 }
@@ -121,11 +121,11 @@ function wording({ keyword, message, params }: ErrorObject): string {
     case 'maximum':
       return `must be ${String(limit)} or less`;
     case 'uniqueItems':
-      return 'must not name anything twice';
+      return 'must not contain anything twice';
     case 'format':
       return `must be ${FORMATS[String(params['format'])] ?? `of the form ${String(params['format'])}`}`;
     case 'pattern':
-      return FORMS[String(params['pattern'])] ?? 'does not have the form that is asked for';
+      return FORMS[String(params['pattern'])] ?? 'does not have the required form';
     default:
       return message ?? 'is not valid';
   }
@@ -137,8 +137,8 @@ const FORMS: Readonly<Record<string, string>> = {
 };
 
 const FORMATS: Readonly<Record<string, string>> = {
-  'date-time': 'a time as in 2026-01-31T18:30:00Z',
-  date: 'a day as in 2026-01-31',
+  'date-time': 'a time such as 2026-01-31T18:30:00Z',
+  date: 'a day such as 2026-01-31',
   email: 'an e-mail address',
 };
 

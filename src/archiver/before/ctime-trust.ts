@@ -163,7 +163,7 @@ export function ctimesOf(startedMs: number, { note }: Pick<ArchiveObserver, 'not
 function readAgainText(path: ByteString): string {
   const mount = mountOf(path, parseMounts(mountTable()));
   const where = mount === undefined ? shownPath(path) : `${shownPath(mount.path)} (${mount.type})`;
-  return `The file system at ${where} does not keep when a file was last changed: what lies on it is read again in each backup, to be sure that nothing is missed.`;
+  return `The file system at ${where} does not record when files were last changed, so each backup reads its files again, to miss nothing.`;
 }
 
 function kindByType(type: number | undefined): 'always' | 'never' | undefined {

@@ -70,7 +70,7 @@ export class DamagedParts {
       tally.problem(
         sources[0] ?? bytesOfText('/'),
         'CORRUPT_DATA',
-        `pack ${pack} is damaged, and cannot be marked so (${reason}): run "${holdfastElsewhere`check`}" where the repository may be changed`,
+        `pack ${pack} is damaged, and could not be marked as damaged (${reason}): run "${holdfastElsewhere`check`}" on a machine that can change the repository`,
       );
   }
 }

@@ -1,4 +1,5 @@
 import { asByteString, pathAbove, type ByteString } from '../../base/byte-path.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { FileEntry, Hole } from '../../format/tree.ts';
 import type { ContentOf } from '../before/noted-files.ts';
@@ -191,10 +192,10 @@ export class FileSaver {
     const problem = extras.find((one) => one.problem !== undefined)?.problem;
     if (problem !== undefined) {
       if (problem.code === REPLACED_CODE)
-        this.#tally.problem(path, 'CHANGED', `${problem.message} meanwhile`);
+        this.#tally.problem(path, 'CHANGED', `${problem.message} in the meantime`);
       else if (isReplaced(afterLooks(file.looks, path, problem)))
-        this.#tally.problem(path, 'CHANGED', 'something else took its place meanwhile');
-      else this.#tally.problem(path, problem.code, `it cannot be read: ${problem.code}`);
+        this.#tally.problem(path, 'CHANGED', 'something else took its place in the meantime');
+      else this.#tally.problem(path, problem.code, `it cannot be read: ${errnoText(problem.code)}`);
       return undefined;
     }
     const whole = outcomes.length === 1 ? outcomes[0] : undefined;

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import type { NeverPath } from '../../exclude/excluder.ts';
 import { type ByteString } from '../../base/byte-path.ts';
 import { treePath } from '../../base/tree-path.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
 import { filePath, realPath, resolveTyped, spelledAsStored } from '../../base/typed-path.ts';
 import type { SourceName } from '../../base/source-names.ts';
@@ -82,7 +83,7 @@ function refuseAll(found: readonly FoundSource[]): void {
     throw invalid(
       barred.path,
       reasonOf(barred.failure),
-      `${barred.path} cannot be read (${barred.failure})`,
+      `${barred.path} cannot be read: ${errnoText(barred.failure)}`,
       accessHint(barred.path, barred.failure),
     );
   if (first === undefined) return;
@@ -108,7 +109,7 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
   if (failure !== undefined) return { wanted, path, stats, failure };
   // A link that led anywhere would have been resolved, so the directory that was meant does not exist.
   if (behindLink && stats?.isSymbolicLink() === true) return { wanted, path, stats: undefined };
-  if (path !== wanted) notes.push(`${wanted} is stored as ${path}, where it really lies.`);
+  if (path !== wanted) notes.push(`${wanted} is stored under its real path, ${path}.`);
   if (stats?.isSymbolicLink() === true) {
     notes.push(
       `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is backed up. To back up what it points to, write ${name.replace(/\/+$/, '')}/`,
@@ -145,7 +146,7 @@ function realPlace(path: string): string {
 function refuseOwnPlaces(path: string, never: readonly NeverPath[]): void {
   const place = placeAround(treePath(path), never);
   if (place !== undefined)
-    throw invalid(path, 'inside_state_directory', `${path} is, or lies in, ${place.reason}`);
+    throw invalid(path, 'inside_state_directory', `${path} is ${place.reason}, or in it`);
 }
 
 /**
@@ -158,7 +159,7 @@ function refuseMadeUp(path: string, mounts: readonly Mount[]): void {
   throw invalid(
     path,
     'unsupported_type',
-    `${path} lies on a file system of the kernel (${mount.type}), which makes up what is read there`,
+    `${path} is on a file system of the kernel (${mount.type}), which has no real files`,
   );
 }
 
@@ -174,15 +175,20 @@ function requireReadable(path: string, stats: Stats): void {
     if (stats.isDirectory()) statSync(filePath(`${path}/.`));
   } catch (error) {
     const failure = errnoOf(error) ?? 'error';
-    throw invalid(path, 'not_readable', `${path} cannot be read (${failure})`, accessHint(path, failure));
+    throw invalid(
+      path,
+      'not_readable',
+      `${path} cannot be read: ${errnoText(failure)}`,
+      accessHint(path, failure),
+    );
   }
 }
 
 const HINTS = {
   not_found: 'Check the spelling, and that the drive is mounted.',
-  inside_state_directory: 'Choose something else: a repository inside itself would never end.',
+  inside_state_directory: 'Choose something else: a repository inside itself would grow forever.',
   not_answering: 'Check that its server or program is running, or unmount it, then back up again.',
-  unsupported_type: 'Name something else: what such a file system shows is not stored anywhere.',
+  unsupported_type: 'Choose something else: such a file system stores nothing.',
   not_readable: 'Run the backup as a user who can read it.',
 };
 

@@ -120,9 +120,9 @@ async function takeBack(
     if (!(error instanceof RepositoryError)) throw error;
     throw new RepositoryError(
       'CORRUPT_DATA',
-      `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be taken back`,
+      `Snapshot ${id} was committed too late, when packs that it needs had been removed, and cannot be withdrawn`,
       {
-        hint: `Run the backup again, and on a host that may remove snapshots: ${holdfastElsewhere`forget ${id}`}`,
+        hint: `Run the backup again, and on a host that can remove snapshots: ${holdfastElsewhere`forget ${id}`}`,
         cause,
       },
     );
@@ -208,8 +208,8 @@ async function requireKeys(repository: Repository, signal: AbortSignal): Promise
   await repository.followRing(signal);
   if (await isThere()) return;
   const { destination } = repository;
-  throw new RepositoryError('NO_REPOSITORY', `The repository has gone from ${destination.properties.url}`, {
-    hint: 'Check that the right drive or bucket is there, and run the backup again. What it had just stored there cannot be opened.',
+  throw new RepositoryError('NO_REPOSITORY', `The repository at ${destination.properties.url} is gone`, {
+    hint: 'Check that the right drive or bucket is there, and run the backup again. The data that it just stored there cannot be opened.',
   });
 }
 

@@ -175,7 +175,7 @@ async function holds(
 function notKept(key: string, what: string, cause?: unknown): DestinationError {
   return new DestinationError('corrupt-reply', `The destination kept ${what} of ${key}`, {
     op: 'store',
-    hint: 'Run it again; if it repeats, the destination loses data.',
+    hint: 'Run it again. If it happens again, the destination loses data.',
     details: { key },
     cause,
   });

@@ -185,7 +185,7 @@ export class DirectoryStep {
     let isWhole = true;
     const cutShort = (error: Error): void => {
       isWhole = false;
-      tellError(path, error, 'the directory cannot be read to its end', this.#parts.tally);
+      tellError(path, error, 'the directory cannot be read completely', this.#parts.tally);
     };
     const listed = openDirectory(path, cutShort, this.#visit.stat);
     if (isWhole) return listed;
@@ -221,7 +221,7 @@ export class DirectoryStep {
       this.#requireAsMet(error);
       this.#pending.differs();
       const sources = isTold ? [] : nodes.flatMap((node) => sourcesFrom(node));
-      for (const source of sources) tellError(source, error, 'it cannot be looked at', this.#parts.tally);
+      for (const source of sources) tellError(source, error, 'its details cannot be read', this.#parts.tally);
       return false;
     }
   }

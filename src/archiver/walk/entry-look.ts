@@ -1,5 +1,6 @@
 /** Looks at the entries of a source. An entry that cannot be looked at is reported, unless the rules leave it out anyway. */
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { errnoOf, isAbort } from '../../base/errors.ts';
 import { isMountPoint } from '../../system/mount-table.ts';
 import type { DirectoryScope } from '../../exclude/excluder.ts';
@@ -26,8 +27,8 @@ export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally)
     return stat;
   } catch (error) {
     if (errnoOf(error) !== undefined && isLeftOutUnseen(path, scope)) return undefined;
-    if (isHung(path)) tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, and is left alone');
-    else tellError(path, error, 'it cannot be looked at', tally);
+    if (isHung(path)) tally.problem(path, 'ETIMEDOUT', 'its file system does not answer, so it was skipped');
+    else tellError(path, error, 'its details cannot be read', tally);
     return undefined;
   }
 }
@@ -35,13 +36,13 @@ export function lookAt({ path, look, scope, node }: EntryToLookAt, tally: Tally)
 export function tellError(path: ByteString, error: unknown, what: string, tally: Tally): void {
   const code = errnoOf(error);
   if (code === undefined || isAbort(error)) throw error;
-  if (isReplaced(error)) tally.problem(path, 'CHANGED', 'something else took its place meanwhile');
-  else tally.problem(path, code, what);
+  if (isReplaced(error)) tally.problem(path, 'CHANGED', 'something else took its place in the meantime');
+  else tally.problem(path, code, `${what}: ${causeText(error)}`);
 }
 
 function tellGone(path: ByteString, node: SourceNode | undefined, tally: Tally): void {
-  if (node === undefined) tally.problem(path, 'ENOENT', 'it vanished while its directory was read');
-  else for (const source of sourcesFrom(node)) tally.problem(source, 'ENOENT', 'the source is not there');
+  if (node === undefined) tally.problem(path, 'ENOENT', 'it disappeared while its directory was read');
+  else for (const source of sourcesFrom(node)) tally.problem(source, 'ENOENT', 'the source does not exist');
 }
 
 /**

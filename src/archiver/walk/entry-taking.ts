@@ -89,7 +89,7 @@ export class EntryTaking {
       const stat = this.#place.stat(met.name);
       const { dev } = this.#place.itself();
       if (stat !== undefined && before.dev !== dev && stat.dev === dev)
-        this.#parts.tally.problem(met.path, 'CHANGED', 'what was mounted there is gone');
+        this.#parts.tally.problem(met.path, 'CHANGED', 'the file system that was mounted there is gone');
       return stat;
     };
     this.lookAndTake({ ...met, looks: met.looks + 1 }, to, look);
@@ -102,7 +102,7 @@ export class EntryTaking {
     const kind = kindOf(stat);
     if (node !== undefined && kind !== 'directory')
       for (const source of sourcesBelow(node))
-        tally.problem(source, 'ENOTDIR', `the source is not there: ${shownPath(path)} is no directory`);
+        tally.problem(source, 'ENOTDIR', `the source does not exist: ${shownPath(path)} is not a directory`);
     if (kind === undefined) {
       tally.omit({ code: 'entries' });
       to.nothing(true);

@@ -39,7 +39,7 @@ export function proxyTrouble(status: number | 'away' | 'ended', proxy?: Proxy): 
   if (status === 407)
     return {
       what: `${who} asks for a user name and password, or rejected those it was given`,
-      hint: `${named}: write them into its address, as in http://NAME:PASSWORD@HOST:PORT.`,
+      hint: `${named}: write them into its address, such as http://NAME:PASSWORD@HOST:PORT.`,
       passes: false,
     };
   if (status === 'away')

@@ -88,7 +88,7 @@ function proxyOf(protocol: string, env: Environment): Proxy | undefined {
 
 function understood(text: string, variable: string): Proxy {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
-  const way = `Write it as http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, where what a URL cannot hold is written as %40 for "@".`;
+  const way = `Write it as http://HOST:PORT or http://NAME:PASSWORD@HOST:PORT, with special characters encoded, such as %40 for "@".`;
   if (url === null || url.hostname === '')
     throw new ProxyUnusable(`The variable ${variable} is not a valid proxy`, way);
   if (url.protocol !== 'http:' && url.protocol !== 'https:')

@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../clock.ts';
-import { errnoOf } from '../errors.ts';
+import { causeText } from '../errno-words.ts';
 import { processEnvironment } from './process-environment.ts';
 
 let isSettled = false;
@@ -79,7 +79,7 @@ function unreadFiles(): string {
           ? ''
           : `${name} names ${file}, which is not a PEM file. `;
       } catch (error) {
-        return `${name} names ${file}, which cannot be read (${errnoOf(error) ?? 'unknown error'}). `;
+        return `${name} names ${file}, which cannot be read: ${causeText(error)}.  `;
       }
     })
     .join('');

@@ -4,6 +4,7 @@
  */
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { errnoText } from '../errno-words.ts';
 import { errnoOf } from '../errors.ts';
 import { readStart } from './http-reply.ts';
 import { hintOfProxy, proxyTrouble, proxyTroubleOf } from './proxy-trouble.ts';
@@ -68,7 +69,7 @@ export async function startOfReply({ body }: WebReply, bytes: number, signal: Ab
 }
 
 export interface WebTrouble {
-  /** The end of a sentence about the host: "cannot be reached (ECONNREFUSED)". */
+  /** The end of a sentence about the host: "cannot be reached: the connection was refused (ECONNREFUSED)". */
   readonly what: string;
   readonly hint: string;
 }
@@ -83,7 +84,10 @@ export function webTrouble(error: unknown): WebTrouble {
   const trouble = tlsTrouble(code);
   if (trouble !== undefined)
     return { what: `cannot be reached: ${trouble.what} (${code})`, hint: trouble.hint };
-  return { what: `cannot be reached (${code})`, hint: `Check the address and the network.${hintOfProxy()}` };
+  return {
+    what: `cannot be reached: ${errnoText(code)}`,
+    hint: `Check the address and the network.${hintOfProxy()}`,
+  };
 }
 
 /** Explains a reply that came from the proxy instead of the receiver; undefined for any other. */

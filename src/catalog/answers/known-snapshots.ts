@@ -130,7 +130,7 @@ export function requireSnapshot(snapshots: readonly KnownSnapshot[], id: string)
   const [only] = found;
   if (/^[0-9a-f]{8,64}$/.test(id) && only !== undefined && found.length === 1) return only;
   throw new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, {
-    hint: 'List what there is: it may have been removed by retention.',
+    hint: 'List the snapshots: retention may have removed it.',
     details: { snapshot: id },
   });
 }
@@ -153,7 +153,7 @@ export function requireMadeBy(snapshots: readonly KnownSnapshot[], backupId: str
   const made = snapshots.findLast(({ jobId }) => jobId === backupId);
   if (made !== undefined) return made;
   throw new RequestError('BACKUP_NOT_FOUND', `No snapshot was made by backup ${backupId}`, {
-    hint: 'It may have been removed by retention.',
+    hint: 'Retention may have removed it.',
     details: { backup: backupId },
   });
 }

@@ -62,23 +62,23 @@ export function encodeCursor({
 /** @throws {RequestError} INVALID_CURSOR when it is not a cursor, or one of another list or another catalog */
 export function decodeCursor(text: string, epoch: string, list: string): Cursor {
   const parts = parsed(Buffer.from(text, 'base64url').toString('utf8'));
-  if (!Array.isArray(parts)) throw invalid('it is not what a page ended with');
+  if (!Array.isArray(parts)) throw invalid('it is not from the end of a page');
   const [ofEpoch, ofList, ordinals, key, tie]: readonly unknown[] = parts;
-  if (ofEpoch !== epoch) throw invalid('the catalog has been built anew since');
+  if (ofEpoch !== epoch) throw invalid('the catalog has been rebuilt since');
   if (ofList !== list) throw invalid('it belongs to another list');
   if (
     !isNumbers(ordinals) ||
     !(typeof key === 'string' || typeof key === 'number') ||
     !Number.isSafeInteger(tie)
   ) {
-    throw invalid('it is not what a page ended with');
+    throw invalid('it is not from the end of a page');
   }
   return { epoch, list, ordinals, key, tie: Number(tie) };
 }
 
 export function invalid(why: string, cause?: unknown): RequestError {
   return new RequestError('INVALID_CURSOR', `The list cannot be continued: ${why}`, {
-    hint: 'Begin with the first page again.',
+    hint: 'Start again with the first page.',
     cause,
   });
 }
@@ -88,7 +88,7 @@ export function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw invalid('it is not what a page ended with', cause);
+    throw invalid('it is not from the end of a page', cause);
   }
 }
 

@@ -59,7 +59,7 @@ export function openCursor(text: string, query: FileQuery): readonly CatalogCurs
   if (ofList !== list || !Array.isArray(parts)) throw invalid('it belongs to another list');
   return parts.map((part: unknown) => {
     const [repositoryId, epoch, ordinals, tie]: readonly unknown[] = Array.isArray(part) ? part : [];
-    if (typeof repositoryId !== 'string') throw invalid('it is not what a page ended with');
+    if (typeof repositoryId !== 'string') throw invalid('it is not from the end of a page');
     // The catalog checks all of it.
     const after = encodeCursor({ epoch, list, ordinals, key, tie });
     return { repositoryId, after };
@@ -68,7 +68,7 @@ export function openCursor(text: string, query: FileQuery): readonly CatalogCurs
 
 /** The error for a cursor whose catalog is gone. */
 export function catalogGone(): RequestError {
-  return invalid('a repository in it is not known any more');
+  return invalid('it names a repository that is no longer used');
 }
 
 function leastOf(heads: readonly Head[], sort: FileQuery['sort']): Head | undefined {

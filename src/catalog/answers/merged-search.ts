@@ -79,7 +79,7 @@ function openCursor(catalogs: readonly SearchedCatalog[], cursor: string | undef
   const place = parsed(cursor);
   const [repositoryId, after]: readonly unknown[] = Array.isArray(place) ? place : [];
   if (typeof repositoryId !== 'string' || (after !== null && typeof after !== 'string'))
-    throw invalid('it is not what a page ended with');
+    throw invalid('it is not from the end of a page');
   const at = catalogs.findIndex((one) => one.repositoryId === repositoryId);
   if (at < 0) throw catalogGone();
   return { at, after: after ?? undefined };

@@ -61,7 +61,7 @@ export function unread(path: ByteString, snapshot: string): RepositoryError {
     'CORRUPT_DATA',
     `What snapshot ${snapshot.slice(0, 8)} has at ${pathText(path)} could not be read from the destination`,
     {
-      hint: 'It is tried again by itself. If that does not help, a check says what is damaged.',
+      hint: 'Holdfast keeps trying. If that does not help, a check finds what is damaged.',
       details: { path: shown, snapshot },
       retry: 'later',
     },

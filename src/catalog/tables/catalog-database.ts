@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import { CATALOG_VERSION, SCHEMA } from './schema.ts';
 
@@ -140,12 +141,8 @@ function prepare(database: CatalogDatabase): void {
 }
 
 function cannotOpen(path: string, cause: unknown): StateError {
-  return new StateError(
-    'READ_ERROR',
-    `Cannot open the catalog ${path} (${errnoOf(cause) ?? 'unknown error'})`,
-    {
-      hint: 'Check that the state directory is writable and that the disk has space. The catalog may be deleted; it is built again.',
-      cause,
-    },
-  );
+  return new StateError('READ_ERROR', `Cannot open the catalog ${path}: ${causeText(cause)}`, {
+    hint: 'Check that the state directory is writable and that the disk has space. You can delete the catalog; Holdfast rebuilds it.',
+    cause,
+  });
 }

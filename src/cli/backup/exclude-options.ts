@@ -2,7 +2,7 @@
 import { relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
-import { errnoOf } from '../../base/errors.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { faultWords, peopleBytes, SAVE_AS_UTF8 } from '../../base/people-text.ts';
 import { filePath } from '../../base/typed-path.ts';
 import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
@@ -109,7 +109,7 @@ async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
   } catch (error) {
     signal.throwIfAborted();
     throw usage(
-      `The exclude file ${file} cannot be read (${errnoOf(error) ?? 'error'})`,
+      `The exclude file ${file} cannot be read: ${causeText(error)}`,
       'Check the path given with --exclude-file.',
     );
   }

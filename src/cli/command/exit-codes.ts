@@ -1,4 +1,5 @@
 /** How a command ends: the exit code for scripts, and one clear message for the person. */
+import { causeText, placedCauseText } from '../../base/errno-words.ts';
 import { errnoOf, isAbort } from '../../base/errors.ts';
 import { printable } from '../terminal/terminal.ts';
 import type { Environment } from '../terminal/terminal.ts';
@@ -59,19 +60,18 @@ function explain(error: unknown): readonly string[] {
   const said = [expected ? message : `Unexpected error: ${message}`];
   const causes = PLAIN_CODES.has(textField(error, 'code')) ? [] : causesOf(error).filter(isForPeople);
   for (const cause of causes.slice(0, MOST_CAUSES)) {
-    const text = messageOf(cause);
-    if (!said.some((line) => repeats(line, text))) said.push(text);
+    if (!said.some((line) => repeats(line, cause))) said.push(messageOf(cause));
   }
   const [what = '', ...why] = said;
   const hint = textField(error, 'hint') || (expected ? '' : DEFECT_HINT);
   return [what, ...why.map((text) => `  because: ${text}`), ...(hint === '' ? [] : [hint])];
 }
 
-/** Whether a line says already what the text says: the same words, or the code of the file system that it only spells out. */
-function repeats(line: string, text: string): boolean {
-  const code = /^(?:ENOSPC|EDQUOT|EROFS|EIO)(?=: )/.exec(text)?.[0];
+/** Whether a line already says what the cause does: the same words, or the code of the system that it only spells out. */
+function repeats(line: string, cause: unknown): boolean {
+  const code = errnoOf(cause) ?? '';
   return (
-    line.toLowerCase().includes(text.toLowerCase()) || (code !== undefined && line.includes(`(${code})`))
+    line.toLowerCase().includes(messageOf(cause).toLowerCase()) || (code !== '' && line.includes(`(${code})`))
   );
 }
 
@@ -81,7 +81,7 @@ function isForPeople(cause: unknown): boolean {
   if (cause instanceof AggregateError) return cause.errors.every(isForPeople);
   // What the system says has its name in it: "read ECONNRESET". Node.js calls the same "socket hang up".
   const errno = errnoOf(cause) ?? '';
-  return /^E[A-Z0-9]+$/.test(errno) && messageOf(cause).includes(errno);
+  return /^E[A-Z0-9]+$/.test(errno) && textField(cause, 'message').includes(errno);
 }
 
 /**
@@ -91,10 +91,10 @@ function isForPeople(cause: unknown): boolean {
 function messageOf(error: unknown): string {
   if (typeof error === 'string') return error;
   const message = textField(error, 'message');
-  if (message !== '') return message;
+  if (message !== '') return error instanceof Error ? placedCauseText(error) : message;
   if (!(error instanceof Error)) return `a thrown ${typeof error}`;
   const parts = error instanceof AggregateError ? error.errors.map(messageOf) : [];
-  return [...new Set(parts)].join('; ') || (errnoOf(error) ?? error.name);
+  return [...new Set(parts)].join('; ') || (errnoOf(error) === undefined ? error.name : causeText(error));
 }
 
 function causesOf(error: unknown): readonly unknown[] {

@@ -4,6 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { readFileIfPresent } from '../../base/atomic-file.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import type { Environment } from '../terminal/terminal.ts';
 
@@ -74,7 +75,7 @@ export async function doStep(step: Step, env: Environment, signal: AbortSignal):
     if (step.kind === 'remove') await rm(step.path, { force: true, recursive: step.tree === true });
     else await writeWhole(step.path, step.content, step.mode);
   } catch (cause) {
-    throw new StateError('WRITE_ERROR', `${step.path} cannot be changed (${errnoOf(cause) ?? 'unknown'})`, {
+    throw new StateError('WRITE_ERROR', `${step.path} cannot be changed: ${causeText(cause)}`, {
       hint:
         process.platform === 'win32'
           ? 'Run the command in a terminal that was opened with "Run as administrator".'

@@ -6,6 +6,7 @@
 import { cp, rename, rm } from 'node:fs/promises';
 import { basename, join, relative, resolve, win32 } from 'node:path';
 import { SERVICE_SID } from '../../base/access-list.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import { changeAccountRight, windowsFolder, type WindowsFolder } from '../../system/windows-accounts.ts';
 import type { Environment } from '../terminal/terminal.ts';
@@ -240,14 +241,10 @@ export async function copyProgram(root: string, runtime: string, program: string
     await rename(made, program);
     await rm(old, { recursive: true, force: true });
   } catch (cause) {
-    throw new StateError(
-      'WRITE_ERROR',
-      `The program cannot be copied to ${program} (${errnoOf(cause) ?? 'unknown error'})`,
-      {
-        hint: 'Run the command in a terminal that was opened with "Run as administrator", and check that the disk has space.',
-        cause,
-      },
-    );
+    throw new StateError('WRITE_ERROR', `The program cannot be copied to ${program}: ${causeText(cause)}`, {
+      hint: 'Run the command in a terminal that was opened with "Run as administrator", and check that the disk has space.',
+      cause,
+    });
   }
 }
 

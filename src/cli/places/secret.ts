@@ -8,7 +8,8 @@ import {
   peopleText,
   withoutFinalLineBreak,
 } from '../../base/people-text.ts';
-import { StateError, errnoOf } from '../../base/errors.ts';
+import { causeText } from '../../base/errno-words.ts';
+import { StateError } from '../../base/errors.ts';
 import type { Secret } from '../../repository/slots/key-slots.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { shellCommand } from '../../base/shell-words.ts';
@@ -102,13 +103,9 @@ async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buff
     content = await readAtMost(filePath(file), LARGEST, signal);
   } catch (cause) {
     signal.throwIfAborted();
-    throw new StateError(
-      'READ_ERROR',
-      `The password file ${file} cannot be read (${errnoOf(cause) ?? 'error'})`,
-      {
-        hint: 'Check the path, and that you have permission to read it.',
-      },
-    );
+    throw new StateError('READ_ERROR', `The password file ${file} cannot be read: ${causeText(cause)}`, {
+      hint: 'Check the path, and that you have permission to read it.',
+    });
   }
   if (content !== undefined) return content;
   throw new StateError('READ_ERROR', `The password file ${file} is larger than 64 KiB`, {

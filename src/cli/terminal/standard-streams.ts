@@ -16,7 +16,8 @@ import {
 import { Socket } from 'node:net';
 import { devNull } from 'node:os';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { errnoOf, RequestError, SourceError } from '../../base/errors.ts';
+import { causeText } from '../../base/errno-words.ts';
+import { RequestError, SourceError } from '../../base/errors.ts';
 import type { DataStream } from './output.ts';
 
 const OUTPUT = 1;
@@ -76,14 +77,10 @@ export async function* standardInput(
     yield* stream as AsyncIterable<Uint8Array>;
   } catch (cause) {
     signal.throwIfAborted();
-    throw new SourceError(
-      'INPUT_UNREADABLE',
-      `Standard input cannot be read (${errnoOf(cause) ?? 'error'})`,
-      {
-        hint: 'No snapshot was made. Check the program that feeds it.',
-        cause,
-      },
-    );
+    throw new SourceError('INPUT_UNREADABLE', `Standard input cannot be read: ${causeText(cause)}`, {
+      hint: 'No snapshot was made. Check the program that feeds it.',
+      cause,
+    });
   }
 }
 

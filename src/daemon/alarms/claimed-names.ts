@@ -213,7 +213,7 @@ function alarmOf(
   const isSame = others.some((other) => other.sources.some((source) => sources.includes(source)));
   const text = [
     `${capital(storedByText(storedBy))} stored a backup in the name of ${shown(host)}, for which ${whose} too${isSame ? ', and of the same paths' : ''}: snapshot ${newest.id.slice(0, 8)}.`,
-    'It counts as no backup of that machine, and nothing is restored from it unless somebody asks for it.',
+    'It does not count as a backup of that machine, and nothing is restored from it unless somebody asks for it.',
     `If the machine has moved to that key, acknowledge this alarm. If not, somebody else has the key: remove it (${holdfast`keys list -r ${destination}`} names it, and ${holdfast`keys remove ID -r ${destination}`} removes it), take away its access to the storage, and look at what it stored: ${holdfast`snapshots --stored-by ${storeChoice(storedBy)} -r ${destination}`}`,
   ];
   const facts = {

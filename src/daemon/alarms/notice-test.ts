@@ -28,7 +28,7 @@ export async function testNotice(
 ): Promise<string | null> {
   if (notices[channel] === null || notices[channel] === false)
     throw new RequestError('INVALID_REQUEST', `No notices are sent by ${channel}`, {
-      hint: 'Set it up and save it first: the test goes by the settings in force.',
+      hint: 'Set it up and save it first: the test uses the saved settings.',
       details: { field: 'channel' },
     });
   const alone = { ...NOBODY, [channel]: notices[channel], absenceDays: notices.absenceDays };
@@ -39,7 +39,7 @@ export async function testNotice(
   } catch (error) {
     signal.throwIfAborted();
     if (isTimeout(error) && !(error instanceof HoldfastError))
-      return `Nobody has said within ${patienceMs / 1000} s that it was taken. See whether it arrives all the same: notices wait longer. Else check the address and the network.`;
+      return `No confirmation came within ${patienceMs / 1000} s. The message may still arrive, as notices wait longer. If it does not, check the address and the network.`;
     if (!(error instanceof HoldfastError)) throw error;
     return wordsOf(error);
   }

@@ -55,8 +55,8 @@ export async function diagnosticsText(
       'Settings',
       () => (settings === undefined ? 'There is no file that can be read.' : json(shownSettings(settings))),
     ],
-    ['Jobs, the newest first', () => (jobs === null ? NO_AGENT : jobs.map(jobText).join('\n'))],
-    ['Log of the agent, the end of it', () => log.map(({ line }) => line).join('\n')],
+    ['Jobs, newest first', () => (jobs === null ? NO_AGENT : jobs.map(jobText).join('\n'))],
+    ['End of the log of the agent', () => log.map(({ line }) => line).join('\n')],
   ];
   let text = `${WARNING}\n`;
   for (const [title, make] of sections) {

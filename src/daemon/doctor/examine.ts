@@ -12,7 +12,7 @@ import { checkRunningVersion } from './versions.ts';
 
 /** What these findings do not cover, in words for their reader. */
 export const notExamined = (): string =>
-  `The agent examined what it can see of itself. Native modules, opening of repositories and limits of watching: ${holdfast`doctor`}`;
+  `The agent checked what it can see itself. To check native modules, repositories and watch limits as well, run: ${holdfast`doctor`}`;
 
 export interface Examined {
   readonly stateDirectory: string;

@@ -1,4 +1,5 @@
 /** The result of one check of `holdfast doctor`. */
+import { placedCauseText } from '../../base/errno-words.ts';
 import { HoldfastError, errnoOf, isAbort } from '../../base/errors.ts';
 
 export interface Finding {
@@ -29,7 +30,7 @@ export async function guarded(check: string, look: () => Promise<Finding>): Prom
   } catch (error) {
     if (isAbort(error)) throw error;
     if (error instanceof HoldfastError) return problem(check, error.message, error.hint);
-    const said = error instanceof Error ? error.message : String(error);
+    const said = placedCauseText(error);
     return problem(check, errnoOf(error) === undefined ? `Unexpected error: ${said}` : said, '');
   }
 }

@@ -202,7 +202,7 @@ function checksOf(parts: StatusParts, known: Known): readonly StatusCheck[] {
 /** An unplugged disk is no problem as long as the backups on it are recent enough. */
 function destinationsCheck(parts: StatusParts, { away, standings }: Known): StatusCheck {
   if (away.length === 0)
-    return { name: 'destinations', status: 'ok', message: 'All destinations are there.' };
+    return { name: 'destinations', status: 'ok', message: 'All destinations can be reached.' };
   const isMissed = away.some(
     ({ name, directory }) =>
       (directory !== undefined && parts.isOfSystem(name)) ||
@@ -219,13 +219,14 @@ function destinationsCheck(parts: StatusParts, { away, standings }: Known): Stat
 }
 
 function roomChecks({ scarceBytes }: StatusParts): readonly StatusCheck[] {
-  const message = 'The disk of the state directory is nearly full: backups stop when it is. Make room there.';
+  const message =
+    'The disk of the state directory is nearly full: backups stop when it is full. Free up space there.';
   return scarceBytes() === null ? [] : [{ name: 'state room', status: 'warning', message }];
 }
 
 function clockChecks({ now }: StatusParts, { standings }: Known): readonly StatusCheck[] {
   if (!standings.some(({ statedGoodAt }) => isAhead(statedGoodAt, now()))) return [];
-  const message = 'The clock is or was wrong: the last backup bears a time that is still to come.';
+  const message = 'The clock is or was wrong: the last backup has a time in the future.';
   return [{ name: 'clock', status: 'warning', message }];
 }
 

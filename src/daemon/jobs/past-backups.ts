@@ -47,7 +47,7 @@ export async function bringBackBackups({
         if (job !== undefined) found.push({ record: { job, bookkeeping: NO_BOOKKEEPING }, snapshot });
       }
     } catch (error) {
-      log.warn({ err: error, destination: place.name }, 'what was backed up to it before could not be read');
+      log.warn({ err: error, destination: place.name }, 'earlier backups there could not be read');
     }
   }
   const missing = found.filter(({ record }) => state.database.jobs.record(record.job.id) === undefined);
@@ -57,7 +57,7 @@ export async function bringBackBackups({
     state.database.jobs.reorder();
   });
   state.rewriteJournal();
-  log.warn(`${missing.length} backups that only the destinations knew of were put back.`);
+  log.warn(`Added ${missing.length} earlier backups that only the destinations had a record of.`);
 }
 
 function putBack(jobs: JobStore, record: JobRecord, { record: { errors } }: Snapshot): void {

@@ -7,6 +7,7 @@ import { access, opendir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isUtf8 } from 'node:buffer';
 import type { Clock } from '../../base/clock.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 import { accessHint } from '../../system/mac-mounts.ts';
@@ -103,19 +104,19 @@ export async function isReadable(path: string): Promise<boolean> {
 
 const REFUSALS: Readonly<Partial<Record<string, readonly [reason: string, what: string, hint: string]>>> = {
   ENOENT: ['not_found', 'does not exist', 'Check the spelling, and that the drive is mounted.'],
-  ENOTDIR: ['not_a_directory', 'is no directory', 'Name a directory.'],
+  ENOTDIR: ['not_a_directory', 'is not a directory', 'Name a directory.'],
   ETIMEDOUT: [
     'not_readable',
     'does not answer',
     'Check that its server or program is running, or unmount it.',
   ],
-  EACCES: ['not_readable', 'may not be read by the agent', 'Run the agent as a user who may read it.'],
+  EACCES: ['not_readable', 'cannot be read: permission denied', 'Run the agent as a user who can read it.'],
 };
 
 function refused(path: string, errno: string): RequestError {
   const [reason, what, hint] = REFUSALS[errno] ?? [
     'not_readable',
-    `cannot be read (${errno})`,
+    `cannot be read: ${errnoText(errno)}`,
     accessHint(path, errno) ?? 'Check the disk.',
   ];
   return new RequestError('INVALID_SOURCE', `${path} ${what}`, { hint, details: { path, reason } });

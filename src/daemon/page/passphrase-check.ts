@@ -104,6 +104,6 @@ export class PassphraseCheck {
 
 function noRepository(shown: string): RepositoryError {
   return new RepositoryError('NO_REPOSITORY', `There is no repository at ${shown} yet`, {
-    hint: 'The first backup makes it.',
+    hint: 'The first backup creates it.',
   });
 }

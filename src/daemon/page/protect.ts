@@ -267,7 +267,7 @@ function savedOf(name: string, { config, destinations }: PageProtectParts): Dest
   const saved = config.current.destinations.find((one) => one.name === destinations.find(name).name);
   if (saved !== undefined) return saved;
   throw new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
-    hint: 'Name a configured one, or give the settings that it would have.',
+    hint: 'Name a configured one, or give its settings.',
     details: { destination: name },
   });
 }

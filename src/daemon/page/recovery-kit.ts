@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readFileIfPresent, removeFileDurably } from '../../base/atomic-file.ts';
 import type { Clock } from '../../base/clock.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 import type { SettingStore } from '../../db/settings.ts';
 import { keepRecoveryCode } from '../places/kit-secrets.ts';
@@ -71,14 +72,10 @@ export class RecoveryKitKeeper {
       return Math.round((await stat(this.#file)).mtimeMs);
     } catch (cause) {
       if (errnoOf(cause) === 'ENOENT') return undefined;
-      throw new StateError(
-        'READ_ERROR',
-        `Cannot look at ${this.#file} (${errnoOf(cause) ?? 'unknown error'})`,
-        {
-          hint: 'Check that it belongs to the user that the agent runs as.',
-          cause,
-        },
-      );
+      throw new StateError('READ_ERROR', `Cannot check ${this.#file}: ${causeText(cause)}`, {
+        hint: 'Check that it belongs to the user that the agent runs as.',
+        cause,
+      });
     }
   }
 }

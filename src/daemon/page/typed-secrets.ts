@@ -7,6 +7,7 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { readFileIfPresent, writeFileAtomically } from '../../base/atomic-file.ts';
 import type { Clock } from '../../base/clock.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { RequestError, StateError, errnoOf } from '../../base/errors.ts';
 import type { SecretReference } from '../../config/settings.ts';
 
@@ -57,8 +58,8 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
 
   async function store(secret: string): Promise<SecretReference & { readonly file: string }> {
     if (!secret.isWellFormed())
-      throw new RequestError('INVALID_REQUEST', 'The secret has half a character in it', {
-        hint: 'Type it anew.',
+      throw new RequestError('INVALID_REQUEST', 'The secret contains half of a character', {
+        hint: 'Enter it again.',
       });
     const file = join(directory, randomBytes(16).toString('hex'));
     learn(secret);
@@ -93,9 +94,13 @@ export function typedSecrets(parts: TypedSecretsParts): TypedSecrets {
 }
 
 function tooMany(): RequestError {
-  return new RequestError('SERVICE_UNAVAILABLE', `${MOST} secrets are kept already, and no more than that`, {
-    hint: 'Those that no setting refers to go an hour after they were typed: try again then.',
-  });
+  return new RequestError(
+    'SERVICE_UNAVAILABLE',
+    `There are already ${MOST} secrets, the most that Holdfast keeps`,
+    {
+      hint: 'Secrets that no setting uses are deleted an hour after they were entered: try again then.',
+    },
+  );
 }
 
 /** File names are random, so any mention of one counts as a reference, however the path is written, even in a comment. */
@@ -116,7 +121,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
     return await readdir(directory);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return [];
-    throw new StateError('READ_ERROR', `Cannot read ${directory} (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('READ_ERROR', `Cannot read ${directory}: ${causeText(cause)}`, {
       hint: 'Check that it belongs to the user that the agent runs as.',
       cause,
     });

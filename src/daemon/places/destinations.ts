@@ -221,9 +221,9 @@ async function secretOf(
 /** The secret of the recovery kit, for repositories without a passphrase in the settings. */
 async function secretOfKit(stateDirectory: string, place: Place): Promise<EngineDestination['secret']> {
   const path = join(stateDirectory, 'passphrase');
-  const hint = `Name its passphrase in the settings of the destination, or write the one of the recovery kit to ${path} (mode 600).`;
+  const hint = `Set its passphrase in the settings of the destination, or write the one from the recovery kit to ${path} (mode 600).`;
   const unknown = (cause?: unknown): StateError =>
-    new StateError('WRONG_PASSPHRASE', `Nothing says what the passphrase for ${place.name} is`, {
+    new StateError('WRONG_PASSPHRASE', `Holdfast does not know the passphrase for ${place.name}`, {
       hint,
       cause,
     });
@@ -239,7 +239,7 @@ async function secretOfKit(stateDirectory: string, place: Place): Promise<Engine
 
 function unknownName(name: string, configured: readonly Place[]): RequestError {
   return new RequestError('INVALID_DESTINATION', `There is no destination ${name}`, {
-    hint: `Configured are: ${configured.map((place) => place.name).join(', ')}. A path or a URL will do too.`,
+    hint: `Use one of ${configured.map((place) => place.name).join(', ')}, a path or a URL.`,
     details: { destination: name },
   });
 }

@@ -184,7 +184,7 @@ export class Catalogs implements AsyncDisposable {
       {
         name: 'catalog',
         status: 'warning',
-        message: `Something of ${what} could not be read, so the lists of files lack it. It is tried again; ${holdfast`logs`} says what it was, and a check what is damaged.`,
+        message: `Part of ${what} could not be read, so file lists are incomplete. Holdfast keeps trying. ${holdfast`logs`} says what could not be read; a check finds what is damaged.`,
       },
     ];
   }
@@ -345,8 +345,8 @@ function incompleteAt(
       ? []
       : [`${lost} snapshots could not be read at all, one is ${damagedSnapshots[0] ?? ''}`]),
   ].join('; ');
-  return new RepositoryError('CORRUPT_DATA', `The lists of files of ${name} are not complete: ${what}`, {
-    hint: 'It is tried again by itself. If that does not help, a check says what is damaged.',
+  return new RepositoryError('CORRUPT_DATA', `The file lists of ${name} are incomplete: ${what}`, {
+    hint: 'Holdfast keeps trying. If that does not help, a check finds what is damaged.',
   });
 }
 

@@ -304,7 +304,7 @@ function noneOf(
   const before = until === undefined ? '' : ' from before that time';
   if (others === undefined) {
     return new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot of ${source}${before}`, {
-      hint: 'GET /snapshots lists those that there are.',
+      hint: 'GET /snapshots lists the snapshots.',
     });
   }
   const who = isFull(others.stored_by)

@@ -45,9 +45,9 @@ export function meantGroup<T>(ones: readonly T[], byOf: (one: T) => StoredBy): r
   const keys = firsts.slice(0, NAMED).map(storeKey);
   throw new RequestError(
     'SNAPSHOT_NOT_FOUND',
-    `Several write-only keys stored what could be meant, and full keys nothing: ${named}`,
+    `Several write-only keys stored snapshots that could be meant, and full keys none: ${named}`,
     {
-      hint: `Say whose is meant with stored_by: ${keys.join(' or ')}.`,
+      hint: `Choose one with stored_by: ${keys.join(' or ')}.`,
       details: { stored_by: keys.join(' ') },
     },
   );

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { open, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
+import { causeText } from '../../base/errno-words.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { answersFrom } from '../../system/far-answer.ts';
 
@@ -33,7 +34,7 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
       source,
       'not_absolute',
       `The source path ${source} is not absolute`,
-      'Write it in full.',
+      'Give the full path.',
     );
   }
   const resolved = resolve(source);
@@ -55,8 +56,8 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
     throw invalidSource(
       source,
       'inside_state_directory',
-      `The source path ${source} lies in the agent's own state directory`,
-      'Choose another source. What restores your backups is the recovery kit.',
+      `The source path ${source} is in the agent's own state directory`,
+      'Choose another source. To restore your backups you need only the recovery kit.',
     );
   }
   for (const store of stores) {
@@ -64,8 +65,8 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
     throw invalidSource(
       source,
       'inside_repository',
-      `The source path ${source} lies in a directory that backups are stored in`,
-      'Choose another source: a repository inside of itself would never end.',
+      `The source path ${source} is in a directory where backups are stored`,
+      'Choose another source: a repository inside itself would grow forever.',
     );
   }
   if (!stats.isFile() && !stats.isDirectory()) {
@@ -73,7 +74,7 @@ export async function checkSource(source: string, { stateDirectory, stores }: Ow
       source,
       'unsupported_type',
       `The source path ${source} is neither a file nor a directory`,
-      'Name the directory that it is in: special files are backed up with it.',
+      'Choose the directory that it is in: special files are backed up with it.',
     );
   }
   await tryReading(real, stats.isDirectory()).catch((cause: unknown) => {
@@ -103,15 +104,15 @@ function unreachable(source: string, cause: unknown): RequestError {
       source,
       'not_found',
       `The source path ${source} does not exist`,
-      'Check how it is written.',
+      'Check the spelling.',
       cause,
     );
   }
   return invalidSource(
     source,
     'not_readable',
-    `The source path ${source} cannot be read (${code ?? 'unknown error'})`,
-    'Let the user that the agent runs as read it.',
+    `The source path ${source} cannot be read: ${causeText(cause)}`,
+    'Give the user that the agent runs as permission to read it.',
     cause,
   );
 }

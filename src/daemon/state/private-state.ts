@@ -3,6 +3,7 @@ import type { Stats } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { accessProblem } from '../../base/private-files.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { StateError, errnoOf } from '../../base/errors.ts';
 
 /** Checked together with everything directly in them. '' is the state directory itself, in which only `FILES` are checked. */
@@ -56,7 +57,7 @@ async function lookAt(path: string): Promise<Stats | undefined> {
     return await lstat(path);
   } catch (cause) {
     if (errnoOf(cause) === 'ENOENT') return undefined;
-    throw new StateError('READ_ERROR', `${path} cannot be looked at (${errnoOf(cause) ?? 'unknown error'})`, {
+    throw new StateError('READ_ERROR', `${path} cannot be checked: ${causeText(cause)}`, {
       hint: 'Check the disk, and that the state directory belongs to the user that the agent runs as.',
       cause,
     });
@@ -64,9 +65,9 @@ async function lookAt(path: string): Promise<Stats | undefined> {
 }
 
 function wrongKind(path: string, stats: Stats, wanted: 'file' | 'directory'): StateError {
-  const what = stats.isSymbolicLink() ? 'a symbolic link' : `no ${wanted}`;
+  const what = stats.isSymbolicLink() ? 'a symbolic link' : `not a ${wanted}`;
   return new StateError('STATE_NOT_PRIVATE', `${path} is ${what}`, {
-    hint: `Put the ${wanted} itself in its place.`,
+    hint: `Replace it with the ${wanted} itself.`,
   });
 }
 
@@ -74,7 +75,7 @@ function requireOurs(path: string, { uid, mode }: Stats, wanted: 0o600 | 0o700):
   const open = accessProblem(path, wanted === 0o600 ? 'file' : 'directory');
   if (open !== undefined)
     throw new StateError('STATE_NOT_PRIVATE', `${path} ${open.text}`, {
-      hint: `If that was not meant, consider what it holds as known to others. Then run: ${open.command}`,
+      hint: `If you did not intend that, assume that others know its contents. Then run: ${open.command}`,
     });
   if (process.platform === 'win32') return;
   if (uid !== process.geteuid?.()) {
@@ -87,7 +88,7 @@ function requireOurs(path: string, { uid, mode }: Stats, wanted: 0o600 | 0o700):
     'STATE_NOT_PRIVATE',
     `${path} is open to other users (mode ${(mode & 0o7777).toString(8)})`,
     {
-      hint: `If that was not meant, consider what it holds as known to others. Then run: chmod ${wanted.toString(8)} ${path}`,
+      hint: `If you did not intend that, assume that others know its contents. Then run: chmod ${wanted.toString(8)} ${path}`,
     },
   );
 }

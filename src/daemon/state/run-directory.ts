@@ -74,7 +74,7 @@ async function alreadyRunning(path: string): Promise<StateError> {
   const text = await readFile(join(path, 'holdfast.json'), 'utf8').catch(() => '');
   const pid = /"pid": (\d+)/.exec(text)?.[1];
   const who = pid === undefined ? '' : ` (process ${pid})`;
-  return new StateError('ALREADY_RUNNING', `The agent is running already${who}`, {
+  return new StateError('ALREADY_RUNNING', `The agent is already running${who}`, {
     hint: `See what it does with: ${holdfast`status`}`,
   });
 }

@@ -108,7 +108,7 @@ export class StateWriting {
 
 function textOf(failure: StateFailure, directory: string): string {
   const { what, hint } = stateFailureText(failure, directory);
-  return `The agent cannot write down what it does, so that backups are not made or their ends are not noted: ${what}. ${hint}`;
+  return `The agent cannot record what it does, so backups are not made, or their results are lost: ${what}. ${hint}`;
 }
 
 /** When a job could not be stored, the error for the caller wraps the real one. */

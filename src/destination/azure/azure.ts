@@ -137,13 +137,13 @@ async function blobFacts(
   const blob = store.container.getBlockBlobClient(store.root + key);
   const reply = await ask(
     store,
-    { op: 'look at', key },
+    { op: 'inspect', key },
     signal,
     async ({ signal: abortSignal }) => await blob.getProperties({ abortSignal }),
   );
   const { contentLength: size, lastModified, contentMD5 } = reply;
   if (size === undefined || lastModified === undefined)
-    throw senseless(store, 'look at', key, 'the answer lacks a size or time');
+    throw senseless(store, 'inspect', key, 'the answer lacks a size or time');
   return { size, modifiedMs: lastModified.getTime(), contentMD5 };
 }
 

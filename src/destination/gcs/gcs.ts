@@ -241,7 +241,7 @@ async function statFile(
 ): Promise<ObjectStat | undefined> {
   const [facts] = await ask(
     store,
-    { op: 'look at', key },
+    { op: 'inspect', key },
     signal,
     async () => await fileOf(store, key).getMetadata(),
   );
@@ -249,7 +249,7 @@ async function statFile(
   const size = Number(facts.size ?? Number.NaN);
   const modifiedMs = Date.parse(facts.timeCreated ?? '');
   if (!Number.isSafeInteger(size) || !Number.isFinite(modifiedMs))
-    throw senseless(store, 'look at', key, 'the answer lacks a size or time');
+    throw senseless(store, 'inspect', key, 'the answer lacks a size or time');
   return { size, modifiedMs };
 }
 

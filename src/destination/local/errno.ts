@@ -1,5 +1,6 @@
 /** What the errors of a file system mean for a destination: one table from errno to kind, hint and retry. */
 import { allowWriteCommand, runsAsService } from '../../base/allow-write.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf, isAbort } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { cannot } from '../failed-action.ts';
@@ -15,13 +16,14 @@ export interface FileAction {
 
 interface Meaning {
   readonly kind: DestinationKind;
-  readonly what: string;
-  readonly hint: string;
   readonly retry: Retry;
+  readonly hint: string;
+  /** Where the words for every file (src/base/errno-words.ts) do not fit a destination. */
+  readonly what: string | undefined;
 }
 
-function meaning(kind: DestinationKind, retry: Retry, what: string, hint: string): Meaning {
-  return { kind, retry, what, hint };
+function meaning(kind: DestinationKind, retry: Retry, hint: string, what?: string): Meaning {
+  return { kind, retry, hint, what };
 }
 
 const freeSpace = 'Free up some space on the destination, or choose another one.';
@@ -29,49 +31,40 @@ const permissions = 'Check who owns the directory, its permissions, and who runs
 const connected = 'Check that the drive or share is connected and mounted.';
 const hardware =
   'The drive may be failing: check it, its cable and the system log, and do not rely on its contents.';
+const readOnly =
+  'Mount it with write access. If it became read-only unexpectedly, the disk may be failing: check the system log.';
 const directoryWanted = 'Use a directory, and keep other files out of it.';
+const otherFileSystem = 'Use another file system.';
 
-const gone = meaning('not-found', 'never', 'it does not exist', connected);
-const broken = meaning('unreachable', 'later', 'the drive or share reported an error', hardware);
-const away = meaning('unreachable', 'later', 'the drive or share does not answer', connected);
-const busy = meaning('unreachable', 'now', 'the system is too busy', 'Try again, or raise the limit.');
+const full = meaning('full', 'later', freeSpace);
+const denied = meaning('denied', 'never', permissions);
+const misplaced = meaning('unsupported', 'never', directoryWanted);
+const incapable = meaning('unsupported', 'never', otherFileSystem);
+const broken = meaning('unreachable', 'later', hardware, 'the drive or share reported an error');
+const away = meaning('unreachable', 'later', connected, 'the drive or share does not answer');
+const busy = meaning('unreachable', 'now', 'Try again, or raise the limit.');
 
 /**
  * EEXIST is not `exists` here: it also comes from creating a directory where a file is. Only the code that
  * publishes an object knows that an object has the key.
  */
 const meanings: Readonly<Record<string, Meaning>> = {
-  ENOSPC: meaning('full', 'later', 'no space left', freeSpace),
-  EDQUOT: meaning('full', 'later', 'the disk quota is used up', freeSpace),
-  EACCES: meaning('denied', 'never', 'permission denied', permissions),
-  EPERM: meaning('denied', 'never', 'operation not permitted', permissions),
-  EROFS: meaning(
-    'denied',
-    'never',
-    'the file system is read-only',
-    'Mount it with write access. If it became read-only by itself, the disk may be failing: check the system log.',
-  ),
-  ENOENT: gone,
-  ENOTDIR: meaning('unsupported', 'never', 'a file is where a directory should be', directoryWanted),
-  EISDIR: meaning('unsupported', 'never', 'a directory is where a file should be', directoryWanted),
-  EEXIST: meaning('unsupported', 'never', 'something else has that name', directoryWanted),
-  ELOOP: meaning('unsupported', 'never', 'its symbolic links form a loop', 'Remove the link.'),
-  ENAMETOOLONG: meaning(
-    'unsupported',
-    'never',
-    'the path is too long',
-    'Choose a directory with a shorter path.',
-  ),
-  EFBIG: meaning(
-    'unsupported',
-    'never',
-    'the file system does not support files this large',
-    'Use another file system.',
-  ),
-  EINVAL: meaning('unsupported', 'never', 'the file system refuses the call', 'Use another file system.'),
-  ENOTSUP: meaning('unsupported', 'never', 'the file system cannot do this', 'Use another file system.'),
-  EOPNOTSUPP: meaning('unsupported', 'never', 'the file system cannot do this', 'Use another file system.'),
-  ENOSYS: meaning('unsupported', 'never', 'the file system cannot do this', 'Use another file system.'),
+  ENOSPC: full,
+  EDQUOT: full,
+  EACCES: denied,
+  EPERM: denied,
+  EROFS: meaning('denied', 'never', readOnly),
+  ENOENT: meaning('not-found', 'never', connected, 'it does not exist'),
+  ENOTDIR: misplaced,
+  EISDIR: misplaced,
+  EEXIST: misplaced,
+  ELOOP: meaning('unsupported', 'never', 'Remove the link.', 'its symbolic links form a loop'),
+  ENAMETOOLONG: meaning('unsupported', 'never', 'Choose a directory with a shorter path.'),
+  EFBIG: incapable,
+  EINVAL: incapable,
+  ENOTSUP: incapable,
+  EOPNOTSUPP: incapable,
+  ENOSYS: incapable,
   EIO: broken,
   ENXIO: broken,
   ENODEV: away,
@@ -99,9 +92,10 @@ export function storageError(error: unknown, action: FileAction): unknown {
   const errno = errnoOf(error);
   if (errno === undefined || !errnoName.test(errno)) return error;
   if (error instanceof DestinationError || isAbort(error)) return error;
-  const { kind, retry, what, hint } = meanings[errno] ?? broken;
+  const { kind, retry, hint, what } = meanings[errno] ?? broken;
   const call = cannot(action.op, action.directory, action.key);
-  return new DestinationError(kind, `${call}: ${what} (${errno})`, {
+  const words = what === undefined ? errnoText(errno) : `${what} (${errno})`;
+  return new DestinationError(kind, `${call}: ${words}`, {
     op: action.op,
     hint: errno === 'EROFS' ? `${hint}${whereServiceMayWrite(action)}` : hint,
     retry,

@@ -183,13 +183,13 @@ function localDestination(
 
   async function statObject(key: string, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
-    return run('look at', key, signal, async () => {
+    return run('inspect', key, signal, async () => {
       try {
         const stats = await stat(join(root, key));
-        if (!stats.isFile()) throw absent('look at', key, root);
+        if (!stats.isFile()) throw absent('inspect', key, root);
         return { size: stats.size, modifiedMs: Math.floor(stats.mtimeMs) };
       } catch (error) {
-        throw (await meansAbsent(error)) ? absent('look at', key, root, error) : error;
+        throw (await meansAbsent(error)) ? absent('inspect', key, root, error) : error;
       }
     });
   }

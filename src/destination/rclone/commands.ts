@@ -145,9 +145,9 @@ export function commandsOf(
   }
 
   async function stat(path: string, signal: AbortSignal): Promise<RcloneItem | undefined> {
-    const outcome = await command('operations/stat', 'look at', { remote: path }, signal);
+    const outcome = await command('operations/stat', 'inspect', { remote: path }, signal);
     if ('failure' in outcome && isAbsence(outcome.failure)) return undefined;
-    const { item } = valueOf(outcome, 'look at', path) as { readonly item?: unknown };
+    const { item } = valueOf(outcome, 'inspect', path) as { readonly item?: unknown };
     return item === null || item === undefined ? undefined : itemOf(item, url);
   }
 
@@ -303,7 +303,7 @@ export function statOf({ path, size, modifiedMs }: RcloneItem, url: string): Obj
   if (size >= 0 && !Number.isNaN(modifiedMs)) return { size, modifiedMs };
   const what = size < 0 ? 'how large it is' : 'when it was stored';
   throw new DestinationError('unsupported', `rclone does not say of ${path} in ${url} ${what}`, {
-    op: 'look at',
+    op: 'inspect',
     hint: 'See what "rclone lsjson" shows for it. If this affects all files, use another storage.',
     details: { key: path, url },
   });

@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { causeText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { systemClock } from '../../base/clock.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
@@ -256,7 +257,7 @@ async function portOf(child: Child, said: () => string, program: string, url: st
 
 function notStarted(error: Error, program: string, url: string): DestinationError {
   const isMissing = errnoOf(error) === 'ENOENT';
-  const what = isMissing ? 'is not installed' : `cannot be started (${errnoOf(error) ?? error.message})`;
+  const what = isMissing ? 'is not installed' : `cannot be started: ${causeText(error)}`;
   return new DestinationError('unsupported', `Cannot open ${url}: the program ${program} ${what}`, {
     op: 'open',
     hint: 'Install rclone (rclone.org, or your system’s packages), or set the program for this destination.',

@@ -227,7 +227,7 @@ function rcloneDestination(
     get,
     stat: async (key, signal) => {
       checkKey(key);
-      return await run(signal, async () => await present('look at', key, signal));
+      return await run(signal, async () => await present('inspect', key, signal));
     },
     list,
     delete: async (key, signal) => {

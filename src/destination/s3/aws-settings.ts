@@ -4,7 +4,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { loadConfig } from '@smithy/core/config';
-import { DestinationError, RequestError, errnoOf } from '../../base/errors.ts';
+import { causeText } from '../../base/errno-words.ts';
+import { DestinationError, RequestError } from '../../base/errors.ts';
 import { processEnvironment } from '../../base/web/process-environment.ts';
 import type { S3Access } from '../access.ts';
 import type { S3Place } from '../location.ts';
@@ -94,7 +95,7 @@ async function certificatesIn(file: string, url: string): Promise<string> {
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
-    throw refused(`cannot be read (${errnoOf(error) ?? 'unknown error'})`, error);
+    throw refused(`cannot be read: ${causeText(error)}`, error);
   }
   if (!text.includes('-----BEGIN ')) throw refused('is not such a file');
   return text;

@@ -38,7 +38,7 @@ export async function askHead(
   signal: AbortSignal,
 ): Promise<HeadObjectCommandOutput> {
   const { bucket, client, library, root } = store;
-  const question = { op: 'look at', key, mine: isNotFound };
+  const question = { op: 'inspect', key, mine: isNotFound };
   try {
     return await store.ask(question, signal, async (moving) => {
       const command = new library.HeadObjectCommand({
@@ -70,7 +70,7 @@ async function askWhy(store: S3Store, key: string, signal: AbortSignal): Promise
 
 /** The error to throw for a "not found" in answer to HEAD. */
 async function whyAbsent(store: S3Store, key: string, cause: unknown, signal: AbortSignal): Promise<unknown> {
-  const action = { op: 'look at', url: store.url, key };
+  const action = { op: 'inspect', url: store.url, key };
   if (isNumbered(cause)) return absent(action, cause);
   try {
     await readByte(store, key, signal);
@@ -86,7 +86,7 @@ async function readByte(store: S3Store, key: string, signal: AbortSignal): Promi
   const { bucket, client, library, root } = store;
   const isEmpty = (error: unknown): boolean => statusOf(error) === 416;
   try {
-    const question = { op: 'look at', key, mine: isEmpty };
+    const question = { op: 'inspect', key, mine: isEmpty };
     const { Body: body } = await askAbout(store, question, signal, async (moving) => {
       const command = new library.GetObjectCommand({ Bucket: bucket, Key: root + key, Range: 'bytes=0-0' });
       return await client.send(command, { abortSignal: moving.signal });
@@ -148,7 +148,7 @@ function statOf(
 ): ObjectStat {
   const modifiedMs = modified?.getTime() ?? Number.NaN;
   if (size === undefined || !Number.isSafeInteger(size) || size < 0 || !Number.isFinite(modifiedMs))
-    throw senseless('look at', url, key, 'the answer lacks a size or time');
+    throw senseless('inspect', url, key, 'the answer lacks a size or time');
   return { size, modifiedMs: wholeSeconds(modifiedMs) };
 }
 

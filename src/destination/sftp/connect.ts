@@ -1,6 +1,7 @@
 /** Opens a connection to an SSH server that has proven its identity, with one SFTP session on it. */
 import type { Client, ServerHostKeyAlgorithm, SFTPWrapper } from 'ssh2';
 import { systemClock } from '../../base/clock.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
 import { untilAborted } from '../stall.ts';
@@ -175,7 +176,7 @@ function refusalOf(key: Buffer, target: Target): DestinationError | undefined {
       case 'authority':
         return [`is known only by a certificate authority, which is not supported, not by ${shown}`, add];
       case 'unknown':
-        return [`is not known on this machine: it shows ${shown}`, add];
+        return [`is unknown to this machine: it shows ${shown}`, add];
     }
   })();
   return new DestinationError('denied', `${url} ${what}`, {
@@ -222,7 +223,7 @@ function connectError(error: unknown, target: Target, isKnown: boolean): Destina
     return disconnected(url, 'what answers there is not a proper SSH server', error);
   const errno = errnoOf(error);
   const by = target.command === undefined ? '' : ' by the ProxyCommand of the ssh configuration';
-  return disconnected(url, `cannot connect${by}${errno === undefined ? '' : ` (${errno})`}`, error);
+  return disconnected(url, `cannot connect${by}${errno === undefined ? '' : `: ${errnoText(errno)}`}`, error);
 }
 
 /** The error for a connection closed during sign-in. Servers count each rejected key, and close after a few. */

@@ -9,6 +9,7 @@ import type {
   SigningRequestOptions,
 } from 'ssh2';
 import { accessProblem } from '../../base/private-files.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { hasMark, looseText } from '../../base/people-text.ts';
 import { sshFile } from './place.ts';
@@ -174,7 +175,7 @@ async function readKey(
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
-    return errno === 'ENOENT' ? undefined : `${file} cannot be read (${errno})`;
+    return errno === 'ENOENT' ? undefined : `${file} cannot be read: ${causeText(error)}`;
   }
   const key = parsePrivateKey(text, access.keyPassphrase, parse);
   return typeof key === 'string' ? `${file} ${key}` : key;

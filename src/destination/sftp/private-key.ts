@@ -14,12 +14,12 @@ export function parsePrivateKey(
   const found = isPkcs8(text) ? ofPkcs8(text, passphrase, parse) : parse(text, passphrase);
   if (typeof found === 'string') return found;
   const key = Array.isArray(found) ? (found[0] as ParsedKey | undefined) : found;
-  if (key === undefined) return 'holds no key';
+  if (key === undefined) return 'has no key in it';
   if (!(key instanceof Error)) return key.isPrivateKey() ? key : 'is a public key';
   if (/passphrase|encrypted|integrity|decrypt/i.test(key.message)) return LOCKED;
   if (text.includes('PuTTY-User-Key-File'))
-    return 'is a key of PuTTY in a form that is not understood (puttygen KEY -O private-openssh -o NEW writes it in another one)';
-  return 'holds no private key that is understood (ssh-keygen -p -f KEY writes one in a form that is)';
+    return 'is a key of PuTTY in a format that Holdfast cannot read (puttygen KEY -O private-openssh -o NEW converts it)';
+  return 'has no private key that Holdfast can read (ssh-keygen -p -f KEY converts it)';
 }
 
 const LOCKED = 'is encrypted, and its passphrase is missing or wrong';
@@ -35,7 +35,7 @@ function ofPkcs8(text: Buffer, passphrase: string | undefined, parse: KeyParser)
     key = createPrivateKey({ key: text, format: 'pem', ...(passphrase === undefined ? {} : { passphrase }) });
   } catch {
     // OpenSSL's errors are too various to tell apart.
-    return text.includes('BEGIN ENCRYPTED') ? LOCKED : 'holds no private key that is understood';
+    return text.includes('BEGIN ENCRYPTED') ? LOCKED : 'has no private key that Holdfast can read';
   }
   switch (key.asymmetricKeyType) {
     case 'rsa':

@@ -200,14 +200,14 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
 
   async function statObject(key: string, signal: AbortSignal): Promise<ObjectStat> {
     checkKey(key);
-    return await run('look at', key, signal, async (lane) => {
+    return await run('inspect', key, signal, async (lane) => {
       try {
         const { type, size, modifiedMs } = await lane.stat(`${root}/${key}`);
-        if (type !== 'file') throw absent({ op: 'look at', url, key });
+        if (type !== 'file') throw absent({ op: 'inspect', url, key });
         return { size, modifiedMs };
       } catch (error) {
         throw (await meansAbsent(lane, `${root}/${key}`, error))
-          ? absent({ op: 'look at', url, key }, error)
+          ? absent({ op: 'inspect', url, key }, error)
           : error;
       }
     });

@@ -2,6 +2,7 @@
 import { glob, readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { looseText } from '../../base/people-text.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { linesOf, wordsOf, type SshLine } from './ssh-config.ts';
 
@@ -21,7 +22,7 @@ export async function readSshConfig(home: string): Promise<readonly SshLine[]> {
 }
 
 async function fileLines(file: string, home: string, depth: number): Promise<readonly SshLine[]> {
-  if (depth > DEEPEST) throw unreadable(file, 'is included by itself, or too deep');
+  if (depth > DEEPEST) throw unreadable(file, 'includes itself, or is nested too deep');
   const lines: SshLine[] = [];
   for (const line of linesOf((await textOf(file)) ?? '')) {
     if (line.keyword !== 'include') {
@@ -54,7 +55,7 @@ export async function textOf(file: string): Promise<string | undefined> {
   } catch (error) {
     const errno = errnoOf(error);
     if (errno === 'ENOENT' || errno === 'ENOTDIR') return undefined;
-    throw unreadable(file, `cannot be read (${errno ?? 'unknown error'})`, error);
+    throw unreadable(file, `cannot be read: ${causeText(error)}`, error);
   }
 }
 

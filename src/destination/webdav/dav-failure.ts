@@ -62,7 +62,7 @@ export function untold(url: string, name: string, { size, modifiedMs }: DavEntry
     'unsupported',
     `The server does not say of ${name} in ${url} ${lacks}, which backups need`,
     {
-      op: 'look at',
+      op: 'inspect',
       hint: 'Enable these properties in the settings of the server, or use another one.',
       details: { key: name, url },
     },

@@ -110,7 +110,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       path: pathOf(name),
       headers: { Depth: depth, 'Content-Type': 'application/xml; charset=utf-8' },
       body: Buffer.from(question),
-      op: depth === '0' ? 'look at' : 'list',
+      op: depth === '0' ? 'inspect' : 'list',
       key: name === '' ? undefined : name,
       accepts: [207, 400, 404, 410],
     };
@@ -140,7 +140,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     if (entry?.refused === undefined) return entry;
     // Some servers report that inside of the list instead of by the status of the answer.
     if (isAbsence(entry.refused)) return undefined;
-    throw withheld(url, 'look at', name, entry.refused);
+    throw withheld(url, 'inspect', name, entry.refused);
   }
 
   /** Apache answers 400 for a name below a file: nothing of that name exists. */
@@ -149,7 +149,7 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
     const entry = name.endsWith('/') ? await look(name.slice(0, -1), signal) : undefined;
     if (entry?.isFolder === false) return undefined;
     if (parent !== '' && (await look(parent, signal))?.isFolder !== true) return undefined;
-    throw senseless(url, 'look at', `the server does not understand what it is asked about ${name}`);
+    throw senseless(url, 'inspect', `the server does not understand the question about ${name}`);
   }
 
   async function children(
@@ -320,7 +320,7 @@ async function entriesOf(
   moving: Moving,
   bound: FolderBound | undefined,
 ): Promise<{ readonly entries: readonly DavEntry[]; readonly isWhole: boolean }> {
-  bound?.anew();
+  bound?.restart();
   const entries: DavEntry[] = [];
   const reader = multistatusReader((entry) => {
     const name = entry.path.slice(entry.path.lastIndexOf('/') + 1);

@@ -1,7 +1,8 @@
 /** A folder on a WebDAV server as a destination: the key is the relative path. */
 import { ListBound } from '../bounds.ts';
 import { readFile } from 'node:fs/promises';
-import { DestinationError, errnoOf } from '../../base/errors.ts';
+import { causeText } from '../../base/errno-words.ts';
+import { DestinationError } from '../../base/errors.ts';
 import { looseText } from '../../base/people-text.ts';
 import type { WebdavAccess } from '../access.ts';
 import { extentOf } from '../byte-range.ts';
@@ -74,7 +75,7 @@ async function certificatesIn(file: string): Promise<string> {
   try {
     return looseText(await readFile(file));
   } catch (error) {
-    throw new DestinationError('denied', `${file} cannot be read (${errnoOf(error) ?? 'unknown error'})`, {
+    throw new DestinationError('denied', `${file} cannot be read: ${causeText(error)}`, {
       op: 'open',
       hint: 'Use a file with certificates in PEM format.',
       cause: error,
@@ -277,7 +278,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
     get,
     stat: async (key, signal) => {
       checkKey(key);
-      return await run(signal, async () => await statObject(key, signal, 'look at'));
+      return await run(signal, async () => await statObject(key, signal, 'inspect'));
     },
     list,
     delete: remove,

@@ -130,8 +130,8 @@ function ownerOf(address: string, proxies: readonly string[]): string {
 }
 
 function noProxy(): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', 'The service is no proxy', {
-    hint: 'Ask it for its own routes.',
+  return new ApiError('METHOD_NOT_ALLOWED', 'The service is not a proxy', {
+    hint: 'Request its own routes.',
     headers: { allow: 'DELETE, GET, HEAD, PATCH, POST' },
   });
 }

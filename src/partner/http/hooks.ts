@@ -80,7 +80,7 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
 
   if (stopping.aborted) {
     throw new ApiError('SHUTTING_DOWN', 'The service is stopping', {
-      hint: 'Try again when it runs again.',
+      hint: 'Try again once it is running.',
       headers: { connection: 'close' },
     });
   }
@@ -93,8 +93,8 @@ async function letIn(request: FastifyRequest, reply: FastifyReply, parts: HookPa
     throw new ApiError('PARTNER_SUSPENDED', 'This account is suspended', {
       hint:
         needed === 'device'
-          ? 'Keep what there is to report until it is active again.'
-          : 'Ask the provider of this service. GET /account can still be read.',
+          ? 'Keep the reports until it is active again.'
+          : 'Ask the provider of this service. GET /account still works.',
     });
   }
   if (caller.kind === 'partner') await stores.apiKeys.touch(caller.key);

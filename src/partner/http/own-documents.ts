@@ -31,7 +31,7 @@ export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }:
       await stores.ping();
     } catch (cause) {
       throw new ApiError('SERVICE_UNAVAILABLE', 'The store does not answer', {
-        hint: 'Ask again later.',
+        hint: 'Try again later.',
         cause,
       });
     }
@@ -56,8 +56,8 @@ export function ownDocuments(app: ApiApp, { stores, version, baseUrl, metrics }:
 
 const introduction = (
   origin: string,
-): string => String.raw`<p>Each path below stands under <code>${PARTNER_PREFIX}</code>.
-The description for programs is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
+): string => String.raw`<p>Each path below begins with <code>${PARTNER_PREFIX}</code>.
+The machine-readable description is <a href="/openapi.json"><code>/openapi.json</code></a>.</p>
 <h2>Getting started</h2>
 <pre>curl -s ${origin}${PARTNER_PREFIX}/account -H 'Authorization: Bearer hfp_…'
 curl -s ${origin}${PARTNER_PREFIX}/customers -H 'Authorization: Bearer hfp_…' \

@@ -22,7 +22,7 @@ const DEVICE_KEY = /^hfd_/;
 /** The caller of a request whose key, if any, was not looked at. */
 export const NO_KEY: Caller = {
   kind: 'anonymous',
-  problem: (needed) => unauthorized('The request carries no API key', needed),
+  problem: (needed) => unauthorized('The request has no API key', needed),
 };
 
 /** Never refuses a request: its route decides what an anonymous caller may do. */
@@ -54,11 +54,11 @@ function secretOf(rawHeaders: readonly string[]): Sent {
       ? { secret, isBearer: true }
       : { problem: 'The Authorization header is not of the form "Bearer <key>"' };
   }
-  if (!has(rawHeaders, 'x-api-key')) return { problem: 'The request carries no key' };
+  if (!has(rawHeaders, 'x-api-key')) return { problem: 'The request has no key' };
   const secret = soleHeader(rawHeaders, 'x-api-key')?.trim() ?? '';
   return secret !== '' && secret.length <= LONGEST_KEY
     ? { secret, isBearer: false }
-    : { problem: 'The X-API-Key header does not hold one API key' };
+    : { problem: 'The X-API-Key header does not contain one API key' };
 }
 
 function has(rawHeaders: readonly string[], name: string): boolean {
@@ -69,11 +69,11 @@ function has(rawHeaders: readonly string[], name: string): boolean {
 export function invalidKey(needed: KeyKind): ApiError {
   return needed === 'api'
     ? new ApiError('INVALID_API_KEY', 'The API key is not valid', {
-        hint: 'Make one in the API section of the settings page.',
+        hint: 'Create one in the API section of the settings page.',
         headers: CHALLENGE,
       })
     : new ApiError('INVALID_API_KEY', 'The device key is not valid', {
-        hint: 'If the device was removed, enroll it anew with a token of its partner.',
+        hint: 'If the device was removed, enroll it again with a token from its partner.',
         headers: CHALLENGE,
       });
 }

@@ -13,7 +13,7 @@ const NUL = '\u0000';
 export function refuseNul(value: unknown): void {
   if (typeof value === 'string') {
     if (value.includes(NUL)) {
-      throw new ApiError('INVALID_REQUEST', 'A text has the character U+0000 in it', {
+      throw new ApiError('INVALID_REQUEST', 'A text contains the character U+0000', {
         hint: 'Leave it out.',
       });
     }

@@ -77,7 +77,7 @@ const CHANGES: readonly Change[] = [
   {
     date: '2026-11-23',
     kind: 'fixed',
-    text: 'A database that does not answer is 503 SERVICE_UNAVAILABLE, with the rate headers. A text with U+0000 is 400. Metadata takes strings under every name. An endpoint that fails for good is always disabled. An enrollment that is repeated with its Idempotency-Key gives the device that was made.',
+    text: 'A database that does not answer is 503 SERVICE_UNAVAILABLE, with the rate headers. A text with U+0000 is 400. Metadata takes strings under every name. An endpoint that fails for good is always disabled. Repeating an enrollment with its Idempotency-Key returns the device that was created.',
   },
   {
     date: '2026-11-22',

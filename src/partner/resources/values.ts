@@ -60,7 +60,7 @@ export function shownBackup(backup: BackupOutcome | null) {
 export function requireLine(field: string, text: string | null | undefined): void {
   if (text === undefined || text === null) return;
   const message = hasNothingToSee(text)
-    ? 'has nothing but blanks'
+    ? 'is blank'
     : isOneLine(text)
       ? undefined
       : 'has a line break or another control character';

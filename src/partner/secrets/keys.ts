@@ -43,8 +43,8 @@ export async function openPartnerKeys(file: string): Promise<PartnerKeys> {
   await createPrivateFile(file, randomBytes(KEY_BYTES));
   const made = await readPrivateFile(file, KEY_BYTES);
   if (made !== undefined) return keysFrom(made);
-  throw new StateError('READ_ERROR', `${file} is gone right after it was made`, {
-    hint: 'See what else writes to its directory.',
+  throw new StateError('READ_ERROR', `${file} disappeared right after it was created`, {
+    hint: 'Check what else writes to its directory.',
   });
 }
 

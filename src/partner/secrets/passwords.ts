@@ -14,13 +14,13 @@ const COST = { algorithm: 2, memoryCost: 19_456, timeCost: 2, parallelism: 1 } a
 export async function hashPassword(password: string): Promise<string> {
   if (isLossy(password)) {
     throw new RequestError('WEAK_PASSWORD', 'The password has characters that could not be read', {
-      hint: 'Type it again, in a program that sends UTF-8.',
+      hint: 'Enter it again, in a program that sends UTF-8.',
     });
   }
   const text = password.normalize('NFC');
   if (text.length < SHORTEST || text.length > LONGEST) {
     throw new RequestError('WEAK_PASSWORD', `The password has ${text.length} characters`, {
-      hint: `Take one with ${SHORTEST} to ${LONGEST}: a few words that nobody would guess.`,
+      hint: `Use ${SHORTEST} to ${LONGEST}, for example a few words that nobody would guess.`,
     });
   }
   return await hash(text, COST);

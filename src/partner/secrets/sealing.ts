@@ -36,7 +36,7 @@ export function createSealing(key: Uint8Array): Sealing {
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       } catch (cause) {
         throw new StateError('STATE_DAMAGED', `A ${kind} of the store cannot be opened`, {
-          hint: 'The store belongs to another key of the service: put back the key file that belongs to it.',
+          hint: 'The store belongs to another key of the service: restore the key file that belongs to it.',
           cause,
         });
       }

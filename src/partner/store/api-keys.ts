@@ -98,7 +98,7 @@ export function createApiKeyStore(db: StoreDatabase, hash: KeyedHash): ApiKeySto
         });
       } catch (error) {
         if (!isTaken(error)) throw error;
-        throw new ApiError('API_KEY_EXISTS', 'There is an active API key already', {
+        throw new ApiError('API_KEY_EXISTS', 'There is already an active API key', {
           hint: 'Regenerate it, or revoke it first.',
           cause: error,
         });

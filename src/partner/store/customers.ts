@@ -141,7 +141,8 @@ export function createCustomerStore(db: StoreDatabase): CustomerStore {
       );
       const made = await get(partnerId, row.id);
       // Another request may have deleted the customer already.
-      if (made === undefined) throw new ApiError('CUSTOMER_NOT_FOUND', 'The customer was deleted meanwhile');
+      if (made === undefined)
+        throw new ApiError('CUSTOMER_NOT_FOUND', 'The customer was deleted in the meantime');
       return made;
     },
 

@@ -154,7 +154,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!isInTheWay(error)) throw error;
       if (performance.now() > deadline) {
-        throw new StateError('STATE_BUSY', 'Others hold the database of the service all the time', {
+        throw new StateError('STATE_BUSY', 'The database of the service is busy', {
           hint: 'Try again later.',
           retry: 'later',
           cause: error,

@@ -304,7 +304,11 @@ function after(
     case 'delivered':
       return { ...free, status: 'succeeded', last_error: null };
     case 'gone':
-      return { ...free, status: 'failed', last_error: 'The receiver wants no more: it answered with 410' };
+      return {
+        ...free,
+        status: 'failed',
+        last_error: 'The receiver wants no more messages: it answered with 410',
+      };
     case 'failed': {
       const told = { ...free, last_error: outcome.error.slice(0, LONGEST_ERROR) };
       const silence = outcome.silenceMs ?? null;

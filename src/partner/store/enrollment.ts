@@ -136,9 +136,13 @@ export function createEnrollmentStore(db: StoreDatabase, hash: KeyedHash): Enrol
 }
 
 function invalidToken(): ApiError {
-  return new ApiError('ENROLLMENT_TOKEN_INVALID', 'The enrollment token is unknown, used or too old', {
-    hint: 'Ask for a new one: it is good once, for 15 minutes.',
-  });
+  return new ApiError(
+    'ENROLLMENT_TOKEN_INVALID',
+    'The enrollment token is unknown, already used or expired',
+    {
+      hint: 'Ask for a new one: each works once, for 15 minutes.',
+    },
+  );
 }
 
 function enrolled(row: DeviceTable, customer: CustomerTable, plan: Plan, key: string): EnrolledDevice {
@@ -243,7 +247,7 @@ async function requireRoom(trx: StoreTransaction, customer: CustomerTable): Prom
   if (plan === undefined) throw new BugError('a customer has no plan');
   const limit = plan.deviceLimit;
   if (count < limit) return plan;
-  throw new ApiError('QUOTA_EXCEEDED', 'The plan of the customer has no device left', {
+  throw new ApiError('QUOTA_EXCEEDED', 'The plan of the customer does not allow another device', {
     hint: 'Remove a device, or give the customer a larger plan.',
     details: { device_limit: limit },
   });

@@ -138,7 +138,7 @@ function openOrders(reader: StoreReader, partnerId: string, deviceId: string, no
 }
 
 function tooManyOrders(): ApiError {
-  return new ApiError('INVALID_REQUEST', `${MOST_ORDERS} orders wait for this device already`, {
+  return new ApiError('INVALID_REQUEST', `${MOST_ORDERS} orders are already waiting for this device`, {
     hint: 'Wait until it has taken them, or an hour.',
     details: { most_orders: MOST_ORDERS },
   });

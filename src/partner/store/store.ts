@@ -149,7 +149,7 @@ async function requireServiceKey(db: StoreDatabase, hash: KeyedHash): Promise<vo
   });
   if (known.hash === own) return;
   throw new StateError('WRONG_SERVICE_KEY', 'The database of the service belongs to another key', {
-    hint: 'Put back the key file that belongs to it (keyFile in partner.json, partner.key unless it names another).',
+    hint: 'Restore the key file that belongs to it (keyFile in partner.json, partner.key unless it names another).',
   });
 }
 

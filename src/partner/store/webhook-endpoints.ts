@@ -98,7 +98,7 @@ export function createWebhookEndpointStore(db: StoreDatabase): WebhookEndpointSt
           .where('deleted_at', 'is', null)
           .execute();
         if (others.length >= MOST_ENDPOINTS) {
-          throw new ApiError('INVALID_REQUEST', `There are ${MOST_ENDPOINTS} webhooks already`, {
+          throw new ApiError('INVALID_REQUEST', `There are already ${MOST_ENDPOINTS} webhooks`, {
             hint: 'Delete one first.',
             details: { most_webhooks: MOST_ENDPOINTS },
           });

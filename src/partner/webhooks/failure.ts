@@ -1,6 +1,7 @@
 /** Describes why an attempt failed: a code for programs and a sentence for the partner. */
 import { ApiError } from '../../api/wire/api-error.ts';
 import { isTimeout } from '../../base/paced-work.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { errnoOf } from '../../base/errors.ts';
 
 export type FailureReason =
@@ -71,6 +72,6 @@ function sentenceOf(reason: EarlyReason, error: unknown, host: string, timeoutMs
     case 'certificate':
       return `The certificate of ${host} is not valid (${code})`;
     case 'unreachable':
-      return `${host} cannot be reached (${code})`;
+      return `${host} cannot be reached: ${errnoText(code)}`;
   }
 }

@@ -24,12 +24,12 @@ export function parseTarget(text: string, testTargets: readonly TestTarget[]): W
     throw refused('too_long', `The URL is longer than ${LONGEST_URL} characters`);
   // The URL parser would silently remove these characters, or interpret them differently.
   if (/[\s\p{C}\\]/u.test(text))
-    throw refused('not_a_url', 'The URL has a space, a control character or a backslash in it');
+    throw refused('not_a_url', 'The URL contains a space, a control character or a backslash');
   const url = URL.parse(text);
-  if (url === null) throw refused('not_a_url', 'This is no URL');
+  if (url === null) throw refused('not_a_url', 'This is not a URL');
   const authority = /^https:\/\/([^/?#]+)/i.exec(text)?.[1];
   if (authority === undefined) throw refused('not_https', 'The URL does not begin with https:// and a name');
-  if (authority.includes('@')) throw refused('user_info', 'The URL has a user name or password in it');
+  if (authority.includes('@')) throw refused('user_info', 'The URL contains a user name or password');
   if (text.includes('#')) throw refused('fragment', 'The URL has a fragment, which is never sent');
 
   const port = url.port === '' ? 443 : Number(url.port);
@@ -42,7 +42,7 @@ export function parseTarget(text: string, testTargets: readonly TestTarget[]): W
   }
   if (!isHostName(url.hostname)) throw refused('not_a_url', 'The URL does not have the name of a host');
   if (!url.hostname.includes('.') || LOCAL_NAMES.test(url.hostname)) {
-    throw refused('local_name', `${url.hostname} is no name on the public internet`);
+    throw refused('local_name', `${url.hostname} is not a name on the public internet`);
   }
   return { url, testAuthority: null };
 }

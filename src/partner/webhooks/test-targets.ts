@@ -32,7 +32,7 @@ export async function readTestTargets(
 async function readTestTarget({ target, caFile }: TestTargetSetting): Promise<TestTarget> {
   const url = /^[^\s/?#@\\]+:\d{1,5}$/.test(target) ? URL.parse(`https://${target}/`) : null;
   if (url === null) {
-    throw invalid(`'${target}' is no host and port`, 'Write them as localhost:8443 or [::1]:8443.');
+    throw invalid(`'${target}' is not a host and port`, 'Write them as localhost:8443 or [::1]:8443.');
   }
   return {
     host: url.hostname,
@@ -50,7 +50,7 @@ async function readAuthority(caFile: string): Promise<string> {
   } catch (error) {
     throw invalid(
       'the certificate of a test receiver’s authority cannot be read',
-      'Give a file in PEM form that the service may read.',
+      'Give a file in PEM form that the service can read.',
       error,
     );
   }

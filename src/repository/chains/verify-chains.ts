@@ -51,7 +51,7 @@ export function verifyChains(view: ChainView, memory: WriterMemory): ChainProble
   const gaps = others.reduce((sum, chain) => sum + lengthOf(gapsOf(chain)), 0);
   const nameless = unplaced(view);
   if (gaps > nameless && !problems.some(({ key }) => key === undefined)) {
-    const reason = `${gaps - nameless} snapshots or tombstones are gone that no tombstone names`;
+    const reason = `${gaps - nameless} snapshots or tombstones are gone without a tombstone that names them`;
     problems.push({ kind: 'missing', object: 'snapshots/', reason });
   }
   problems.push(...gapsOfKeys(chains, Math.max(0, nameless - gaps), problems));
@@ -70,7 +70,7 @@ function problemsOf(writer: string, chain: Chain, accounted: (name: string) => b
   }
   if (beyond !== undefined) {
     const by = key === undefined ? 'a stranger' : `whoever has write-only key ${key}`;
-    const reason = `nothing that is known of writer ${writer} comes within ${BEYOND_BELIEF} of its number ${beyond}: ${by} made it up, and nothing goes by it`;
+    const reason = `nothing that is known of writer ${writer} comes within ${BEYOND_BELIEF} of its number ${beyond}: ${by} made it up, and Holdfast ignores it`;
     problems.push({ kind: 'unbelievable', object: `writer ${writer}`, reason });
   }
   return problems;
@@ -90,7 +90,7 @@ function gapsOfKeys(
   return withGaps
     .filter(({ writer }) => !before.some((one) => one.writer === writer && one.kind === 'missing'))
     .map(({ writer, key, gaps }) => {
-      const reason = `${gaps} records of writer ${writer} are gone that no tombstone names, if write-only key ${key} says the truth`;
+      const reason = `${gaps} records of writer ${writer} are gone without a tombstone that names them, if write-only key ${key} tells the truth`;
       return { kind: 'missing', object: `writer ${writer}`, reason, writer, key };
     });
 }
@@ -288,7 +288,7 @@ function lessThanRemembered(
   const own = { [memory.writer]: { seq: memory.seq, record: memory.prev } };
   return Object.entries({ ...memory.heads, ...own }).flatMap(([writer, { seq, record }]) => {
     if (seq === 0 || accounted(record)) return [];
-    const reason = `this machine has seen it as record ${seq} of writer ${writer}, and it is gone: the repository was rolled back`;
+    const reason = `this machine has seen it as record ${seq} of writer ${writer}, and it is gone: the repository was replaced with an earlier copy`;
     return [{ kind: 'missing', object: `record ${record}`, reason, writer, key: keyOf?.(writer) }];
   });
 }

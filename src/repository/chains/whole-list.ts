@@ -47,9 +47,9 @@ export async function listEverySnapshot(
       return { ...snapshots, doubtful: new Set(ofKeys.flatMap(({ key }) => key ?? [])) };
     throw new RepositoryError(
       'CORRUPT_DATA',
-      `${missing.object}: ${missing.reason}; ${consequence} until that is settled`,
+      `${missing.object}: ${missing.reason}; ${consequence} until that is resolved`,
       {
-        hint: `Run: ${holdfastThere`check`}. What is gone for good is given up with: ${holdfastThere`forget --lost`}`,
+        hint: `Run: ${holdfastThere`check`}. To give up what is gone for good, run: ${holdfastThere`forget --lost`}`,
         details: { object: missing.object },
       },
     );

@@ -79,7 +79,7 @@ async function checkSlot(
         ? slot.public.equals(known.public) && slot.kind === known.kind && slot.label === known.label
         : known.file.toString('hex') === sha256(bytes);
     if (!same)
-      findings.add('error', object, `the slot "${known.label}" is not what the keyring says; replace it`);
+      findings.add('error', object, `the slot "${known.label}" does not match the keyring; replace it`);
   } catch (error) {
     if (!isDamage(error)) throw error;
     findings.addError(object, error);
@@ -114,19 +114,19 @@ export async function checkCopies(
       findings.add(
         'warning',
         copyKey(key),
-        `it is damaged; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make it anew`,
+        `it is damaged; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" recreate it`,
       );
     else if (copy === 'missing' && original === 'sound')
       findings.add(
         'note',
         key,
-        `it has no second copy; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" make one`,
+        `it has no second copy; "${holdfastThere`prune`}" and "${holdfastThere`recover`}" create one`,
       );
     else if (copy === 'sound' && original !== 'sound')
       findings.add(
         'error',
         key,
-        `its second copy is read in its place; "${holdfastThere`recover`}" puts it back`,
+        `Holdfast reads its second copy instead; "${holdfastThere`recover`}" restores it`,
       );
   }
 }

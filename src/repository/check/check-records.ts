@@ -34,7 +34,7 @@ export async function checkHeads(
     const { context, plaintext } = openRecord(repository.keys, OBJECT_TYPES.head, bytes, key);
     const head = { chain: decodeChainContext(context, key), ...decodeHead(plaintext, key) };
     if (head.chain.writer !== place.writer || head.chain.seq !== place.seq) {
-      throw corrupt(key, 'it stands under another key');
+      throw corrupt(key, 'it is stored under another key');
     }
     heads.set(key, head);
   });
@@ -73,7 +73,7 @@ export async function checkConfigs(
     findings.add(
       'note',
       `config/${n}`,
-      'an older configuration is missing, or was that of an init that was broken off',
+      'an older configuration is missing, or belonged to an init that was interrupted',
     );
 }
 

@@ -146,7 +146,7 @@ export class Findings {
   addPlanted(object: string, reason: string): FindingDraft {
     const draft = this.add('warning', object, reason);
     draft.because(
-      `somebody who has a write-only key has put it there, and nothing goes by it; "${holdfastThere`recover`}" removes it`,
+      `somebody with a write-only key put it there, and Holdfast ignores it; "${holdfastThere`recover`}" removes it`,
     );
     return draft;
   }
@@ -178,8 +178,8 @@ export class Findings {
       draft.severity = 'warning';
       draft.because(
         inUse.has(name)
-          ? 'another pack has what is damaged in it; it stays for as long as a snapshot needs something else of it'
-          : 'everything that is needed of it was stored anew, and prune will delete it',
+          ? 'another pack has its damaged parts; it is kept as long as a snapshot needs its other parts'
+          : 'everything that is needed from it was stored again, and prune will delete it',
       );
     }
   }

@@ -234,7 +234,7 @@ function damageOf(
     };
   };
   for (const [name, ids] of results.bad) {
-    const draft = findings.add('error', `pack ${name}`, `${ids.length} of its chunks cannot be had`);
+    const draft = findings.add('error', `pack ${name}`, `${ids.length} of its chunks cannot be read`);
     for (const id of ids) if (locatedIn(id).pack === name) damage.chunks.set(chunkKey(id), draft);
   }
   for (const [name, ids] of results.strangers) {
@@ -294,7 +294,7 @@ function findGone(
     if (index.packs[index.table.locationAt(slot).pack]?.name === name) needed.push(id);
   }
   const severity = needed.length > 0 ? 'error' : marked.has(name) ? 'note' : 'warning';
-  const lost = needed.length > 0 ? `; ${needed.length} of its chunks are needed and cannot be had` : '';
+  const lost = needed.length > 0 ? `; ${needed.length} of its chunks are needed and cannot be read` : '';
   const draft = findings.add(severity, `pack ${name}`, `it was removed while the check ran${lost}`);
   for (const id of needed) damage.chunks.set(chunkKey(id), draft);
 }

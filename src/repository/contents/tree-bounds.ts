@@ -160,7 +160,7 @@ function unfoldsWithoutEnd(): RepositoryError {
   return new RepositoryError(
     'LIMIT_EXCEEDED',
     'The snapshot claims to hold more entries than its size allows',
-    { hint: 'This is no snapshot that a backup wrote. Do not trust whoever stored it.' },
+    { hint: 'No backup wrote this snapshot. Do not trust whoever stored it.' },
   );
 }
 

@@ -107,6 +107,6 @@ function changedElsewhere(cause?: unknown): RepositoryError {
   return new RepositoryError(
     'REPOSITORY_LOCKED',
     'The keys of this repository were changed at the same time',
-    { hint: 'Look at the list of keys, then try again.', retry: 'later', cause },
+    { hint: 'Check the list of keys, then try again.', retry: 'later', cause },
   );
 }

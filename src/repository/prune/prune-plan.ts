@@ -95,7 +95,7 @@ export function resolveSettings(repository: Repository, options: PruneOptions): 
   if (!noOtherWriters && (graceSeconds === 0 || graceSeconds < usual)) {
     throw new RepositoryError(
       'REFUSED',
-      "A grace period shorter than the repository's own could take data away from a backup at work",
+      "A grace period shorter than the repository's own could remove data that a running backup needs",
       {
         hint: 'Make sure that no other machine writes to the repository, and say so with --no-other-writers.',
       },

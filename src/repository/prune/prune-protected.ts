@@ -94,13 +94,13 @@ export function storeKeeps({ protected: part, keptByStore, removedBytes }: Prune
     const packs = `${part.packs} ${part.packs === 1 ? 'pack' : 'packs'} (${formatBytes(part.bytes)})`;
     const snapshots = part.snapshots === 1 ? '1 forgotten snapshot' : `${part.snapshots} forgotten snapshots`;
     lines.push(
-      `${packs} and ${snapshots} stay for now, as the store protects them: a prune after that time removes them. ${part.reason.message}.`,
+      `${packs} and ${snapshots} are kept for now, as the store protects them: a later prune removes them. ${part.reason.message}.`,
     );
   }
   // Hidden versions still occupy space.
   if (keptByStore && removedBytes > 0)
     lines.push(
-      'The store goes on keeping what was deleted, as older versions: that space is free once a lifecycle rule of the bucket has removed versions that are no longer current, and their time of protection has ended.',
+      'The store keeps deleted objects as older versions: their space is free once their protection has ended and a lifecycle rule of the bucket has removed versions that are no longer current.',
     );
   return lines;
 }

@@ -84,7 +84,7 @@ export async function takeStock(
   if (lacking.length + broken.length > 0) {
     throw new RepositoryError(
       'CORRUPT_DATA',
-      `Snapshots need ${lacking.length + broken.length} chunks that cannot be found or read (${[...broken, ...lacking][0]}); prune removes nothing until that is settled`,
+      `Snapshots need ${lacking.length + broken.length} chunks that cannot be found or read (${[...broken, ...lacking][0]}); prune removes nothing until that is resolved`,
       { hint: `Run: ${holdfastThere`check`}` },
     );
   }
@@ -165,7 +165,7 @@ async function allSnapshots(
     'CORRUPT_DATA',
     `Snapshot ${unreadable.id} cannot be read, so prune cannot know what it needs`,
     {
-      hint: `Run: ${holdfastThere`check`}. If the snapshot is given up, forget it by its id, then prune again.`,
+      hint: `Run: ${holdfastThere`check`}. To give up the snapshot, forget it by its id, then prune again.`,
       cause: unreadable.error,
     },
   );

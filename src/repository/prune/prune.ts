@@ -151,7 +151,7 @@ export async function withPruneLease<T>(
 function requireRights(repository: Repository): void {
   if (!repository.destination.properties.canDelete) {
     throw new RepositoryError('REFUSED', 'Nothing can be deleted at this destination', {
-      hint: 'Prune with credentials that may delete.',
+      hint: 'Prune with credentials that can delete.',
     });
   }
   // On hosts that may only append, this throws with an explanation.
@@ -245,7 +245,7 @@ class PruneRun {
           plan: restrict(await planWith(this.#repository, stock, this.#settings, this.#signal)),
         };
       if (tries === PRUNE_LIMITS.stockTries) {
-        throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots are added while prune works', {
+        throw new RepositoryError('REPOSITORY_LOCKED', 'Snapshots were added while prune was running', {
           hint: 'Make sure that no other machine writes, or prune with the usual grace period.',
           retry: 'later',
         });
@@ -378,13 +378,13 @@ class PruneRun {
         'REFUSED',
         'The clock of the destination jumped, or this machine was asleep',
         {
-          hint: 'Nothing was removed because of it. Prune again; if it repeats, set the clock of the storage.',
+          hint: 'Nothing was removed because of it. Prune again; if it happens again, set the clock of the storage.',
           retry: 'later',
         },
       );
     }
     if (longestSilenceMs <= LEASE_TIMES.expiry) return;
-    const message = `This prune was held up for ${Math.round(longestSilenceMs / 1_000)} s; what it has seen of the repository is old`;
+    const message = `This prune stood still for ${Math.round(longestSilenceMs / 1_000)} s, so what it knows of the repository is out of date`;
     throw new RepositoryError('REPOSITORY_LOCKED', message, {
       hint: 'Nothing was removed because of it. Prune again.',
       retry: 'later',
@@ -396,7 +396,7 @@ class PruneRun {
     const other = sessions[0];
     if (other === undefined || !this.#settings.noOtherWriters) return;
     const who = other.host === '' ? 'somewhere' : `on ${other.host} (process ${other.pid})`;
-    throw new RepositoryError('REPOSITORY_LOCKED', `A backup is at work ${who}`, {
+    throw new RepositoryError('REPOSITORY_LOCKED', `A backup is running ${who}`, {
       hint: 'Wait for it to finish, or prune with the usual grace period.',
       retry: 'later',
     });

@@ -295,7 +295,7 @@ class RekeyRun {
     const fresh = packs.filter(({ name }) => !snapshots.tombstones.packs.has(name));
     const names = fresh.map(({ name }) => name);
     const writer = new TombstoneWriter(this.#repository, lease, snapshots, new Set());
-    await writer.write('packs', names, 'stored anew under newer keys', signal);
+    await writer.write('packs', names, 'stored again under newer keys', signal);
     this.#markedPacks += fresh.length;
     this.#markedBytes += fresh.reduce((sum, { bytes }) => sum + bytes, 0);
   }

@@ -28,7 +28,7 @@ export interface Replacement {
  * Stores the new snapshot, then forgets the old one; in between both exist. The machine may fall asleep at any moment,
  * and before it wakes up others may have forgotten the old one and pruned data that both need. So this is checked
  * immediately before the new snapshot is stored, and again afterwards, since the request itself may be delayed by a
- * sleep. A new snapshot whose predecessor was removed meanwhile is forgotten at once.
+ * sleep. A new snapshot whose predecessor was removed in the meantime is forgotten at once.
  *
  * @throws {RepositoryError} SNAPSHOT_NOT_FOUND when others have forgotten the old one meanwhile; whatever `held` throws
  */
@@ -63,13 +63,13 @@ export async function replaceSnapshot(
   if (forgotten.isReplaced(old.id)) return stored;
   if (forgotten.isUnexplained(old.id) && (await isWhole(repository, stored, late))) return stored;
   // The host that forgot the old snapshot did not know of the new one, so that is forgotten as well.
-  await forgetSnapshots(repository, [stored.id], 'forgotten while it was stored anew', late);
+  await forgetSnapshots(repository, [stored.id], 'forgotten while it was being stored again', late);
   throw removedMeanwhile(old.id);
 }
 
 function removedMeanwhile(id: string): RepositoryError {
-  return new RepositoryError('SNAPSHOT_NOT_FOUND', `Snapshot ${id} was removed meanwhile`, {
-    hint: `List what there is with: ${holdfastThere`snapshots`}`,
+  return new RepositoryError('SNAPSHOT_NOT_FOUND', `Snapshot ${id} was removed in the meantime`, {
+    hint: `List the snapshots with: ${holdfastThere`snapshots`}`,
   });
 }
 

@@ -189,7 +189,7 @@ function withDamagedSlots(error: RepositoryError, damaged: readonly RepositoryEr
 function noneReadable(damaged: readonly RepositoryError[]): RepositoryError {
   const objects = damaged.map(({ details }) => details['object']).join(', ');
   return new RepositoryError('CORRUPT_DATA', `None of the repository’s key slots can be read: ${objects}`, {
-    hint: 'That says nothing about the passphrase, and the backups may be whole. Check what holds the destination, and try again; if it stays so, bring these files back from a copy of the destination.',
+    hint: 'The passphrase may be right, and the backups intact. Check the storage of the destination and try again. If this continues, restore these files from a copy of the destination.',
     details: { object: `${damaged[0]?.details['object']}` },
     cause: damaged[0],
   });

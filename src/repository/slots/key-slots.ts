@@ -68,7 +68,7 @@ export async function createSlot(
   }
   if (secret.kind === 'passphrase' && isLossy(secret.text)) {
     throw new RepositoryError('REFUSED', 'The new passphrase has characters that could not be read as text', {
-      hint: 'Save its file in UTF-8, or type it anew.',
+      hint: 'Save its file in UTF-8, or enter it again.',
     });
   }
   const slot = randomBytes(16);
@@ -158,7 +158,7 @@ export async function openSlot(
 
 function someLeft(secret: Secret, left: number): RepositoryError {
   const which = left === 1 ? '1 key slot was' : `${left} key slots were`;
-  const message = `${wrongSecretMessage(secret, left)}; ${which} not tried, since all together would take too long`;
+  const message = `${wrongSecretMessage(secret, left)}; ${which} not tried, because trying all of them would take too long`;
   return new RepositoryError('WRONG_PASSPHRASE', message, {
     hint: `Somebody may have planted key slots there. Open the repository with the recovery code or a machine key, and remove what "${holdfastThere`keys list`}" shows as unknown.`,
     details: { slotsNotTried: left },
@@ -211,7 +211,7 @@ function sealGrants(ring: Keyring, n: number): CborMap {
   if (admin === undefined) {
     throw new RepositoryError(
       'REFUSED',
-      'The keys of this repository need administrator rights to be changed',
+      'To change the keys of this repository, you need administrator rights',
       {
         hint: 'Change keys from a host with administrator rights.',
       },
@@ -240,7 +240,7 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
   const auth = createHmac('sha256', slot.ringAuth).update(map.encodedWithout('auth')).digest();
   if (!timingSafeEqual(auth, map.bytes('auth', 32))) throw corrupt(object, 'it is not authentic');
   requireVersion(map);
-  if (map.integer('n') !== n) throw corrupt(object, 'it stands under another number');
+  if (map.integer('n') !== n) throw corrupt(object, 'it is stored under another number');
   const repository = map.bytes('repo', 16);
   const plaintext = openOwn(map.maps('slots', 64), { repository, n, slot, sealing: RING, object });
   const ring = decodeKeyring(plaintext, object);
@@ -250,7 +250,7 @@ export function openRing(bytes: Buffer, n: number, slot: OpenSlot): Keyring {
 
 function openGrant(map: RecordReader, n: number, slot: OpenSlot, object: string): Keyring {
   const repository = map.bytes('repo', 16);
-  if (!map.has('write_only')) throw corrupt(object, 'it says nothing of write-only keys');
+  if (!map.has('write_only')) throw corrupt(object, 'it says nothing about write-only keys');
   const grants = map.map('write_only');
   const message = grantsMessage(repository, n, grants.encodedWithout('signature'));
   if (!verifyEd25519(slot.ringAuth, message, grants.bytes('signature', 64)))
@@ -311,9 +311,13 @@ async function stretched(secret: Secret, cost: SlotFile['cost']): Promise<Buffer
 }
 
 function noText(): RepositoryError {
-  return new RepositoryError('WRONG_PASSPHRASE', 'The passphrase is no text: it has half a character in it', {
-    hint: 'Type it again.',
-  });
+  return new RepositoryError(
+    'WRONG_PASSPHRASE',
+    'The passphrase is not text: it contains half of a character',
+    {
+      hint: 'Enter it again.',
+    },
+  );
 }
 
 function slotKeys(secret: Buffer, slot: Buffer): { kek: Buffer; commit: Buffer } {

@@ -87,7 +87,7 @@ function costRefusal(
       'LIMIT_EXCEEDED',
       `${object} takes ${formatBytes(cost.m * 1_024)} of memory to open, and there are ${formatBytes(memory)} here`,
       {
-        hint: 'Open it with the recovery code, or where there is more memory: a service or container may be given more.',
+        hint: 'Open it with the recovery code, or where there is more memory. If this is a service or container, give it more.',
       },
     );
   return new RepositoryError(

@@ -61,7 +61,7 @@ export class FileUpdater {
       for (let done = 0; done < take; done += STRETCH) {
         const bytes = this.#room(Math.min(STRETCH, take - done));
         if (!readFully(from, bytes, fileOffset + done))
-          throw new EntryFailure('CHANGED', 'what was to be put into it was cut short');
+          throw new EntryFailure('CHANGED', 'the data for it was cut short');
         writeFully(to, bytes, fileOffset + done);
       }
     }
@@ -90,7 +90,7 @@ export class FileUpdater {
       if (piece.skip !== 0 || piece.take !== piece.length) continue;
       const bytes = this.#room(piece.length);
       if (!readFully(fd, bytes, piece.fileOffset) || !this.#parts.hasher.id(bytes).equals(piece.id)) {
-        throw new EntryFailure('CHANGED', `at byte ${piece.fileOffset} it is not what was written`);
+        throw new EntryFailure('CHANGED', `at byte ${piece.fileOffset} it differs from what was written`);
       }
     }
   }

@@ -165,7 +165,7 @@ export class FileWriter {
     } catch (error) {
       const code = errnoOf(error);
       if (!record.has(RECORD.update) || (code !== 'EACCES' && code !== 'EPERM')) throw error;
-      const message = `${code}: what is to be changed in it has to be put together beside it, and its directory does not allow that`;
+      const message = `to change it, Holdfast needs a temporary file beside it, which its directory does not allow (${code})`;
       throw Object.assign(new Error(message, { cause: error }), { code });
     }
   }

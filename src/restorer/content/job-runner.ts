@@ -1,4 +1,5 @@
 import { asByteString } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { BugError, errnoOf, HoldfastError } from '../../base/errors.ts';
 import { ChunkHasher } from '../../codec/hash.ts';
 import { ObjectKeys } from '../../codec/keys.ts';
@@ -6,7 +7,7 @@ import { segmentOf } from '../../repository/chunk-index.ts';
 import { SegmentOpener } from '../../repository/contents/segment-reader.ts';
 import { native } from '../../system/native.ts';
 import { DescriptorDirectory } from '../target/descriptor-directory.ts';
-import { EntryFailure, entryFailure, type FailureFacts, isFull, toldOf } from '../target/entry-failure.ts';
+import { EntryFailure, entryFailure, type FailureFacts, isFull } from '../target/entry-failure.ts';
 import { type EntryRecord, EntryRecords, NO_RECORD, type RecordHandle } from '../target/entry-records.ts';
 import { FileComparer } from './file-compare.ts';
 import { FileCompleter } from './file-completer.ts';
@@ -95,7 +96,7 @@ export class JobRunner {
       this.#carryOut(job);
     } catch (error) {
       if (error instanceof HoldfastError || !(error instanceof Error) || !isFull(errnoOf(error))) throw error;
-      this.#counts.full = toldOf(error);
+      this.#counts.full = causeText(error);
     }
     return {
       kind: 'done',

@@ -98,7 +98,7 @@ export interface JobResult {
   readonly omissions: readonly Omission[];
   /** For a `SyncJob`: why not everything is on disk. */
   readonly unsynced: FailureFacts | undefined;
-  /** Set when the job ended early because the target is full: the system's error message. */
+  /** Set when the job ended early because the target is full: what the system says, in words. */
   readonly full: string | undefined;
   readonly lastFile: RecordHandle;
 }

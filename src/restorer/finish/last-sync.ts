@@ -1,4 +1,5 @@
 import { asByteString } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { native } from '../../system/native.ts';
 import { DescriptorDirectory } from '../target/descriptor-directory.ts';
@@ -39,7 +40,7 @@ export class LastSync implements Disposable {
     } catch (error) {
       const code = errnoOf(error);
       if (code === undefined || !(error instanceof Error)) throw error;
-      const message = `what was restored in it may not all be on disk: ${error.message}`;
+      const message = `some of what was restored in it may not be on disk: ${causeText(error)}`;
       throw Object.assign(new Error(message, { cause: error }), { code });
     }
   }

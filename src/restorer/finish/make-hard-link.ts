@@ -77,7 +77,7 @@ function copyLeader(
   } finally {
     first.closeFile(from);
   }
-  tally.omissions.note('hard-links', 'the file system allows no more names of one file', path);
+  tally.omissions.note('hard-links', 'the file system does not allow more names for one file', path);
 }
 
 function copyContent(from: number, to: number, size: number): void {
@@ -98,5 +98,5 @@ function isLeader({ created }: EntryRecord, stat: EntryStat | undefined): boolea
 }
 
 function leaderFailed(): EntryFailure {
-  return new EntryFailure('LINK_FAILED', 'the file that it is another name of could not be restored');
+  return new EntryFailure('LINK_FAILED', 'it is another name of a file that could not be restored');
 }

@@ -79,7 +79,7 @@ export function makeNamed(parts: NamedParts, named: NamedEntry): void {
       });
     } catch (error) {
       if (entry.type !== 'socket' || !NO_SOCKETS.has(errnoOf(error) ?? '')) throw error;
-      tally.omissions.note('sockets', 'this system or file system cannot make sockets', path);
+      tally.omissions.note('sockets', 'this system or file system cannot create sockets', path);
       return;
     }
   }
@@ -173,7 +173,7 @@ function create(directory: TargetDirectory, name: ByteString, entry: NamedKind):
 function isLeftOut({ metadata, tally }: NamedParts, entry: NamedKind, path: () => ByteString): boolean {
   if (entry.type !== 'char-device' && entry.type !== 'block-device') return false;
   if (!metadata.privileged) {
-    tally.omissions.note('devices', 'device files are only made when ownership is restored, by root', path);
+    tally.omissions.note('devices', 'device files are only created when root restores ownership', path);
     return true;
   }
   if (entry.major > LARGEST_DEVICE_NUMBER || entry.minor > LARGEST_DEVICE_NUMBER) {

@@ -1,5 +1,6 @@
 import { fchmodSync, fchownSync } from 'node:fs';
 import type { ByteString } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { errnoOf } from '../../base/errors.ts';
 import type { EntryMetadata, Xattr } from '../../format/tree.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
@@ -40,8 +41,8 @@ const PERMISSIONS = 0o7777;
 const NOTICED_NS = 1_000_000n;
 /** FAT keeps times to two seconds. Beyond that it is another time. */
 const OTHER_TIME_NS = 3_000_000_000n;
-const LESS_EXACT = 'the file system keeps times less exactly';
-const NO_SUCH_TIME = 'the system cannot keep a time so far back or ahead';
+const LESS_EXACT = 'the file system stores times less precisely';
+const NO_SUCH_TIME = 'the system cannot store a time so far in the past or future';
 
 /** Which of these the system accepted. */
 interface SetFacts {
@@ -142,10 +143,10 @@ export class MetadataWriter {
       this.#omissions.note('times', apart < OTHER_TIME_NS ? LESS_EXACT : NO_SUCH_TIME, path);
     if (!TELLS_MODES) return;
     if (set.mode && (mode & PERMISSIONS) !== (modeHere(policy, wanted.mode) & PERMISSIONS))
-      this.#omissions.note('modes', 'the file system keeps no such permissions', path);
+      this.#omissions.note('modes', 'the file system does not store such permissions', path);
     const here = ownerHere(policy, wanted);
     if (set.owner && policy.privileged && (uid !== here.uid || gid !== here.gid))
-      this.#omissions.note('ownership', 'the file system keeps no owners', path);
+      this.#omissions.note('ownership', 'the file system does not store owners', path);
   }
 
   /** This and the following setters return whether the system accepted the value. */
@@ -224,7 +225,7 @@ export class MetadataWriter {
       const code = errnoOf(error);
       if (!(error instanceof RangeError) && code === undefined) throw error;
       if (isFull(code) && !isRefused(error)) throw error;
-      this.#omissions.note(kind, error instanceof Error ? error.message : String(error), path);
+      this.#omissions.note(kind, causeText(error), path);
       return false;
     }
   }

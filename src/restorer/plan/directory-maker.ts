@@ -144,7 +144,7 @@ export class DirectoryMaker {
     const standing = standingOf(entry, found, request.overwrite, !isLeft);
     if (standing === 'skip') {
       planned(path, 'skip');
-      throw new EntryFailure('IN_THE_WAY', 'a link or a file stands in its place and is left alone');
+      throw new EntryFailure('IN_THE_WAY', 'a link or a file has its name, and was not changed');
     }
     if (found !== undefined && standing === 'merge') {
       if (this.#parts.isOwn(found)) throw new EntryFailure('IN_THE_WAY', stayText('own'));
@@ -161,10 +161,7 @@ export class DirectoryMaker {
       return;
     }
     if (standing === 'replace' && !visit.selection.selected) {
-      throw new EntryFailure(
-        'IN_THE_WAY',
-        'a link or a file stands where a directory leads to what is restored',
-      );
+      throw new EntryFailure('IN_THE_WAY', 'a link or a file is where a directory above it should be');
     }
     if (!request.dryRun && above !== undefined && parent !== undefined) {
       this.open(above);
@@ -211,11 +208,7 @@ export class DirectoryMaker {
     const { directory: first, name } = other;
     this.#parts.planned(() => pathOfVisit(visit), 'leave');
     const { code, message } = sameName(name);
-    this.#parts.tally.problem(
-      pathOfVisit(visit),
-      code,
-      `${message}: what is in both of them is in that one now`,
-    );
+    this.#parts.tally.problem(pathOfVisit(visit), code, `${message}: that one now has the contents of both`);
     // what one of them lacks may belong to the other
     first.extra = undefined;
     visit.fresh = first.fresh;

@@ -120,12 +120,12 @@ function levelOf(directory: TargetDirectory, selection: SelectedDirectory): Leve
 export type StayReason = keyof typeof TEXTS;
 
 const TEXTS = {
-  root_directory: 'nothing is removed from the root directory itself',
+  root_directory: 'Holdfast removes nothing from the root directory itself',
   mounted_since: 'a file system is mounted there that the backup may not have seen',
   mounted: 'another file system is mounted there',
   left_out: 'something in it is left out of this restore',
-  own: "Holdfast's own data lie there",
-  unread: 'the backup could not read it, so that it is missing says nothing',
+  own: "Holdfast's own data is there",
+  unread: 'the backup could not read it, so it may not have been deleted',
 } as const;
 
 /**

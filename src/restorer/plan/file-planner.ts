@@ -38,7 +38,7 @@ const COMPRESSION_AT_MOST = 16;
 /** The most bytes of data in one file: 64 TiB. */
 const LARGEST_ANYWHERE = 2 ** 46;
 
-const LEFT_ALONE = 'a file that has another name of it was there and is left alone';
+const LEFT_ALONE = 'a file with another of its names existed, and was not changed';
 
 /** Plans the files of a restore: which exist already, which are made, and from which segments. */
 export class FilePlanner {

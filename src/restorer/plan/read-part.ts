@@ -57,7 +57,7 @@ export async function beginsUnread(
   } catch (error) {
     if (!isLostPart(error)) throw error;
     const { code, message } = entryFailure(error);
-    tally.problem(pathOfVisit(visit), code, `what stands in its place is left alone: ${message}`);
+    tally.problem(pathOfVisit(visit), code, `what is in its place was not changed: ${message}`);
     tally.directoriesUnread += 1;
     return true;
   }

@@ -46,7 +46,7 @@ export class TargetLook {
     const standing = standingOf(entry, found, request.overwrite, finished);
     if (standing === 'skip' && found !== undefined && isDirectory(found)) {
       this.planned(() => pathInVisit(visit, entry.name), 'skip');
-      throw new EntryFailure('IN_THE_WAY', 'a directory has its name and is left alone');
+      throw new EntryFailure('IN_THE_WAY', 'a directory has its name, and was not changed');
     }
     const cleared =
       standing === 'clear' && directories !== undefined
@@ -107,7 +107,7 @@ function clearDirectory(
     const path = pathInVisit(visit, name);
     const why = visit.extra?.stay ?? keep(path) ?? reasonToStay(directory, name, visit.selection, isOwn);
     if (why === undefined) return 'clear';
-    throw new EntryFailure('IN_THE_WAY', `a directory has its name and stays, because ${stayText(why)}`);
+    throw new EntryFailure('IN_THE_WAY', `a directory has its name and is kept, because ${stayText(why)}`);
   }
   const inTheWay = directory.openDirectory(name);
   const isEmpty = inTheWay.names().length === 0;

@@ -1,9 +1,9 @@
 import type { StatsFs } from 'node:fs';
 import { type ByteString, isUtf8 } from '../../base/byte-path.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { errnoOf, HoldfastError, isAbort, StateError } from '../../base/errors.ts';
 import { isHostileName } from '../../format/tree.ts';
 import { isLostObject } from '../../repository/objects/lost-object.ts';
-import { isTemporary } from './temporary-names.ts';
 
 export type EntryFailureCode =
   /** Another entry has the name, and the overwrite mode does not allow replacing it. */
@@ -46,15 +46,7 @@ export function entryFailure(error: unknown): FailureFacts {
   if (code === undefined || isFull(code) || !(error instanceof Error) || isAbort(error)) throw error;
   if (isLostObject(error)) return { code: 'CORRUPT_DATA', message: error.message };
   if (error instanceof HoldfastError && error.side !== 'repository') throw error;
-  return { code, message: toldOf(error) };
-}
-
-/** The message of a system error, without the temporary name of the entry. */
-export function toldOf(error: NodeJS.ErrnoException & { readonly dest?: string }): string {
-  const { message, path, dest } = error;
-  if (dest !== undefined && isTemporary(dest)) return message.replace(` -> '${dest}'`, '');
-  if (path === undefined || !isTemporary(path)) return message;
-  return message.replace(`'${path}' -> `, '').replace(` '${path}'`, '');
+  return { code, message: causeText(error) };
 }
 
 /** @throws {EntryFailure} for a name that could lead elsewhere, or that this system cannot have */
@@ -79,9 +71,9 @@ export function hasRoom({ bavail, files, ffree }: Pick<StatsFs, 'bavail' | 'file
 }
 
 export function targetFull(message: string, cause?: unknown): StateError {
-  return new StateError('TARGET_FULL', `The restore stopped because the target is full (${message})`, {
+  return new StateError('TARGET_FULL', `The restore stopped because the target is full: ${message}`, {
     op: 'restore',
-    hint: 'Make room or choose another target, then run the same restore again: it goes on where this one stopped.',
+    hint: 'Free up space or choose another target, then run the same restore again: it continues where this one stopped.',
     retry: 'later',
     cause,
   });

@@ -246,7 +246,7 @@ export class EntryRecords {
   at(handle: RecordHandle): EntryRecord {
     const page = this.#pages[handle >>> POSITION_BITS];
     if (page === undefined)
-      throw new BugError('A restore record lies in memory that this thread does not have');
+      throw new BugError('A restore record is in memory that this thread does not have');
     return new EntryRecord(handle, page);
   }
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, fstatSync, lchownSync, readlinkSync, rmdirSync, 
 import path from 'node:path';
 import { asByteString, textWithBytes, type ByteString } from '../../base/byte-path.ts';
 import { exactPathText, treePath } from '../../base/tree-path.ts';
+import { errnoText } from '../../base/errno-words.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { makeDirectoriesSync } from '../../base/make-directories.ts';
 import { filePath, realPath } from '../../base/typed-path.ts';
@@ -39,11 +40,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
   if (target.kind === 'in-place') return { ...opened('/'), made: [], ignoresCase: false };
   const { path: wanted, within = [] } = target;
   if (!path.isAbsolute(wanted)) {
-    throw invalid(
-      'not_absolute',
-      `The target ${wanted} is not an absolute path`,
-      'Give the path from the root directory on.',
-    );
+    throw invalid('not_absolute', `The target ${wanted} is not an absolute path`, 'Give the full path.');
   }
   let made: readonly string[] = [];
   try {
@@ -175,19 +172,19 @@ function probe(root: TargetDirectory): boolean {
 }
 
 const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  EACCES: ['not_writable', 'Choose a directory that this user may write to, or change its permissions.'],
-  EPERM: ['not_writable', 'Choose a directory that this user may write to, or change its permissions.'],
+  EACCES: ['not_writable', 'Choose a directory that this user can write to, or change its permissions.'],
+  EPERM: ['not_writable', 'Choose a directory that this user can write to, or change its permissions.'],
   EROFS: ['read_only', 'The file system is mounted read-only. Choose another target.'],
   ENOTDIR: ['not_a_directory', 'Name a directory.'],
   EEXIST: ['not_a_directory', 'Name a directory.'],
-  ENOENT: ['not_found', 'No directory can be made there. Check the path.'],
-  ENOSPC: ['full', 'Make room or choose another target.'],
-  EDQUOT: ['full', 'Make room or choose another target.'],
+  ENOENT: ['not_found', 'No directory can be created there. Check the path.'],
+  ENOSPC: ['full', 'Free up space or choose another target.'],
+  EDQUOT: ['full', 'Free up space or choose another target.'],
 };
 
 function unusable(wanted: string, code: string, cause: unknown): RequestError {
   const [reason, hint] = REASONS[code] ?? ['unusable', 'Check the path and its file system.'];
-  return invalid(reason, `Nothing can be restored to ${wanted} (${code})`, hint, cause);
+  return invalid(reason, `Nothing can be restored to ${wanted}: ${errnoText(code)}`, hint, cause);
 }
 
 function invalid(reason: string, message: string, hint: string, cause?: unknown): RequestError {

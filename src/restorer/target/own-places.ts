@@ -25,7 +25,7 @@ import type { OwnPlaceInside } from '../request/selection.ts';
 export function requireOutside(target: string, never: readonly NeverPath[]): void {
   const place = placeAround(treePath(target), never);
   if (place === undefined) return;
-  throw new RequestError('INVALID_TARGET', `${target} is, or lies in, ${place.reason}`, {
+  throw new RequestError('INVALID_TARGET', `${target} is ${place.reason}, or in it`, {
     hint: 'Choose another directory.',
     details: { path: target, reason: 'inside_state_directory' },
   });

@@ -194,7 +194,8 @@ export class PathDirectory implements TargetDirectory {
       despiteHoldersSync(act);
     } catch (error) {
       if (process.platform !== 'win32' || !mayBeHeld(error) || this.find(name) === undefined) throw error;
-      const message = 'it cannot be replaced: it is open in another program, or closed to this user';
+      const message =
+        'it cannot be replaced: it is open in another program, or this user does not have permission';
       throw Object.assign(new Error(message, { cause: error }), { code: 'EBUSY' });
     }
   }
@@ -271,9 +272,7 @@ export class PathDirectory implements TargetDirectory {
 }
 
 function systemErrorOf(code: string, text: string, path: ByteString): NodeJS.ErrnoException {
-  return Object.assign(new Error(`${code}: ${text}, '${Buffer.from(path, 'latin1').toString('utf8')}'`), {
-    code,
-  });
+  return Object.assign(new Error(text), { code, path: Buffer.from(path, 'latin1').toString('utf8') });
 }
 
 export function statOfNode(stat: BigIntStats): EntryStat {

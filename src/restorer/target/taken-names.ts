@@ -136,7 +136,7 @@ export class TakenNames<T> {
 export function sameName(rival: ByteString): EntryFailure {
   return new EntryFailure(
     'SAME_NAME',
-    `the file system of the target takes its name for the same as ${textOfBytes(rival)}, which has it`,
+    `to the file system of the target its name is the same as that of ${textOfBytes(rival)}`,
   );
 }
 

@@ -87,7 +87,7 @@ export function typingPause(signal: AbortSignal): Promise<void> {
     const timer = setTimeout(resolve, PAUSE_MS);
     signal.addEventListener('abort', () => {
       clearTimeout(timer);
-      reject(new DOMException('Something newer is asked for', 'AbortError'));
+      reject(new DOMException('Something newer was requested', 'AbortError'));
     });
   });
 }

@@ -19,7 +19,7 @@ export function accessOf(page: Document): Access {
   const trade = async (exchange: string): Promise<void> => {
     try {
       token.value = await tokenFor(exchange, part);
-      say('The token is ready. It is good for an hour.');
+      say('The token is ready. It is valid for an hour.');
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
     }

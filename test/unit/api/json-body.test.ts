@@ -77,7 +77,7 @@ describe('half of a character', () => {
   test.each(['{"path":"/a/\\ud83d"}', '{"a":["\\uDE00x"]}', '{"\\uD83D":1}', '"\\ud83d\\ud83d"'])(
     '%s is refused',
     (text) => {
-      expect(() => parse(text)).toThrow('has half of a character');
+      expect(() => parse(text)).toThrow('contains half of a character');
     },
   );
 

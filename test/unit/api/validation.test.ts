@@ -52,7 +52,7 @@ describe('what is wrong with a request', () => {
   test('says which values there are', () => {
     expect(check({ name: 'xy', kind: 'three' })?.message).toContain('must be one of one, two');
     expect(check({ name: 'xy', when: 'yesterday' })?.message).toContain(
-      "'when' must be a time as in 2026-01-31T18:30:00Z",
+      "'when' must be a time such as 2026-01-31T18:30:00Z",
     );
   });
 

@@ -37,7 +37,7 @@ describe('where links on the way to a file are followed', () => {
     expect(reading.stored).toEqual([]);
     expect(reading.entries.get(own)).toBeUndefined();
     expect(reading.tally.problems).toEqual([
-      { path: own, code: 'CHANGED', message: 'another file took its place meanwhile' },
+      { path: own, code: 'CHANGED', message: 'another file took its place in the meantime' },
     ]);
   });
 

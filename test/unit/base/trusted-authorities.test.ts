@@ -46,7 +46,7 @@ test('a file that is named and not there is said, and the service by its way', (
   vi.stubEnv('SSL_CERT_FILE', '/nowhere/own.pem');
   vi.stubEnv('INVOCATION_ID', 'x');
   expect(tlsTrouble('DEPTH_ZERO_SELF_SIGNED_CERT')?.hint).toMatch(
-    /of the service \(docs\/service\.md\)\. SSL_CERT_FILE names \/nowhere\/own\.pem, which cannot be read \(ENOENT\)/,
+    /of the service \(docs\/service\.md\)\. SSL_CERT_FILE names \/nowhere\/own\.pem, which cannot be read: no such file or directory \(ENOENT\)/,
   );
 });
 

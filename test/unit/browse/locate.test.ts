@@ -74,7 +74,7 @@ describe('findPath', () => {
     await expect(findPath(reader, snapshot, asByteString('/home/u/b/c'), signal)).rejects.toMatchObject({
       code: 'PATH_NOT_IN_SNAPSHOT',
       message: `/home/u/b/c is not in snapshot ${snapshot.id.slice(0, 8)}`,
-      hint: `The nearest directory in it is /home/u. Whether other snapshots have it is told by: holdfast versions /home/u/b/c`,
+      hint: `The nearest directory in it is /home/u. To see whether other snapshots have it, run: holdfast versions /home/u/b/c`,
     });
   });
 

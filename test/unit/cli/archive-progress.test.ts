@@ -97,11 +97,11 @@ test('problems are noted up to a limit and all counted; programs get every one',
 
 test('a source that is not there is said to be missing, a file that went away is not', () => {
   const { observer, notes, stop } = watch();
-  observer.problem({ path: asByteString('/srv'), code: 'ENOENT', message: 'it vanished' });
-  observer.problem({ path: asByteString('/srv/x'), code: 'ENOENT', message: 'it vanished' });
+  observer.problem({ path: asByteString('/srv'), code: 'ENOENT', message: 'it disappeared' });
+  observer.problem({ path: asByteString('/srv/x'), code: 'ENOENT', message: 'it disappeared' });
   expect(notes).toEqual([
     'Not backed up: /srv does not exist',
-    'Not fully backed up: /srv/x: it vanished (ENOENT)',
+    'Not fully backed up: /srv/x: it disappeared (ENOENT)',
   ]);
   stop();
 });

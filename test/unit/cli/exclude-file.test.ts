@@ -36,6 +36,8 @@ describe.runIf(process.platform !== 'win32')('what is no file', () => {
   });
 
   test('a directory is refused by what the system says', async () => {
-    await expect(readPatterns([{ file: directory }], never)).rejects.toThrow('cannot be read (EISDIR)');
+    await expect(readPatterns([{ file: directory }], never)).rejects.toThrow(
+      'cannot be read: a directory is where a file should be (EISDIR)',
+    );
   });
 });

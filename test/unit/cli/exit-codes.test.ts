@@ -51,7 +51,7 @@ describe('the message', () => {
       cause: systemError('ECONNREFUSED', 'connect ECONNREFUSED 10.0.0.2:22'),
     });
     expect(describeError(error, {})).toBe(
-      'Cannot reach sftp://nas/backups\n  because: connect ECONNREFUSED 10.0.0.2:22\nCheck that the server is on.',
+      'Cannot reach sftp://nas/backups\n  because: 10.0.0.2:22: the connection was refused (ECONNREFUSED)\nCheck that the server is on.',
     );
   });
 
@@ -59,15 +59,27 @@ describe('the message', () => {
     const inner = systemError('ECONNRESET', 'read ECONNRESET');
     const cause = new TypeError('Invalid RFC-7231 date-time value', { cause: inner });
     const error = new DestinationError('unreachable', 'Cannot read it', { hint: 'Try again.', cause });
-    expect(describeError(error, {})).toBe('Cannot read it\n  because: read ECONNRESET\nTry again.');
+    expect(describeError(error, {})).toBe(
+      'Cannot read it\n  because: the other side closed the connection (ECONNRESET)\nTry again.',
+    );
   });
 
   it('leaves out causes that add nothing', () => {
-    const inner = systemError('ENOENT', 'ENOENT: no such file');
-    const middle = new Error('enoent: No such file', { cause: inner });
+    const inner = systemError('ENOENT', "ENOENT: no such file, open '/a'");
+    const middle = new StateError('Y', 'no such file or directory (enoent)', { cause: inner });
     expect(
-      describeError(new StateError('X', 'Cannot open: ENOENT: no such file', { cause: middle }), {}),
-    ).toBe('Cannot open: ENOENT: no such file');
+      describeError(
+        new StateError('X', 'Cannot open: no such file or directory (ENOENT)', { cause: middle }),
+        {},
+      ),
+    ).toBe('Cannot open: no such file or directory (ENOENT)');
+  });
+
+  it('tells what the system says in words', () => {
+    const cause = systemError('EEXIST', "EEXIST: file already exists, open '/tmp/a'");
+    expect(describeError(new StateError('X', 'Cannot make it', { cause }), {})).toBe(
+      'Cannot make it\n  because: something with that name already exists (EEXIST)',
+    );
   });
 
   it('stops at causes in a circle, and after a few', () => {
@@ -88,8 +100,10 @@ describe('the message', () => {
     ]);
     expect(
       describeError(new DestinationError('unreachable', 'Cannot reach it', { cause: refused }), {}),
-    ).toBe('Cannot reach it\n  because: connect ECONNREFUSED ::1:80; connect ECONNREFUSED 127.0.0.1:80');
-    expect(describeError(systemError('EIO', ''), {})).toBe('EIO');
+    ).toBe(
+      'Cannot reach it\n  because: ::1:80: the connection was refused (ECONNREFUSED); 127.0.0.1:80: the connection was refused (ECONNREFUSED)',
+    );
+    expect(describeError(systemError('EIO', ''), {})).toBe('the drive or share reported an error (EIO)');
   });
 
   it.each([new TypeError('x is not a function'), new BugError('x is not a function')])(

@@ -134,8 +134,8 @@ describe('several destinations of a source', () => {
       'sources[0].destinations[1]: The destination "default" is named twice',
     ],
     ['"destinations": []', 'sources[0].destinations: The list is empty'],
-    ['"destinations": "a"', 'sources[0].destinations: Here stands a text, not a list'],
-    ['"destinations": ["a", 7]', 'sources[0].destinations[1]: Here stands a number, not a text'],
+    ['"destinations": "a"', 'sources[0].destinations: This is a text, not a list'],
+    ['"destinations": ["a", 7]', 'sources[0].destinations[1]: This is a number, not a text'],
     [
       `"destinations": [${Array.from({ length: 17 }, () => '"a"').join()}]`,
       'The list has more than 16 entries',

@@ -27,8 +27,8 @@ describe('the name of a setting', () => {
   test.each([
     ['retention.keepdaily', 'Did you mean "retention.keepDaily"?'],
     ['source', 'Did you mean "sources"?'],
-    ['log.colour', 'Known are: log.level.'],
-    ['sources.path', '"sources" is a list: name an entry by its index, as in sources[0]'],
+    ['log.colour', 'Known settings: log.level.'],
+    ['sources.path', '"sources" is a list: name an entry by its index, for example sources[0]'],
     ['plan.x', '"plan" has no settings of its own.'],
     ['destinations.9x', 'UNKNOWN_FIELD'],
     ['__proto__', 'UNKNOWN_FIELD'],

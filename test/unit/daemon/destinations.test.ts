@@ -109,7 +109,7 @@ describe('a destination', () => {
     const some = destinations({ away, near: '/holdfast/is-not-made-yet', far: 's3://bucket/x' }, 'near');
     expect(some.all().map((place) => [some.isPresent(place), some.isSeen(place)])).toEqual([
       [false, false],
-      // The first backup makes it.
+      // The first backup creates it.
       [true, false],
       [true, false],
     ]);

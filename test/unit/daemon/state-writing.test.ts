@@ -44,7 +44,7 @@ describe('a state that cannot be written', () => {
         name: 'state',
         status: 'error',
         message:
-          'The agent cannot write down what it does, so that backups are not made or their ends are not noted: the disk of the state directory is full. Make room there.',
+          'The agent cannot record what it does, so backups are not made, or their results are lost: the disk of the state directory is full. Free up space there.',
       },
     ]);
     writing.done();
@@ -68,13 +68,15 @@ describe('a state that cannot be written', () => {
       writing.failed(error);
       return writing.checks()[0]?.message ?? '';
     };
-    expect(said(held)).toMatch(/: another program holds the database state\.db .*\. End that program/);
-    const refused = new RequestError('SERVICE_UNAVAILABLE', 'The job cannot be noted', { cause: held });
-    expect(said(refused)).toContain('another program holds');
+    expect(said(held)).toMatch(/: another program is using the database state\.db .*\. Close that program/);
+    const refused = new RequestError('SERVICE_UNAVAILABLE', 'The job cannot be recorded', { cause: held });
+    expect(said(refused)).toContain('another program is using');
     expect(said(new Sqlite.SqliteError('readonly', 'SQLITE_READONLY'))).toContain('mounted read-only');
     expect(said(new Sqlite.SqliteError('moved', 'SQLITE_READONLY_DBMOVED'))).toContain('moved or removed');
     expect(said(new Sqlite.SqliteError('malformed', 'SQLITE_CORRUPT'))).toContain('is damaged');
-    expect(said(new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE'))).toContain('takes nothing');
+    expect(said(new Sqlite.SqliteError('disk I/O error', 'SQLITE_IOERR_WRITE'))).toContain(
+      'nothing can be written to the disk',
+    );
     expect(said(new StateError('WRITE_ERROR', 'x', { cause: full }))).toContain('is full');
     writing.done();
     expect(said(new TypeError('a mistake in the program'))).toBe('');
@@ -102,7 +104,7 @@ describe('a state that cannot be written', () => {
   });
 
   it('is seen by whatever is written about jobs', () => {
-    const noRoom = new RequestError('INSUFFICIENT_STORAGE', 'The job cannot be noted', { cause: full });
+    const noRoom = new RequestError('INSUFFICIENT_STORAGE', 'The job cannot be recorded', { cause: full });
     let error: Error | undefined = noRoom;
     const write = (): never => {
       if (error !== undefined) throw error;

@@ -10,7 +10,11 @@ const context = { home: '/home/ana', stateDirectory: '/state' };
 const plain = defaultSource('/a', defaultSettings(context), context);
 const accepting = (...acceptUnreadable: readonly string[]) => ({ ...plain, acceptUnreadable });
 
-const denied = (path: string): JobProblem => ({ path, code: 'EACCES', message: 'it cannot be read: EACCES' });
+const denied = (path: string): JobProblem => ({
+  path,
+  code: 'EACCES',
+  message: 'it cannot be read: permission denied (EACCES)',
+});
 
 function job(problems: readonly JobProblem[], failed: number, warnings = problems.length): Job {
   const outcome = {

@@ -45,7 +45,7 @@ test('a directory in which every name is taken is at fault', async () => {
   const destination = await openLocalDestination(root);
   drawn.push(...Array.from({ length: 1_000 }, () => ONE));
   await expect(destination.put('a', Buffer.from('mine'), live)).rejects.toThrow(
-    /something else has that name/,
+    /something with that name already exists/,
   );
   expect(drawn.length).toBeGreaterThan(900);
   await destination.close();

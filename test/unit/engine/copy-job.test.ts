@@ -181,7 +181,7 @@ test('the source is not looked at, and a second attempt at the job finds what th
   const first = completed(await engine.run(job));
   const again = await engine.run(job);
   expect(completed(again)).toMatchObject({ snapshotId: first.snapshotId, hasReadSource: false });
-  expect(notesOf(again).join()).toContain('was there already');
+  expect(notesOf(again).join()).toContain('had already completed');
   expect(await snapshotsIn('b')).toHaveLength(1);
 });
 
@@ -260,7 +260,7 @@ test('one that reads first makes its repository like that of the other destinati
     ),
   );
   expect(ids[0]?.equals(ids[1] ?? Buffer.alloc(0))).toBe(true);
-  expect(notesOf(ended).join()).toContain('not made like that of nowhere');
+  expect(notesOf(ended).join()).toContain('could not be set up like that of nowhere');
 });
 
 function truncatePacks(name: string): void {

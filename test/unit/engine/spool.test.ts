@@ -125,7 +125,7 @@ describe('a spool', () => {
     writeFileSync(join(root, 'spool'), 'a file in its place');
     const spool = await begin();
     for (const { key, bytes } of [pack(), pack()]) await spool.keep(key, bytes);
-    expect(notes).toEqual([expect.stringMatching(/^Packs are not kept for further destinations: /)]);
+    expect(notes).toEqual([expect.stringMatching(/^Packs are not kept for other destinations: /)]);
     expect(await readSpool(directory).read(pack().key, undefined, never)).toBeUndefined();
   });
 

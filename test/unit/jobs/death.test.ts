@@ -5,24 +5,20 @@ test.each<[Death, string, string]>([
   [
     { code: null, signal: 'SIGKILL' },
     'it was killed, which the system does when memory runs out',
-    'Free some memory, or give the service more (MemoryMax= of its unit), then start the job again.',
+    'Free up memory, or give the service more (MemoryMax= of its unit), then start the job again.',
   ],
   [
     { code: null, signal: 'SIGKILL', notReadyAfterMs: 300_000 },
     'it was not ready to work after 5m, and was ended for that',
-    'Look at what keeps the machine that busy, then start the job again.',
+    'Find out what keeps the computer so busy, then start the job again.',
   ],
-  [
-    { code: 134, signal: null },
-    'it ended with code 134',
-    'Start it again; if that happens once more, report it.',
-  ],
+  [{ code: 134, signal: null }, 'it ended with code 134', 'Start it again. If it happens again, report it.'],
   [
     { code: null, signal: 'SIGSEGV' },
     'it was ended by SIGSEGV',
-    'Start it again; if that happens once more, report it.',
+    'Start it again. If it happens again, report it.',
   ],
-  ['agent-ended', 'the agent itself ended', 'Start it again; if that happens once more, report it.'],
+  ['agent-ended', 'the agent itself ended', 'Start it again. If it happens again, report it.'],
 ])('%j', (how, text, hint) => {
   expect([deathText(how), deathHint(how)]).toEqual([text, hint]);
 });

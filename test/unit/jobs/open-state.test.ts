@@ -88,7 +88,7 @@ describe('a state database that is lost', () => {
     expect(repositories.get('file:///mnt')).toEqual({ url: 'file:///mnt', repositoryId: 'r1', since: 8 });
     expect(site.runner.pausedUntil).toEqual({ until: null });
     expect(events.after(lastEvent, undefined, 1)[0]?.id).toBeGreaterThan(lastEvent);
-    expect(site.state.findings.join('\n')).toContain('5 jobs were taken from the journal');
+    expect(site.state.findings.join('\n')).toContain('5 jobs were recovered from the journal');
     if (how === 'damaged') expect(site.state.findings.join('\n')).toContain('state.db.damaged-');
     expect(readdirSync(site.directory).some((name) => name.includes('damaged'))).toBe(how === 'damaged');
   });

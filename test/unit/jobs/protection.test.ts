@@ -15,7 +15,7 @@ const DAY = 24 * HOUR;
 const NOW = 100 * DAY;
 const HOME = { paths: ['/home/anna'], names: ['~'], since: NOW - 2 * HOUR };
 const CHECKS: readonly StatusCheck[] = [
-  { name: 'state', status: 'error', message: 'The agent cannot write down what it does.' },
+  { name: 'state', status: 'error', message: 'The agent cannot record what it does.' },
   { name: 'configuration', status: 'warning', message: 'The configuration file cannot be used.' },
 ];
 
@@ -25,7 +25,7 @@ function said(...statements: readonly Statement[]): string {
 
 const SENTENCES: readonly (readonly [Statement, string])[] = [
   [statement('no_source'), 'Not protected: nothing is chosen for backup yet.'],
-  [statement('check_failed', { check: 'state' }), 'Not protected: the agent cannot write down what it does.'],
+  [statement('check_failed', { check: 'state' }), 'Not protected: the agent cannot record what it does.'],
   [
     statement('files_disappeared', { ...HOME, figures: { files_gone: 2_335, files_before: 2_676 } }),
     '2,335 of 2,676 files disappeared from Home.',

@@ -23,7 +23,7 @@ test('it goes straight where that works, and through the proxy where it does not
   expect(receiver.messages.length).toBe(2);
   proxy.status = 403;
   await expect(sender('mail.invalid', receiver.port).send(sampleNotice({}), signal)).rejects.toMatchObject({
-    message: expect.stringContaining('neither straight nor through the proxy') as unknown,
+    message: expect.stringContaining('neither directly nor through the proxy') as unknown,
     hint: expect.stringContaining(`localhost:${proxy.port}`) as unknown,
   });
   await receiver.close();

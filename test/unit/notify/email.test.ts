@@ -134,21 +134,21 @@ describe('an e-mail', () => {
     const began = performance.now();
     await expect(sending).rejects.toMatchObject({
       retry: 'later',
-      message: expect.stringContaining('has the message, and did not say within 0.7 s'),
+      message: expect.stringContaining('received the message, but did not confirm it within 0.7 s'),
     });
     expect(performance.now() - began).toBeGreaterThan(600);
   });
 
   it.each([
-    ['MAIL', '550 5.1.8 not you', 'refuses the sender', 'Check the sender'],
-    ['MAIL', '530 5.7.0 Authentication required', 'wants to know who sends', 'Set user and password'],
+    ['MAIL', '550 5.1.8 not you', 'rejects the sender', 'Check the sender'],
+    ['MAIL', '530 5.7.0 Authentication required', 'requires a sign-in', 'Set the user name and password'],
     ['MAIL', '530 5.7.0 Must issue a STARTTLS command first', 'offers no encryption', '465'],
-    ['RCPT', '554 5.7.1 Relay access denied', 'wants to know who sends', 'Set user and password'],
-    ['RCPT', '450 4.2.0 Greylisted, come back in 300 s', 'refuses the recipients', 'greylisting'],
-    ['RCPT', '550 5.1.1 nobody', 'refuses the recipients', '"to"'],
-    ['(message)', '554 5.7.1 spam', 'refuses the message', 'Do what it says'],
-    ['(greeting)', '554 5.7.1 blocked', 'takes nothing', 'Do what it says'],
-    ['(greeting)', 'HTTP/1.1 400 Bad Request', 'does not answer as a mail server', 'Check host and port'],
+    ['RCPT', '554 5.7.1 Relay access denied', 'requires a sign-in', 'Set the user name and password'],
+    ['RCPT', '450 4.2.0 Greylisted, come back in 300 s', 'rejects the recipients', 'greylisting'],
+    ['RCPT', '550 5.1.1 nobody', 'rejects the recipients', '"to"'],
+    ['(message)', '554 5.7.1 spam', 'rejects the message', 'Follow what the server says'],
+    ['(greeting)', '554 5.7.1 blocked', 'accepts no mail', 'Follow what the server says'],
+    ['(greeting)', 'HTTP/1.1 400 Bad Request', 'does not answer like a mail server', 'Check host and port'],
   ])('that is refused at %s with "%s" says that the server %s', async (verb, reply, what, hint) => {
     const server = await mailServer();
     server.reply = (command) => (command.startsWith(verb) ? `${reply}\r\n` : undefined);

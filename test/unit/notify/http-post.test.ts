@@ -212,7 +212,7 @@ describe('what a network answers in place of the receiver', () => {
     answerPage(400, '<html><head><title>400 No required SSL certificate was sent</title></head></html>');
     await expect(sent()).rejects.toMatchObject({
       retry: 'never',
-      message: expect.stringContaining('wants a certificate of this machine'),
+      message: expect.stringContaining('requires a certificate from this computer'),
     });
   });
 });

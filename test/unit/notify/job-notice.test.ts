@@ -32,7 +32,7 @@ describe('the notice of a job', () => {
     const notice = noticeOfJob(job, 'workshop', []);
     expect(notice).toMatchObject({ kind: 'backup.warning', job: { exitStatus: 3 } });
     expect(notice?.text).toMatch(
-      / 12 warnings\. The first of them:\n(?:\/home\/ada\/db: permission denied\n?){10}$/,
+      / 12 warnings\. The first ones:\n(?:\/home\/ada\/db: permission denied\n?){10}$/,
     );
   });
 

@@ -78,7 +78,7 @@ describe('what is forgotten because others stay', () => {
     await expect(forgetOlder()).rejects.toMatchObject({
       code: 'REPOSITORY_LOCKED',
       retry: 'later',
-      message: `Snapshot ${newer.id}, which was to stay, was removed by somebody else meanwhile`,
+      message: `Somebody else removed snapshot ${newer.id}, which was to be kept`,
     });
     expect(await liveNow()).toEqual([older.id]);
     // Nothing of the attempt is left that would be in the way of what is done next.

@@ -248,7 +248,7 @@ describe('copies of key files', () => {
     expect(inner.calls.map(({ method, key }) => `${method} ${key}`)).toEqual(['list ']);
   });
 
-  it('open nothing with a key that was removed meanwhile, and what was added opens', async () => {
+  it('open nothing with a key that was removed in the meantime, and what was added opens', async () => {
     const inner = farDestination({ flatLists: false });
     await makeRepository(inner);
     const elsewhere = await openRepository(inner, secret, options, signal);

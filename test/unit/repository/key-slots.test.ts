@@ -88,7 +88,7 @@ describe('a key slot', () => {
     const { slot } = await slotFor(passphrase('pass'));
     await expect(openSlot([slot], passphrase('pass\uD800'), true)).rejects.toMatchObject({
       code: 'WRONG_PASSPHRASE',
-      message: expect.stringContaining('half a character') as unknown,
+      message: expect.stringContaining('half of a character') as unknown,
     });
   });
 
@@ -269,7 +269,7 @@ describe('a ring', () => {
     expect(await codeOf(() => openRing(bytes, 2, kept.open))).toBe('opened');
   });
 
-  it('is damage when somebody without the authentication key made it, or it stands under another number', async () => {
+  it('is damage when somebody without the authentication key made it, or it is stored under another number', async () => {
     const { open, known } = await slotFor(machine);
     const slots = [
       {

@@ -136,7 +136,7 @@ describe('a head', () => {
     expect(claimed).toEqual({ chain: { writer, seq: 2 }, record: undefined, live: undefined });
     const { findings } = await check(repository, { readData: false }, SILENT_CHECK, signal);
     expect(findings.map(({ object, what }) => `${object} ${what}`)).toContainEqual(
-      expect.stringMatching(/heads.*0000000000000002 it stands under another key/),
+      expect.stringMatching(/heads.*0000000000000002 it is stored under another key/),
     );
   });
 });

@@ -92,7 +92,7 @@ test('prune removes what the store lets go of, says what it keeps, and a later p
   expect(result.removedPacks).toBeGreaterThan(0);
   expect(result.protected).toMatchObject({ snapshots: 1 });
   const [said] = storeKeeps(result);
-  expect(said).toContain('1 forgotten snapshot stay for now, as the store protects them');
+  expect(said).toContain('1 forgotten snapshot are kept for now, as the store protects them');
   expect(said).toContain('Cannot delete: the store protects it for now.');
   // What the one that stays needs is there, old packs among it.
   expect([...(await listNamed(destination, 'snapshots/', signal)).keys()].toSorted()).toEqual(

@@ -239,7 +239,7 @@ test('nothing that is extra in the root directory is removed, which is told', as
     const summary = await restored(snapshot, { target, dryRun: true });
     expect(summary.gone).toEqual([]);
     const { kind, count, reason } = summary.omissions[0] ?? {};
-    expect([kind, reason]).toEqual(['deletion', 'nothing is removed from the root directory itself']);
+    expect([kind, reason]).toEqual(['deletion', 'Holdfast removes nothing from the root directory itself']);
     expect(count).toBe(readdirSync('/').length);
   }
 });
@@ -255,7 +255,7 @@ describe("Holdfast's own places in the target", () => {
     stand('s/store/config', 's/store/pack', 's/.local/state/key', 's/.local/other', 's/extra');
     const summary = await restored(snapshot, own('s/store', 's/.local/state'));
     expect(summary.gone).toEqual(['/s/extra']);
-    expect(keptOf(summary)).toEqual([["Holdfast's own data lie there", ['/s/.local']]]);
+    expect(keptOf(summary)).toEqual([["Holdfast's own data is there", ['/s/.local']]]);
     expect(standing()).toEqual([
       's/.local/other',
       's/.local/state/key',

@@ -96,7 +96,7 @@ test('a process that cannot be started is told of once, and the source is not sa
   try {
     await expect.poll(() => problems.length, { timeout: 20_000 }).toBe(1);
     await new Promise((resolve) => void setTimeout(resolve, 500));
-    expect(problems).toEqual(['Changes in a source that is looked at again and again are not seen']);
+    expect(problems).toEqual(['Holdfast cannot check a source regularly for changes']);
     expect(lost).toEqual([]);
     expect(feed.state).toBe('starting');
   } finally {
@@ -134,7 +134,7 @@ test('a source elsewhere is looked at by processes, which tell of changes, loss 
     writeFileSync(path('deep/new'), 'new');
     await heard(/^changed$/m);
     renameSync(source, `${source}-away`);
-    await heard(/is not there any more/);
+    await heard(/the source is gone/);
     await state('lost');
     renameSync(`${source}-away`, source);
     await heard(/has come back/);

@@ -9,7 +9,7 @@ test('a source that is looked at again and again says so each time, however long
   await using watched = await openWatched(() => {}, { poll: true, clock });
   for (let day = 0; day < 4; day += 1) {
     clock.skip(UNWALKED_MS / 2 + 1);
-    expect(watched.taken()).toEqual(['[the file system of the source does not tell what changes]']);
+    expect(watched.taken()).toEqual(['[the file system of the source does not report changes]']);
   }
   // Whatever fell due since then has been done.
   watched.watcher.unknown('that is due once a day', clock.now() - 1_000);

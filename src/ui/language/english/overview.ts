@@ -76,7 +76,7 @@ export const overview = {
     files_unread: ({ number, count, files }) =>
       `Protected, except ${unread(number, count)} we could not read${files === '' ? '' : `: ${files}`}`,
     clock_behind: ({ span }) =>
-      `Protected, but the clock of this computer is or was wrong: the last backup bears a time ${span('ahead_ms')} from now`,
+      `Protected, but the clock of this computer is or was wrong: the last backup has a time ${span('ahead_ms')} from now`,
     same_place: ({ to, names }) =>
       `Protected, but by fewer copies than it looks: ${to} are the same place, so the backups of ${names} are there once`,
     state_nearly_full: ({ size }) =>

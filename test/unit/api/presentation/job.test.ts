@@ -79,7 +79,7 @@ describe('the fields of a job', () => {
 });
 
 test('a log has its lines with times, and the problems', () => {
-  const problems = [{ path: '/x', code: 'EIO', message: 'may not be read' }];
+  const problems = [{ path: '/x', code: 'EIO', message: 'it cannot be read' }];
   const lines = [{ at: 0, level: 'info', text: 'begun' }] as const;
   expect(jobLog(jobOf(BACKUP_SPEC, { problems }), lines)).toEqual({
     id: 'bkp_01JD0K7W3V8X5Q2N6M4T9R1B0C',

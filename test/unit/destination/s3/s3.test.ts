@@ -348,8 +348,8 @@ describe('what a store does wrong', () => {
     const destination = await openReady(store);
     await destination.put('a', Buffer.from('abc'), live);
     for (const [status, code, said] of [
-      [403, 'InvalidAccessKeyId', /look at a .*the credentials are wrong/],
-      [400, 'ExpiredToken', /look at a .*have expired/],
+      [403, 'InvalidAccessKeyId', /inspect a .*the credentials are wrong/],
+      [400, 'ExpiredToken', /inspect a .*have expired/],
     ] as const) {
       store.plan(of('HEAD', 'a'), { status, code }, 1);
       store.plan(of('GET', 'a'), { status, code }, 1);

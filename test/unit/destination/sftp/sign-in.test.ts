@@ -137,7 +137,7 @@ Host goal\n HostName 10.99.0.1\n Port ${store.port}\n ProxyJump gate`;
   client.destroy();
   socket.destroy();
   await expect(connect(await target(config, [goal]), live)).rejects.toMatchObject({
-    message: expect.stringContaining('is not known on this machine') as unknown,
+    message: expect.stringContaining('is unknown to this machine') as unknown,
   });
   gate.close();
 });

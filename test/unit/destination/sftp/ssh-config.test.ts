@@ -146,7 +146,7 @@ test('files that are included count where they are included, and their blocks en
     const found = settingsFor(await readSshConfig(home), { host: 'nas', home });
     expect(found).toMatchObject({ hostName: 'ten.example', port: 2200, user: 'last' });
     await write('one', 'Include one\n');
-    await expect(readSshConfig(home)).rejects.toThrow('included by itself');
+    await expect(readSshConfig(home)).rejects.toThrow('includes itself');
   } finally {
     await rm(home, { recursive: true });
   }

@@ -28,7 +28,7 @@ describe.each(STORE_KINDS)('devices on %s', (kind) => {
     (await store.enrollment.createToken(partnerId, customerId, OWNER))?.token ?? '';
   const refused = expect.objectContaining({
     code: 'ENROLLMENT_TOKEN_INVALID',
-    message: expect.stringMatching(/^The enrollment token is unknown, used or too old\./),
+    message: expect.stringMatching(/^The enrollment token is unknown, already used or expired\./),
   });
 
   beforeEach(async () => {

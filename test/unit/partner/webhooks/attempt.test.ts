@@ -167,7 +167,7 @@ describe('a failure', () => {
       outcome: 'failed',
       reason: 'unreachable',
       status: null,
-      error: `localhost:${port} cannot be reached (ECONNREFUSED)`,
+      error: `localhost:${port} cannot be reached: the connection was refused (ECONNREFUSED)`,
     });
     receiver = await startWebhookReceiver(certificates.good);
   });
@@ -222,7 +222,7 @@ describe('a failure', () => {
     const failed = await attempt({ url, context: { resolve: async () => await Promise.reject(broken) } });
     expect(failed).toMatchObject({
       reason: 'unreachable',
-      error: 'hooks.receiver.example cannot be reached (ESERVFAIL)',
+      error: 'hooks.receiver.example cannot be reached: ESERVFAIL',
     });
   });
 
