@@ -192,7 +192,9 @@ async function tryPlace(trial: Trial): Promise<void> {
             : { interruptAfter: { since: () => trial.seen().firstMs, ms: Number(values.interrupt) * 1_000 } };
         const bad = await run(command, state, more);
         trial.misbehave(undefined);
-        report(name, bound, good, bad, trial.seen());
+        // A backup stores again what it cannot read, and says so.
+        const mayEnd = values.interrupt !== undefined || (command === 'backup' && name.startsWith('pack-'));
+        report({ name, bound, mayEnd }, good, bad, trial.seen());
       }
     }
   } finally {
@@ -201,8 +203,7 @@ async function tryPlace(trial: Trial): Promise<void> {
 }
 
 function report(
-  name: string,
-  bound: number,
+  { name, bound, mayEnd }: { readonly name: string; readonly bound: number; readonly mayEnd: boolean },
   good: WatchedRun,
   bad: WatchedRun,
   { firstMs, count }: ReturnType<Trial['seen']>,
@@ -217,7 +218,7 @@ function report(
     ...(more > MOST_MB || bad.rcloneMb > MOST_RCLONE_MB ? ['MEMORY'] : []),
     ...(silence * 1000 > MOST_SILENT_MS ? ['SILENT'] : []),
     ...(end > bound + GRACE_S ? ['LATE'] : []),
-    ...(bad.code === 0 && values.interrupt === undefined ? ['TAKEN'] : []),
+    ...(bad.code === 0 && !mayEnd ? ['TAKEN'] : []),
     ...((bad.interruptMs ?? 0) > MOST_INTERRUPT_MS ? ['DEAF'] : []),
   ];
   if (faults.length > 0) process.exitCode = 1;
