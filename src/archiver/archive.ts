@@ -130,7 +130,7 @@ async function archiveOnce(
     bytesUploaded: store.uploadedBytes,
     durationMs: clock.monotonic() - started,
     filesBefore: parent?.snapshot.record.counts.files,
-    emptied: outcomes.emptied,
+    emptied: outcomes.emptied(tally.problems),
     leftOut: outcomes.leftOut,
     foreign: repository.writer.takeForeign(),
     fromChanges: changesSince(parent, request.changes) !== undefined,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { isAlive } from './alive.ts';
 import { makeDirectories } from './make-directories.ts';
 import { systemClock } from './clock.ts';
 import { causeText } from './errno-words.ts';
@@ -123,16 +124,6 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw cannotLock(path, error);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) !== 'ESRCH';
   }
 }
 

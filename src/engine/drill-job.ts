@@ -5,9 +5,10 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { mkdir, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isAlive } from '../base/alive.ts';
 import { asByteString, joinBytes, type ByteString } from '../base/byte-path.ts';
 import { pathText, treePath } from '../base/tree-path.ts';
-import { RepositoryError, errnoOf } from '../base/errors.ts';
+import { RepositoryError } from '../base/errors.ts';
 import { storedByText } from '../base/stored-by.ts';
 import { ContentReader } from '../browse/cat.ts';
 import { SnapshotTrees } from '../browse/snapshot-trees.ts';
@@ -238,15 +239,6 @@ async function removeLeftovers(stateDirectory: string): Promise<void> {
     const pid = Number(SCRATCH.exec(name)?.[1] ?? Number.NaN);
     if (Number.isNaN(pid) || (pid !== process.pid && isAlive(pid))) continue;
     await rm(join(stateDirectory, name), { recursive: true, force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) !== 'ESRCH';
   }
 }
 

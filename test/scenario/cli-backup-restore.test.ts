@@ -214,6 +214,32 @@ test.concurrent('a source that had files and has none is told of', async () => {
   expect((await place.expectRun(['backup', disk])).stderr).not.toContain('Warning');
 });
 
+test.concurrent('a source of which rules leave out everything is not called empty', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'disk/a': 'x' });
+  const disk = join(place.source, 'disk');
+  await place.expectRun(['backup', disk]);
+  const { stdout, stderr } = await place.expectRun(['backup', '--json', '-e', '*', disk]);
+  expect(stderr).toContain('the rules exclude everything');
+  expect(stderr).not.toContain('is empty now');
+  expect(jsonLines({ stdout, stderr, code: 0 }).at(-1)).toMatchObject({ sources_emptied: [], sources_left_out: [disk] });
+});
+
+test.concurrent.skipIf(process.platform === 'win32')(
+  'whoever names a pipe as a source learns that nothing is read from it, and how it would be',
+  async () => {
+    await using place = await openInitialised();
+    const pipe = join(place.source, 'pipe');
+    await mkdir(place.source, { recursive: true });
+    execFileSync('mkfifo', [pipe]);
+    const { stderr } = await place.expectRun(['backup', pipe]);
+    expect(stderr).toContain(`Note: ${pipe} is a pipe: only its name, owner and mode are backed up`);
+    expect(stderr).toContain(`backup --stdin-name pipe < ${pipe}`);
+    // In a directory it is one entry of many, and nobody means what comes out of it.
+    expect((await place.expectRun(['backup', place.source])).stderr).not.toContain('is a pipe');
+  },
+);
+
 test.concurrent('files are found, followed through their versions, compared and read', async () => {
   await using place = await openInitialised();
   const file = join(place.source, 'notes.txt');

@@ -60,3 +60,22 @@ async function backUpNarrowed(place: Place, host: string): Promise<string> {
     await repository.close();
   }
 }
+
+test.each([
+  [['--host', 'mistyped'], 'none is of the host mistyped'],
+  [['--tag', 'mistyped'], 'none is with the tags mistyped'],
+])('a filter that matches nothing is an error, and nothing is pruned: %s', async (filter, said) => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ a: 'x' });
+  await place.expectRun(['backup', place.source]);
+  const { code, stdout, stderr } = await place.run(['forget', ...filter, '--keep-last', '1', '--prune']);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`Nothing was removed: the repository has 1 snapshot, and ${said}`);
+});
+
+test('rules have nothing to complain of where there is no snapshot yet', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.expectRun(['forget', '--host', 'new', '--keep-last', '1']);
+});

@@ -1,5 +1,5 @@
 /** Records the outcome for each named source: whether rules left out all of it, and whether it lost all its files. */
-import type { ByteString } from '../../base/byte-path.ts';
+import { isWithin, type ByteString } from '../../base/byte-path.ts';
 import type { Exclusion } from '../../exclude/decision.ts';
 import { everythingLeftOut, sourceLeftOut, type Excluder } from '../../exclude/excluder.ts';
 import type { ArchiveObserver } from './observer.ts';
@@ -21,8 +21,12 @@ export class SourceOutcomes {
     this.#observer = observer;
   }
 
-  get emptied(): readonly EmptiedSource[] {
-    return this.#emptied.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  /** @param problems entries that could not be read: what they lie in is not empty */
+  emptied(problems: readonly { readonly path: ByteString }[]): readonly EmptiedSource[] {
+    const isUnread = (source: ByteString): boolean => problems.some(({ path }) => isWithin(path, source));
+    return this.#emptied
+      .filter(({ path }) => !isUnread(path))
+      .toSorted((one, other) => (one.path < other.path ? -1 : 1));
   }
 
   get leftOut(): readonly ByteString[] {
@@ -49,9 +53,12 @@ export class SourceOutcomes {
     { files, filesBefore = 0 }: { readonly files: number; readonly filesBefore: number | undefined },
   ): void {
     if (files > 0) return;
-    if (filesBefore > 0) this.#emptied.push({ path, filesBefore });
     const entries = (excluder && this.#entriesLeftOut.get(excluder)) ?? 0;
-    if (entries === 0 || this.#leftOut.has(path)) return;
+    if (entries === 0) {
+      if (filesBefore > 0 && !this.#leftOut.has(path)) this.#emptied.push({ path, filesBefore });
+      return;
+    }
+    if (this.#leftOut.has(path)) return;
     this.#leftOut.add(path);
     this.#observer.ruleProblem(everythingLeftOut(path, entries));
   }

@@ -5,6 +5,8 @@ import type { NeverPath } from '../../exclude/excluder.ts';
 import { type ByteString } from '../../base/byte-path.ts';
 import { treePath } from '../../base/tree-path.ts';
 import { errnoText } from '../../base/errno-words.ts';
+import { holdfast } from '../../base/holdfast-command.ts';
+import { quoted } from '../../base/shell-words.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
 import { filePath, realPath, resolveTyped, spelledAsStored } from '../../base/typed-path.ts';
 import type { SourceName } from '../../base/source-names.ts';
@@ -115,7 +117,18 @@ function findSource(name: string, workingDirectory: string, notes: string[]): Fo
       `${path} is a symbolic link to ${readlinkSync(filePath(path))}: only the link is backed up. To back up what it points to, write ${name.replace(/\/+$/, '')}/`,
     );
   }
+  if (stats !== undefined && !behindLink) notes.push(...notesOfNode(path, stats));
   return { wanted, path, stats };
+}
+
+/** Whoever names a disk or a pipe as a source mostly means what can be read from it. */
+function notesOfNode(path: string, stats: Stats): readonly string[] {
+  const isPipe = stats.isFIFO();
+  if (!isPipe && !stats.isBlockDevice() && !stats.isCharacterDevice() && !stats.isSocket()) return [];
+  const what = isPipe ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device';
+  const only = `${path} is ${what}: only its name, owner and mode are backed up, and nothing that is read from it.`;
+  if (stats.isSocket()) return [only];
+  return [`${only} To back up that: ${holdfast`backup --stdin-name ${basename(path)} < ${quoted(path)}`}`];
 }
 
 function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {

@@ -3,6 +3,7 @@ import { opendir, readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isAlive } from '../../base/alive.ts';
 import { treePath } from '../../base/tree-path.ts';
 import type { Clock } from '../../base/clock.ts';
 import { errnoOf } from '../../base/errors.ts';
@@ -44,15 +45,6 @@ export async function checkAgent(
     ),
     agent: undefined,
   };
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) === 'EPERM';
-  }
 }
 
 /** Checks that the port is the agent's, or free for it. */

@@ -67,8 +67,36 @@ function noneLike(
   name: string,
   left: number,
   snapshots: readonly Snapshot[],
-  { host = [], tag = [], path = [], storedBy = [] }: FilterOptions,
+  filters: FilterOptions,
 ): RepositoryError {
+  return notFound(`There is no snapshot "${name}": ${whatFiltersLeave(left, snapshots, filters)}`);
+}
+
+/**
+ * A filter that matches nothing is more often mistyped than meant, and a rule that removes nothing is noticed by nobody.
+ * @throws {RepositoryError} SNAPSHOT_NOT_FOUND when there are snapshots, and the filters leave none of them
+ */
+export function requireSome(
+  chosen: readonly Snapshot[],
+  snapshots: readonly Snapshot[],
+  filters: FilterOptions,
+): void {
+  if (chosen.length > 0 || snapshots.length === 0) return;
+  throw notFound(`Nothing was removed: ${whatFiltersLeave(0, snapshots, filters)}`);
+}
+
+function notFound(message: string): RepositoryError {
+  return new RepositoryError('SNAPSHOT_NOT_FOUND', message, {
+    op: 'choose a snapshot',
+    hint: `List all snapshots with their paths, hosts and tags: ${holdfastThere`snapshots`}`,
+  });
+}
+
+function whatFiltersLeave(
+  left: number,
+  snapshots: readonly Snapshot[],
+  { host = [], tag = [], path = [], storedBy = [] }: FilterOptions,
+): string {
   const asked = [
     ...path.map((one) => `of the path ${pathText(sourcePath(one))}`),
     ...(host.length === 0 ? [] : [`of the host ${host.join(' or ')}`]),
@@ -76,11 +104,7 @@ function noneLike(
     ...(storedBy.length === 0 ? [] : [`stored by ${storedBy.map(chosenText).join(' or ')}`]),
   ].join(' and ');
   const some = left === 1 ? 'only 1 is' : `only ${left} are`;
-  const what = `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
-  return new RepositoryError('SNAPSHOT_NOT_FOUND', `There is no snapshot "${name}": ${what}`, {
-    op: 'choose a snapshot',
-    hint: `List all snapshots with their paths, hosts and tags: ${holdfastThere`snapshots`}`,
-  });
+  return `the repository has ${count(snapshots.length, 'snapshot')}, and ${left === 0 ? 'none is' : some} ${asked}`;
 }
 
 function chosenText(choice: string): string {

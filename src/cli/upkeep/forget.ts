@@ -19,7 +19,7 @@ import {
   type SnapshotList,
 } from '../../repository/snapshots.ts';
 import { listEverySnapshot } from '../../repository/chains/whole-list.ts';
-import { chooseSnapshot, filterSnapshots } from '../snapshots/chosen-snapshot.ts';
+import { chooseSnapshot, requireSome, filterSnapshots } from '../snapshots/chosen-snapshot.ts';
 import type { Context } from '../command/context.ts';
 import { withRepository } from '../places/open.ts';
 import {
@@ -223,7 +223,9 @@ async function forgetByRules(
   options: ForgetOptions,
   context: Context,
 ): Promise<number> {
-  const inputs = filterSnapshots(live, options).map(({ id, record, storedBy, storedMs }, rank) => ({
+  const filtered = filterSnapshots(live, options);
+  requireSome(filtered, live, options);
+  const inputs = filtered.map(({ id, record, storedBy, storedMs }, rank) => ({
     id,
     rank,
     storedBy,

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os';
+import { isAlive } from '../../base/alive.ts';
 import { DestinationError, RepositoryError } from '../../base/errors.ts';
 import { LEASE_TIMES, isDead, leaseKey, listLeases, probeStorageClock } from '../lease-objects.ts';
 import { renewConfig } from '../configuration.ts';
@@ -21,6 +23,7 @@ import { ProtectedObjects, type ProtectedPart } from './prune-protected.ts';
 import { repack, type RepackResult } from './prune-repack.ts';
 import { stillHolds, takeStock, type PruneStock } from './prune-stock.ts';
 import { TombstoneWriter, finishedTombstones } from './prune-tombstones.ts';
+import type { LiveSession } from '../live-sessions.ts';
 import type { Repository } from '../repository.ts';
 import { keepReserve, withReserve } from '../reserve.ts';
 import { highestFence, readTombstones } from '../tombstones.ts';
@@ -396,9 +399,18 @@ class PruneRun {
     const other = sessions[0];
     if (other === undefined || !this.#settings.noOtherWriters) return;
     const who = other.host === '' ? 'somewhere' : `on ${other.host} (process ${other.pid})`;
-    throw new RepositoryError('REPOSITORY_LOCKED', `A backup is running ${who}`, {
-      hint: 'Wait for it to finish, or prune with the usual grace period.',
+    const message = hasEnded(other) ? `A backup ${who} ended unexpectedly` : `A backup is running ${who}`;
+    throw new RepositoryError('REPOSITORY_LOCKED', message, {
+      hint: 'Wait for it to finish, or prune with the usual grace period. A process that died no longer counts five minutes after its last sign of life.',
       retry: 'later',
     });
   }
+}
+
+/**
+ * Whether the process was on this machine and is there no longer. That is said and nothing else: another machine may
+ * have the same name, so its lease still counts until it expires.
+ */
+function hasEnded({ host, pid }: LiveSession): boolean {
+  return host === hostname() && !isAlive(pid);
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { isAlive } from '../../base/alive.ts';
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
-import { errnoOf } from '../../base/errors.ts';
 import { processStart } from '../../system/process-identity.ts';
 
 /**
@@ -97,13 +97,4 @@ function parsed(name: string): Parsed | undefined {
 
 function checkOf(run: string): string {
   return createHash('sha256').update(`temporary names of ${run}`).digest('hex').slice(0, 12);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errnoOf(error) !== 'ESRCH';
-  }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { DestinationError } from '../../../src/base/errors.ts';
 import type { Destination } from '../../../src/destination/destination.ts';
 import { createMemoryDestination } from '../../../src/destination/memory.ts';
@@ -572,7 +572,28 @@ describe('prune without other writers', () => {
     await using session = await openSession(repository, {}, signal);
     expect(session.lost).toBeUndefined();
     const attempt = run({ graceSeconds: 0, noOtherWriters: true });
-    await expect(attempt).rejects.toMatchObject({ code: 'REPOSITORY_LOCKED' });
+    await expect(attempt).rejects.toMatchObject({
+      code: 'REPOSITORY_LOCKED',
+      message: expect.stringContaining('A backup is running on'),
+    });
+  });
+
+  it('says so when the process of that backup is there no longer', async () => {
+    await using session = await openSession(repository, {}, signal);
+    expect(session.lost).toBeUndefined();
+    const alive = vi.spyOn(process, 'kill').mockImplementation(() => {
+      throw Object.assign(new Error('no such process'), { code: 'ESRCH' });
+    });
+    try {
+      const attempt = run({ graceSeconds: 0, noOtherWriters: true });
+      await expect(attempt).rejects.toMatchObject({
+        code: 'REPOSITORY_LOCKED',
+        message: expect.stringMatching(/^A backup on .+ \(process \d+\) ended unexpectedly$/),
+        hint: expect.stringContaining('no longer counts five minutes after'),
+      });
+    } finally {
+      alive.mockRestore();
+    }
   });
 });
 
