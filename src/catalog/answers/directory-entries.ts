@@ -87,7 +87,10 @@ export function directoryEntries(
   if (node === undefined || hit === undefined) throw notThereThen(source, snapshot, directory, node);
   // Anything but a directory is listed as itself.
   if (hit.type !== NODE_TYPE.directory)
-    return { items: offset === 0 ? [{ item: fileItem(directory, hit, snapshot), since: null }] : [], total: 1 };
+    return {
+      items: offset === 0 ? [{ item: fileItem(directory, hit, snapshot), since: null }] : [],
+      total: 1,
+    };
   const listed = (hits: readonly Hit[]): readonly ListedEntry[] => {
     const becameOf = comparison(source, snapshot, directory, hits);
     return hits.map((one) => ({

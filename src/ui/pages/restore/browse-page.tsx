@@ -6,11 +6,12 @@ import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
+import { Own } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
-import { EntryList } from './entry-list.tsx';
+import { EntryList, useEntries } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
@@ -21,7 +22,7 @@ import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
 import { type Chosen, NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
-import { Own } from '../../components/own-text.tsx';
+import { TimeSlider } from './time-slider.tsx';
 
 interface BrowseFacts {
   readonly place: Place;
@@ -86,6 +87,12 @@ function Contents(
 ): JSX.Element {
   const { place, snapshot, selection, onSelection, timeline } = facts;
   const directory = place.directory ?? beginningOf(snapshot);
+  const entries = useEntries({
+    snapshot: snapshot.id,
+    directory,
+    sort: place.sort,
+    isShown: isFolder(place),
+  });
   const { destinations } = useOverview();
   const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
@@ -98,7 +105,14 @@ function Contents(
         {isFolder(place) ? (
           <>
             <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
-            <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
+            <TimeSlider
+              snapshots={timeline.pages.items}
+              current={snapshot.id}
+              newest={timeline.newest}
+              namesPlaces={timeline.places.length > 1}
+              onMoved={(id) => goTo(hrefOfPlace({ ...place, directory, snapshot: id }), 'replace')}
+            />
+            <EntryList {...{ place, snapshot, directory, entries, selection, onSelection }} />
           </>
         ) : (
           <SearchResults
@@ -136,6 +150,7 @@ function Contents(
           file={place.file}
           place={place}
           snapshot={snapshot}
+          {...(isFolder(place) ? { entries } : {})}
           onClose={closeFile}
           onRestore={(entry) => {
             closeFile();
