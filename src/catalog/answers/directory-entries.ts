@@ -5,7 +5,7 @@
  * Each entry is compared with the newest snapshot of the same lineage. There it has the same node, so that takes one
  * more query for a page.
  */
-import { type ByteString, joinBytes, pathNames, pathOf } from '../../base/byte-path.ts';
+import { type ByteString, joinBytes, pathOf } from '../../base/byte-path.ts';
 import type { FileItem } from '../../jobs/agent.ts';
 import { RequestError } from '../../base/errors.ts';
 import { fileItem, type Hit } from './hits.ts';
@@ -13,8 +13,7 @@ import { notThere } from './file-list.ts';
 import { type KnownSnapshot, namesIn, requireComplete, requireSnapshot } from './known-snapshots.ts';
 import type { ListSource } from './list-search.ts';
 import type { DatabaseSort } from './orders.ts';
-import { idsComparable } from './path-versions.ts';
-import { sameContent } from '../tables/entry-row.ts';
+import { comparedWithNewest, type Since } from './since-then.ts';
 import { NODE_TYPE } from '../tables/schema.ts';
 import { nameOf } from './tree-walk.ts';
 
@@ -27,9 +26,6 @@ export interface EntriesRequest {
   readonly offset: number;
   readonly limit: number;
 }
-
-/** What has become of an entry in the newest snapshot; null: nothing, or it is not known. */
-export type Since = 'deleted' | 'changed' | null;
 
 export interface ListedEntry {
   readonly item: FileItem;
@@ -92,7 +88,7 @@ export function directoryEntries(
       total: 1,
     };
   const listed = (hits: readonly Hit[]): readonly ListedEntry[] => {
-    const becameOf = comparison(source, snapshot, directory, hits);
+    const becameOf = comparedWithNewest(source, snapshot, directory, hits);
     return hits.map((one) => ({
       item: fileItem(joinBytes(directory, nameOf(one)), one, snapshot),
       since: becameOf(one),
@@ -106,44 +102,6 @@ export function directoryEntries(
   const nodes = order.nodesOf(source, { ordinal, node, sort });
   const hits = queries.nodes(ordinal, [...nodes.subarray(offset, offset + limit)]);
   return { items: listed(hits), total: nodes.length };
-}
-
-/** Compares entries of one directory with the snapshot of the lineage that was made last. */
-function comparison(
-  { queries, snapshots, unread }: ListSource,
-  snapshot: KnownSnapshot,
-  directory: ByteString,
-  hits: readonly Hit[],
-): (hit: Hit) => Since {
-  const newest = snapshots
-    .filter(({ complete, lineage }) => complete && lineage === snapshot.lineage)
-    .reduce((last, one) => (one.rank >= last.rank ? one : last), snapshot);
-  if (newest === snapshot) return () => null;
-  const names = pathNames(directory);
-  const above = [directory, ...names.map((_, depth) => pathOf(names.slice(0, depth)))];
-  // What could not be read there would be taken for deleted.
-  if (above.some((path) => unread.isUnknown(newest, path))) return () => null;
-  const present = queries.nodes(
-    newest.ordinal,
-    hits.map(({ node }) => node),
-  );
-  const now = new Map(present.map((hit) => [hit.node, hit]));
-  const areComparable = idsComparable(snapshot, newest);
-  return (hit) => {
-    const other = now.get(hit.node);
-    if (other === undefined)
-      return unread.isUnknown(newest, joinBytes(directory, nameOf(hit))) ? null : 'deleted';
-    return other.since === hit.since || isSame(hit, other, areComparable) ? null : 'changed';
-  };
-}
-
-function isSame(before: Hit, after: Hit, areComparable: boolean): boolean {
-  if (before.type !== NODE_TYPE.directory || after.type !== NODE_TYPE.directory)
-    return sameContent(before, after, areComparable);
-  // The digest of a tree stands for all that is below it.
-  return areComparable && before.content !== null && after.content !== null
-    ? before.content === after.content
-    : before.size === after.size && before.entries === after.entries;
 }
 
 /** The error for a path that a snapshot does not have: `existed` says whether others of its lineage do. */

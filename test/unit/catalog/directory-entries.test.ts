@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ByteString } from '../../../src/base/byte-path.ts';
 import { RequestError } from '../../../src/base/errors.ts';
 import type { EntriesRequest } from '../../../src/catalog/answers/directory-entries.ts';
-import { directory, file } from '../../support/hand-made-snapshot.ts';
+import { directory, file, type HandMadeNode } from '../../support/hand-made-snapshot.ts';
 import { openFixture, query, type Fixture } from './catalog-fixture.ts';
 
 function entries({ reader }: Fixture, request: Partial<EntriesRequest> & { readonly snapshot: string }) {
@@ -104,6 +104,21 @@ describe('directoryEntries', () => {
     await fixture.sync();
     expect(new Set(Object.values(since(fixture, second.id)))).toEqual(new Set(['deleted']));
     expect(since(fixture, third.id, '/')).toEqual({});
+  });
+
+  it('takes a folder for changed only if something in it is, at any depth', async () => {
+    using fixture = await openFixture();
+    const folder = (mtimeNs: bigint, more: Record<string, HandMadeNode> = {}) =>
+      directory({ a: directory({ b: directory({ f: file('1', { mtimeNs }), ...more }) }) });
+    const first = await fixture.commit(
+      directory({ d: directory({ touched: folder(1n), moved: folder(1n, { x: file('2') }) }) }),
+    );
+    await fixture.commit(
+      directory({ d: directory({ touched: folder(2n), moved: folder(1n, { y: file('2') }) }) }),
+    );
+    await fixture.sync();
+    expect(since(fixture, first.id)).toEqual({ touched: null, moved: 'changed' });
+    expect(since(fixture, first.id, '/d/moved/a')).toEqual({ b: 'changed' });
   });
 
   it('does not take for deleted what the newest backup could not read', async () => {

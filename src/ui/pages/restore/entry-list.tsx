@@ -196,7 +196,12 @@ function Row({
             → <Own>{target}</Own>
           </span>
         )}
-        {since === null ? null : <Tag>{t.restore.since[since]}</Tag>}
+        {since === null ? null : (
+          <>
+            {' '}
+            <Tag>{t.restore.since[since]}</Tag>
+          </>
+        )}
       </span>
       <span role="gridcell" class="cell-size">
         {type === 'symlink' || type === 'other' ? '' : formatBytes(size)}

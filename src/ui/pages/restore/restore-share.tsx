@@ -30,13 +30,15 @@ export function RestoreShare({
   );
   const address = useBlobAddress(csv);
   return (
-    <Actions>
-      <CopyButton name={t.restore.copyReport} text={reportText(job, snapshot, problems)} />
-      {address === undefined ? null : (
-        <a class="button plain" href={address} download={`${job.id}.csv`}>
-          {t.restore.failedList}
-        </a>
-      )}
-    </Actions>
+    <div class="share">
+      <Actions>
+        <CopyButton name={t.restore.copyReport} text={reportText(job, snapshot, problems)} />
+        {address === undefined ? null : (
+          <a class="button plain" href={address} download={`${job.id}.csv`}>
+            {t.restore.failedList}
+          </a>
+        )}
+      </Actions>
+    </div>
   );
 }
