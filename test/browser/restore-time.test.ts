@@ -97,6 +97,28 @@ describe.each(VIEWS)('$view', ({ view: _view, ...size }) => {
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toContain(`snapshot=${snapshots[2]}`);
     await expect.poll(async () => (await names(shown)).join()).not.toContain('changed since');
+    // The row that is looked at stays, and another folder begins with its first one.
+    const grid = page.getByRole('grid');
+    await tabTo(page, grid);
+    await page.keyboard.press('End');
+    await page.keyboard.press('Shift+Tab');
+    await tabTo(page, earlier);
+    await page.keyboard.press('Enter');
+    await expect.poll(async () => (await names(shown)).join()).toContain('changed since');
+    expect(await page.locator('.virtual-row.current').innerText()).toContain('letter.txt');
+    await tabTo(page, grid);
+    await page.keyboard.press('Home');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'notes.txt' }).waitFor();
+    expect(await page.locator('.virtual-row.current').innerText()).toContain('a.png');
+    await page.keyboard.press('Backspace');
+    await page.getByRole('link', { name: 'letter.txt' }).waitFor();
+    expect(await page.locator('.virtual-row.current').innerText()).toContain('Pictures');
+    await later.focus();
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain(`snapshot=${snapshots[2]}`);
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toContain(`snapshot=${snapshots[3]}`);

@@ -45,12 +45,14 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
     const found = entries.find((item) => keyOf(item) === wanted);
     setCurrent(found === -1 ? otherwise : found);
   };
+  const listedBefore = useRef<string | undefined>(undefined);
   useEffect(() => {
-    lookedAt.current = left.current;
-    goToEntry(left.current, 0);
+    const isOther = listedBefore.current !== listKey;
+    listedBefore.current = listKey;
+    if (isOther) lookedAt.current = left.current ?? (place.file && keyOf(place.file));
     left.current = undefined;
-  }, [listKey]);
-  useEffect(() => goToEntry(lookedAt.current, Math.max(0, Math.min(current, count - 1))), [key]);
+    goToEntry(lookedAt.current, isOther ? 0 : Math.max(0, Math.min(current, count - 1)));
+  }, [key]);
   useEffect(() => {
     if (place.file === undefined) return;
     lookedAt.current = keyOf(place.file);
