@@ -121,6 +121,19 @@ describe('directoryEntries', () => {
     expect(since(fixture, first.id, '/d/moved/a')).toEqual({ b: 'changed' });
   });
 
+  it('goes by the time of a large file, whose chunks may be cut elsewhere', async () => {
+    using fixture = await openFixture();
+    const files = (letter: string, mtimeNs: bigint) => ({
+      large: file(letter.repeat(200_000), { mtimeNs: 1n }),
+      later: file(letter.repeat(200_000), { mtimeNs }),
+      small: file(letter.repeat(100_000), { mtimeNs: 1n }),
+    });
+    const first = await fixture.commit(directory({ d: directory(files('a', 1n)) }));
+    await fixture.commit(directory({ d: directory(files('b', 2n)) }));
+    await fixture.sync();
+    expect(since(fixture, first.id)).toEqual({ large: null, later: 'changed', small: 'changed' });
+  });
+
   it('does not take for deleted what the newest backup could not read', async () => {
     using fixture = await openFixture();
     const first = await fixture.commit(

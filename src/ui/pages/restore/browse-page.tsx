@@ -11,7 +11,7 @@ import { Problem } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
-import { EntryList, useEntries } from './entry-list.tsx';
+import { EntryList, type EntryListFacts, useEntries } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
@@ -75,6 +75,31 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
   );
 }
 
+/** A folder in one snapshot, and the way to the same folder in others. */
+function Folder({
+  place,
+  timeline,
+  snapshot,
+  directory,
+  entries,
+  selection,
+  onSelection,
+}: ContentsFacts & Pick<EntryListFacts, 'directory' | 'entries'>): JSX.Element {
+  return (
+    <>
+      <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
+      <TimeSlider
+        snapshots={timeline.pages.items}
+        current={snapshot.id}
+        newest={timeline.newest}
+        namesPlaces={timeline.places.length > 1}
+        onMoved={(id) => goTo(hrefOfPlace({ ...place, directory, snapshot: id }), 'replace')}
+      />
+      <EntryList {...{ place, snapshot, directory, entries, selection, onSelection }} />
+    </>
+  );
+}
+
 interface Single {
   readonly snapshot: string;
   readonly entry: Chosen;
@@ -82,9 +107,12 @@ interface Single {
   readonly begin: 'where' | 'check';
 }
 
-function Contents(
-  facts: BrowseFacts & { readonly timeline: Timeline; readonly snapshot: Snapshot },
-): JSX.Element {
+interface ContentsFacts extends BrowseFacts {
+  readonly timeline: Timeline;
+  readonly snapshot: Snapshot;
+}
+
+function Contents(facts: ContentsFacts): JSX.Element {
   const { place, snapshot, selection, onSelection, timeline } = facts;
   const directory = place.directory ?? beginningOf(snapshot);
   const entries = useEntries({
@@ -103,17 +131,7 @@ function Contents(
     <>
       <Card className="browse-card" label={t.restore.files}>
         {isFolder(place) ? (
-          <>
-            <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
-            <TimeSlider
-              snapshots={timeline.pages.items}
-              current={snapshot.id}
-              newest={timeline.newest}
-              namesPlaces={timeline.places.length > 1}
-              onMoved={(id) => goTo(hrefOfPlace({ ...place, directory, snapshot: id }), 'replace')}
-            />
-            <EntryList {...{ place, snapshot, directory, entries, selection, onSelection }} />
-          </>
+          <Folder {...facts} {...{ directory, entries }} />
         ) : (
           <SearchResults
             place={place}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { File, Snapshot } from '../../../api/schemas/snapshot.ts';
 import { ask, contentAddress, withQuery } from '../../agent/ask.ts';
-import { useAsked } from '../../agent/use-asked.ts';
+import { type Asked, useAsked } from '../../agent/use-asked.ts';
 import type { Pieces } from '../../agent/use-pieces.ts';
 import type { FetchedPage } from '../../agent/use-pages.ts';
 import { Actions, Button } from '../../components/button.tsx';
@@ -47,35 +47,12 @@ export function FileDialog({
   useEffect(() => {
     if (missing !== undefined) entries?.want(missing, missing + 1);
   }, [missing]);
-  const { data: asked, problem } = useAsked(
-    async (signal) => {
-      if (listed !== undefined) return undefined;
-      const query = { snapshot: snapshot.id, ...pathQuery(file), limit: 1 };
-      const { items } = await ask<FetchedPage<File>>('GET', withQuery('/files', query), { signal });
-      return items.find((item) => keyOf(item) === keyOf(file));
-    },
-    [snapshot.id, keyOf(file), listed === undefined],
-  );
-  // The answer about the file before stays until that about this one has arrived.
-  const data = listed ?? (asked !== undefined && keyOf(asked) === keyOf(file) ? asked : undefined);
+  const { data, problem } = useFile(listed, file, snapshot.id);
   const show = (ref: PathRef): void =>
     goTo(
       hrefOfPlace({ ...place, file: { path: ref.path, path_b64: ref.path_b64 }, snapshot: snapshot.id }),
       'replace',
     );
-  const to = (ref: PathRef | undefined, label: string, sign: string): JSX.Element | null =>
-    earlier === undefined && later === undefined ? null : (
-      <Button
-        type="button"
-        look="plain"
-        aria-label={label}
-        aria-disabled={ref === undefined}
-        onClick={() => (ref === undefined ? undefined : show(ref))}
-      >
-        {sign}
-      </Button>
-    );
-  const download = contentAddress({ snapshot: snapshot.id, path: pathQuery(file) });
   return (
     <Dialog
       title={<Own>{name}</Own>}
@@ -84,9 +61,13 @@ export function FileDialog({
       isWhole={isWhole}
       buttons={
         <>
-          {to(earlier, t.restore.previousFile, '‹')}
-          {to(later, t.restore.nextFile, '›')}
-          {data?.type === 'file' ? (
+          {earlier === undefined && later === undefined ? null : (
+            <>
+              <StepButton to={earlier} label={t.restore.previousFile} sign="‹" onStep={show} />
+              <StepButton to={later} label={t.restore.nextFile} sign="›" onStep={show} />
+            </>
+          )}
+          {isWhole || data?.type === 'file' ? (
             <Button type="button" look="plain" aria-pressed={isWhole} onClick={() => setWhole(!isWhole)}>
               {t.restore.fillWindow}
             </Button>
@@ -119,33 +100,7 @@ export function FileDialog({
             >
               {t.restore.restoreThis}
             </Button>
-            {data.type === 'file' ? (
-              <a class="button" href={download} download={downloadName(name)}>
-                {t.restore.download}
-              </a>
-            ) : null}
-            {isWhole ? null : (
-              <>
-                <a
-                  class="button"
-                  href={hrefOfVersions({
-                    ref: file,
-                    source: place.source,
-                    storedBy: keyOfVersions(snapshot.stored_by),
-                    older: undefined,
-                    newer: undefined,
-                  })}
-                >
-                  {t.restore.versions}
-                </a>
-                <a
-                  class="button"
-                  href={hrefOfPlace({ ...place, q: '', file: undefined, directory: parentOf(file) })}
-                >
-                  {t.restore.inFolder}
-                </a>
-              </>
-            )}
+            <FileLinks item={data} {...{ file, place, snapshot, isWhole }} />
           </Actions>
           {data.type === 'file' && !isWhole ? (
             <Command
@@ -156,6 +111,26 @@ export function FileDialog({
       )}
     </Dialog>
   );
+}
+
+/** @param listed the file as its folder has it, so that nothing has to be asked */
+function useFile(
+  listed: File | undefined,
+  file: PathRef,
+  snapshot: string,
+): Pick<Asked<File | undefined>, 'data' | 'problem'> {
+  const { data, problem } = useAsked(
+    async (signal) => {
+      if (listed !== undefined) return undefined;
+      const query = { snapshot, ...pathQuery(file), limit: 1 };
+      const { items } = await ask<FetchedPage<File>>('GET', withQuery('/files', query), { signal });
+      return items.find((item) => keyOf(item) === keyOf(file));
+    },
+    [snapshot, keyOf(file), listed === undefined],
+  );
+  // The answer about the file before stays until that about this one has arrived.
+  const isIt = data !== undefined && keyOf(data) === keyOf(file);
+  return { data: listed ?? (isIt ? data : undefined), problem };
 }
 
 interface Neighbors {
@@ -185,6 +160,78 @@ export function neighbors(
   };
   const found = { listed: entries.at(at), earlier: next(-1), later: next(1) };
   return { ...found, missing };
+}
+
+function StepButton({
+  to,
+  label,
+  sign,
+  onStep,
+}: {
+  readonly to: PathRef | undefined;
+  readonly label: string;
+  readonly sign: string;
+  readonly onStep: (to: PathRef) => void;
+}): JSX.Element {
+  return (
+    <Button
+      type="button"
+      look="plain"
+      aria-label={label}
+      aria-disabled={to === undefined}
+      onClick={() => (to === undefined ? undefined : onStep(to))}
+    >
+      {sign}
+    </Button>
+  );
+}
+
+/** What else can be done with a file. Where the file fills the window, there is room for the download alone. */
+function FileLinks({
+  item,
+  file,
+  place,
+  snapshot,
+  isWhole,
+}: {
+  readonly item: File;
+  readonly file: PathRef;
+  readonly place: Place;
+  readonly snapshot: Snapshot;
+  readonly isWhole: boolean;
+}): JSX.Element {
+  const download = contentAddress({ snapshot: snapshot.id, path: pathQuery(file) });
+  return (
+    <>
+      {item.type === 'file' ? (
+        <a class="button" href={download} download={downloadName(nameOf(file))}>
+          {t.restore.download}
+        </a>
+      ) : null}
+      {isWhole ? null : (
+        <>
+          <a
+            class="button"
+            href={hrefOfVersions({
+              ref: file,
+              source: place.source,
+              storedBy: keyOfVersions(snapshot.stored_by),
+              older: undefined,
+              newer: undefined,
+            })}
+          >
+            {t.restore.versions}
+          </a>
+          <a
+            class="button"
+            href={hrefOfPlace({ ...place, q: '', file: undefined, directory: parentOf(file) })}
+          >
+            {t.restore.inFolder}
+          </a>
+        </>
+      )}
+    </>
+  );
 }
 
 function FileFacts({ item }: { readonly item: File }): JSX.Element {

@@ -1,6 +1,6 @@
 /** Shows the content of a file as far as it is fetched: as text, as a picture, or not at all. Its bytes tell which, as its name may say anything. */
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { fetchContent } from '../../agent/ask.ts';
 import { type Asked, useAsked } from '../../agent/use-asked.ts';
 import { visible } from '../../components/own-text.tsx';
@@ -8,7 +8,6 @@ import { Problem } from '../../components/problem.tsx';
 import { formatBytes } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { keyOf, pathQuery, type PathRef } from './path-ref.ts';
-import { useBlobAddress } from './use-blob-address.ts';
 
 export function Preview({ facts }: { readonly facts: ContentFacts }): JSX.Element {
   const { data, problem, isBusy } = useContent(facts);
@@ -87,6 +86,21 @@ async function contentOf(facts: ContentFacts, mostText: number, signal: AbortSig
   if (size > MOST_IMAGE) return { kind: 'large-image' };
   const { type } = found;
   return { kind: 'image', type, bytes: isWhole ? bytes : await fetchContent(asked, size, signal) };
+}
+
+/** An address of these bytes within this document, valid while the component is shown. */
+export function useBlobAddress(blob: Blob | undefined): string | undefined {
+  const [address, setAddress] = useState<string | undefined>(undefined);
+  useEffect(() => {
+    if (blob === undefined) return undefined;
+    const made = URL.createObjectURL(blob);
+    setAddress(made);
+    return () => {
+      setAddress(undefined);
+      URL.revokeObjectURL(made);
+    };
+  }, [blob]);
+  return address;
 }
 
 export const IMAGE_TYPES = [

@@ -8,8 +8,8 @@ import { useAsked } from '../../agent/use-asked.ts';
 import { Actions } from '../../components/button.tsx';
 import { CopyButton } from '../../components/command.tsx';
 import { t } from '../../language/language.ts';
+import { useBlobAddress } from './preview.tsx';
 import { problemsCsv, reportText } from './report-text.ts';
-import { useBlobAddress } from './use-blob-address.ts';
 
 export function RestoreShare({
   job,
