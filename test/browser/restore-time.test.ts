@@ -175,6 +175,31 @@ describe.each(VIEWS)('$view', ({ view: _view, ...size }) => {
   });
 });
 
+test('the last snapshot before an alarm is marked', async () => {
+  const shown = await site.signedIn();
+  const { page } = shown;
+  await page.route('**/internal/v1/overview', async (route) => {
+    const reply = await route.fetch();
+    const { data } = (await reply.json()) as { readonly data: object };
+    await route.fulfill({ json: { success: true, data: { ...data, alarms: 1 } } });
+  });
+  await page.route('**/internal/v1/alarms', async (route) => {
+    const items = [{ id: 'a', kind: 'source_empty', snapshot_before: snapshots[1], facts: {} }];
+    await route.fulfill({ json: { success: true, data: { items } } });
+  });
+  await page.reload();
+  await openFolder(shown, home('Documents'), { snapshot: snapshots[2] ?? '' });
+  // Between that snapshot and the next one.
+  await page.locator('.time-track .alarm[d="M1.5 0v1"]').waitFor({ state: 'attached' });
+  const slider = page.getByRole('slider');
+  expect(await slider.getAttribute('aria-valuetext')).not.toContain('alarm');
+  await slider.focus();
+  await page.keyboard.press('ArrowLeft');
+  await page.getByText('last before an alarm').waitFor();
+  expect(await slider.getAttribute('aria-valuetext')).toContain('last before an alarm');
+  await expectAccessible(page, 'before an alarm');
+});
+
 test('with one snapshot there is no slider', async () => {
   const shown = await site.signedIn();
   await site.visit(shown, `/restore?${new URLSearchParams({ source: home('Single') })}`);
