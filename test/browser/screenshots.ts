@@ -42,6 +42,7 @@ const SHOWN: readonly string[] = [
   'first-run-done',
   'overview',
   'restore-folder',
+  'restore-earlier',
   'restore-text',
   'restore-versions',
   'restore-search',

@@ -138,6 +138,14 @@ function restoreScenes(): readonly Scene<Demonstration>[] {
       },
     },
     {
+      name: 'restore-earlier',
+      async show({ page }) {
+        await page.getByRole('slider').focus();
+        await page.keyboard.press('Home');
+        await page.locator('.virtual .tag').first().waitFor();
+      },
+    },
+    {
       name: 'restore-text',
       async show(shown, demonstration) {
         const { letter } = demonstration.home;
@@ -159,6 +167,13 @@ function restoreScenes(): readonly Scene<Demonstration>[] {
           file: picture,
         });
         await shown.page.locator('dialog img').waitFor();
+      },
+    },
+    {
+      name: 'restore-whole-picture',
+      async show({ page }) {
+        await page.locator('dialog [aria-pressed]').click();
+        await page.locator('.whole-dialog img').waitFor();
       },
     },
     {

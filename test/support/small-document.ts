@@ -86,6 +86,11 @@ export class SmallElement extends SmallNode {
     this.attributes.delete(name);
   }
 
+  /** Nothing is laid out here, so nothing is looked for by where it is. */
+  querySelector(): null {
+    return null;
+  }
+
   focus(): void {}
   showModal(): void {}
   close(): void {}

@@ -42,7 +42,14 @@ interface EntriesParts {
     readonly sort: 'name' | 'size' | 'modified';
     readonly offset: number;
     readonly limit: number;
-  }) => Promise<{ readonly items: readonly FileItem[]; readonly total: number }>;
+  }) => Promise<{
+    readonly items: readonly {
+      readonly item: FileItem;
+      /** What has become of it in the newest snapshot. */
+      readonly since: 'deleted' | 'changed' | null;
+    }[];
+    readonly total: number;
+  }>;
 }
 
 function entriesRoutes(app: ApiApp, { entries }: EntriesParts): void {
@@ -58,7 +65,7 @@ function entriesRoutes(app: ApiApp, { entries }: EntriesParts): void {
         offset,
         limit,
       });
-      return { items: items.map(presentFile), total };
+      return { items: items.map(({ item, since }) => ({ ...presentFile(item), since })), total };
     },
   );
 }

@@ -83,6 +83,10 @@ export function prepareHits(database: CatalogDatabase) {
       nodes.all(JSON.stringify(ids), ordinal, ordinal),
     /** The entries of a directory in order of their names. */
     children: marked(children),
+    /** The first and the last ordinal of each version of a node. */
+    spans: database.prepare<[number], Pick<Hit, 'since'> & { readonly until: number }>(
+      'SELECT since, until FROM version WHERE node = ?',
+    ),
     marked,
   };
 }

@@ -25,6 +25,11 @@ export class UnreadDirectories {
     return unreadable > 0 && this.#at.get(ordinal, Buffer.from(path, 'latin1')) === 1;
   }
 
+  /** Whether something was not read at this path, by the backup or by the catalog: a snapshot without it says nothing. */
+  isUnknown({ ordinal, partial, unreadable }: KnownSnapshot, path: ByteString): boolean {
+    return (partial || unreadable > 0) && this.#at.get(ordinal, Buffer.from(path, 'latin1')) !== undefined;
+  }
+
   /** The number of unread directories below a directory, at any depth. */
   countBelow({ ordinal, unreadable }: KnownSnapshot, path: ByteString): number {
     if (unreadable === 0) return 0;

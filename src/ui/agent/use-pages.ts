@@ -28,6 +28,7 @@ export interface Pages<Item> {
   readonly isBusy: boolean;
   /** Fetches until the item with this index has arrived, or the list ends. */
   readonly want: (index: number) => void;
+  /** Fetches as much as was wanted once more. The list stays until all of that has arrived. */
   readonly again: () => void;
 }
 
@@ -60,12 +61,16 @@ export function usePages<Item>(
   /** Index of the last item that is wanted, and how to wake the run that fetches items. */
   const wanted = useRef(0);
   const wake = useRef<() => void>(() => undefined);
+  /** The list that was started last. */
+  const begun = useRef<string | undefined>(undefined);
 
   useEffect(() => {
     if (key === undefined) return undefined;
     const controller = new AbortController();
     const { signal } = controller;
-    wanted.current = 0;
+    const isSame = begun.current === key;
+    if (!isSame) wanted.current = 0;
+    begun.current = key;
     setKnown((before) => ({ ...before, isBusy: true, problem: undefined }));
     const run = async (): Promise<void> => {
       let items: readonly Item[] = [];
@@ -83,7 +88,7 @@ export function usePages<Item>(
         isPart ||= (page.unreadable_directories ?? 0) > 0;
         const hasMore = cursor !== null;
         const isBusy = hasMore && wanted.current >= items.length;
-        setKnown({ items, hasMore, isPart, key, problem: undefined, isBusy });
+        if (!isSame || !isBusy) setKnown({ items, hasMore, isPart, key, problem: undefined, isBusy });
         if (!hasMore) return;
         while (wanted.current < items.length) {
           await new Promise<void>((resolve) => (wake.current = resolve));

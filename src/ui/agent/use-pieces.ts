@@ -69,7 +69,8 @@ export function usePieces<Item>(
     const { signal } = controller;
     if (begun.current !== key) wanted.current = { first: 0, last: 0 };
     begun.current = key;
-    setKnown((before) => ({ ...before, isBusy: true, problem: undefined }));
+    // A problem stays until the answer, too: the next folder may have the same one.
+    setKnown((before) => ({ ...before, isBusy: true }));
     const run = async (): Promise<void> => {
       let pieces: ReadonlyMap<number, readonly Item[]> = new Map();
       let count = 1;

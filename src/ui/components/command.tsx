@@ -26,8 +26,18 @@ interface Attempt {
   readonly hasWorked: boolean;
 }
 
-/** `label`: what is copied, for screen readers; needed if the surroundings of the button do not say so. */
-export function CopyButton({ text, label }: { readonly text: string; readonly label?: string }): JSX.Element {
+/**
+ * `label`: what is copied, for screen readers; needed if neither the surroundings of the button nor its `name` say so.
+ */
+export function CopyButton({
+  text,
+  label,
+  name = t.common.copy,
+}: {
+  readonly text: string;
+  readonly label?: string;
+  readonly name?: string;
+}): JSX.Element {
   const [last, setLast] = useState<Attempt | undefined>(undefined);
   const copy = async (): Promise<void> => {
     try {
@@ -44,7 +54,7 @@ export function CopyButton({ text, label }: { readonly text: string; readonly la
   return (
     <>
       <Button type="button" look="plain" onClick={() => void copy()}>
-        {attempt?.hasWorked === true ? t.common.copied : t.common.copy}
+        {attempt?.hasWorked === true ? t.common.copied : name}
         {label === undefined ? null : <span class="unseen">: {label}</span>}
       </Button>
       <span class={hasFailed ? 'problem' : 'unseen'} role="status">

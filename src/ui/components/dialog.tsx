@@ -8,11 +8,17 @@ export interface DialogFacts {
   readonly title: ComponentChildren;
   readonly onClose: () => void;
   readonly isWide?: boolean;
+  /** Whether it fills the window: its head stays, and so do the actions at its end. */
+  readonly isWhole?: boolean;
+  /** Buttons beside the one that closes it. */
+  readonly buttons?: ComponentChildren;
+  readonly onKeyDown?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
 /** A dialog is open for as long as it is in the document. */
-export function Dialog({ title, onClose, isWide = false, children }: DialogFacts): JSX.Element {
+export function Dialog(facts: DialogFacts): JSX.Element {
+  const { title, onClose, isWide = false, isWhole = false, buttons, onKeyDown, children } = facts;
   const element = useRef<HTMLDialogElement>(null);
   const name = useId();
   useEffect(() => {
@@ -24,12 +30,21 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogFacts
     };
   }, []);
   return (
-    <dialog ref={element} class={isWide ? 'wide-dialog' : undefined} aria-labelledby={name} onClose={onClose}>
+    <dialog
+      ref={element}
+      class={isWhole ? 'whole-dialog' : isWide ? 'wide-dialog' : undefined}
+      aria-labelledby={name}
+      onClose={onClose}
+      {...(onKeyDown === undefined ? {} : { onKeyDown })}
+    >
       <div class="dialog-head">
         <h2 id={name}>{title}</h2>
-        <Button type="button" look="plain" onClick={() => element.current?.close()}>
-          {t.common.close}
-        </Button>
+        <div class="dialog-buttons">
+          {buttons}
+          <Button type="button" look="plain" onClick={() => element.current?.close()}>
+            {t.common.close}
+          </Button>
+        </div>
       </div>
       {children}
     </dialog>

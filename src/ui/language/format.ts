@@ -21,7 +21,10 @@ function readersLocale(): string {
   return ofCountry ?? (language === 'en' ? 'en-GB' : language);
 }
 
-function timeFormat(dateStyle: 'medium' | 'short' | undefined, timeStyle: 'medium' | 'short' | undefined) {
+function timeFormat(
+  dateStyle: 'long' | 'medium' | 'short' | undefined,
+  timeStyle: 'medium' | 'short' | undefined,
+) {
   const key = `${language} ${dateStyle} ${timeStyle}`;
   const format = times.get(key) ?? new Intl.DateTimeFormat(readersLocale(), { dateStyle, timeStyle });
   times.set(key, format);
@@ -69,6 +72,11 @@ export function formatTime(at: string | number): string {
 
 export function formatDay(at: string | number): string {
   return timeFormat('medium', undefined).format(new Date(at));
+}
+
+/** `22 November 2026`: for sentences, and to be read out. */
+export function formatLongDay(at: string | number): string {
+  return timeFormat('long', undefined).format(new Date(at));
 }
 
 /** `04:31`: the time of a day that is shown next to it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { outcomeOf } from '../../../src/ui/pages/restore/restore-job-page.tsx';
+import { outcomeOf } from '../../../src/ui/pages/restore/report-text.ts';
 
 test.each([
   ['everything came', 0, 0, 'Done: 7 files are back.'],

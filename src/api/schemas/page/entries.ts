@@ -1,6 +1,6 @@
 import { type Static, Type } from '../../../base/schema-type.ts';
-import { File, FILE_FIELDS } from '../snapshot.ts';
-import { Count, IdInput, PathB64Input, PathInput } from '../values.ts';
+import { FILE_FIELDS } from '../snapshot.ts';
+import { Count, IdInput, Nullable, PathB64Input, PathInput } from '../values.ts';
 
 /** `GET /entries`: entries of a directory of one snapshot, from any offset of the sort order. */
 export const EntriesQuery = Type.Object(
@@ -21,8 +21,18 @@ export const ArchiveQuery = Type.Object(
   { additionalProperties: false },
 );
 
+export const ListedFile = Type.Object({
+  ...FILE_FIELDS,
+  /**
+   * What has become of it in the newest snapshot of the same source in the same destination; null: nothing, or it is
+   * not known. Times and permissions do not count.
+   */
+  since: Nullable(Type.Enum(['deleted', 'changed'])),
+});
+export type ListedFile = Static<typeof ListedFile>;
+
 export const Entries = Type.Object({
-  items: Type.Array(File),
+  items: Type.Array(ListedFile),
   /** Number of all entries of the directory. */
   total: Count,
 });

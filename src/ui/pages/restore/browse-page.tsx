@@ -6,11 +6,12 @@ import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Empty, PageHead } from '../../components/card.tsx';
 import { Command } from '../../components/command.tsx';
+import { Own } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { formatBytes, formatCount, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
-import { EntryList } from './entry-list.tsx';
+import { EntryList, type EntryListFacts, useEntries } from './entry-list.tsx';
 import { FileDialog } from './file-dialog.tsx';
 import { crumbsOf, keyOf, nameOf, pathQuery, type PathRef, ROOT, textRef } from './path-ref.ts';
 import { emptyReason, type Timeline, useTimeline } from './use-timeline.ts';
@@ -21,7 +22,7 @@ import { SearchField } from './search-field.tsx';
 import { SearchResults } from './search-results.tsx';
 import { type Chosen, NOTHING, type Selection, topmost } from './selection.ts';
 import { SnapshotList } from './snapshot-list.tsx';
-import { Own } from '../../components/own-text.tsx';
+import { TimeSlider } from './time-slider.tsx';
 
 interface BrowseFacts {
   readonly place: Place;
@@ -74,6 +75,31 @@ export function BrowsePage({ place, selection, onSelection }: BrowseFacts): JSX.
   );
 }
 
+/** A folder in one snapshot, and the way to the same folder in others. */
+function Folder({
+  place,
+  timeline,
+  snapshot,
+  directory,
+  entries,
+  selection,
+  onSelection,
+}: ContentsFacts & Pick<EntryListFacts, 'directory' | 'entries'>): JSX.Element {
+  return (
+    <>
+      <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
+      <TimeSlider
+        snapshots={timeline.pages.items}
+        current={snapshot.id}
+        newest={timeline.newest}
+        namesPlaces={timeline.places.length > 1}
+        onMoved={(id) => goTo(hrefOfPlace({ ...place, directory, snapshot: id }), 'replace')}
+      />
+      <EntryList {...{ place, snapshot, directory, entries, selection, onSelection }} />
+    </>
+  );
+}
+
 interface Single {
   readonly snapshot: string;
   readonly entry: Chosen;
@@ -81,11 +107,20 @@ interface Single {
   readonly begin: 'where' | 'check';
 }
 
-function Contents(
-  facts: BrowseFacts & { readonly timeline: Timeline; readonly snapshot: Snapshot },
-): JSX.Element {
+interface ContentsFacts extends BrowseFacts {
+  readonly timeline: Timeline;
+  readonly snapshot: Snapshot;
+}
+
+function Contents(facts: ContentsFacts): JSX.Element {
   const { place, snapshot, selection, onSelection, timeline } = facts;
   const directory = place.directory ?? beginningOf(snapshot);
+  const entries = useEntries({
+    snapshot: snapshot.id,
+    directory,
+    sort: place.sort,
+    isShown: isFolder(place),
+  });
   const { destinations } = useOverview();
   const held = { snapshot: snapshot.id, destination: useDestination(snapshot) };
   const [isRestoring, setRestoring] = useState(false);
@@ -96,10 +131,7 @@ function Contents(
     <>
       <Card className="browse-card" label={t.restore.files}>
         {isFolder(place) ? (
-          <>
-            <Breadcrumbs place={{ ...place, snapshot: snapshot.id }} directory={directory} />
-            <EntryList {...{ place, directory, selection, onSelection }} snapshot={snapshot.id} />
-          </>
+          <Folder {...facts} {...{ directory, entries }} />
         ) : (
           <SearchResults
             place={place}
@@ -136,6 +168,7 @@ function Contents(
           file={place.file}
           place={place}
           snapshot={snapshot}
+          {...(isFolder(place) ? { entries } : {})}
           onClose={closeFile}
           onRestore={(entry) => {
             closeFile();

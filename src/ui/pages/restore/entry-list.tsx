@@ -1,16 +1,18 @@
 /** Lists the entries of a directory, to browse by mouse or by keyboard alone, and to choose from. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { File } from '../../../api/schemas/snapshot.ts';
-import type { Entries } from '../../../api/schemas/page/entries.ts';
+import type { File, Snapshot } from '../../../api/schemas/snapshot.ts';
+import type { Entries, ListedFile } from '../../../api/schemas/page/entries.ts';
+import type { AskError } from '../../agent/ask.ts';
 import { ask, withQuery } from '../../agent/ask.ts';
 import { type Pieces, usePieces } from '../../agent/use-pieces.ts';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/card.tsx';
 import { Own, visible } from '../../components/own-text.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { Tag } from '../../components/tag.tsx';
 import { VirtualList } from '../../components/virtual-list.tsx';
-import { formatBytes, formatTime } from '../../language/format.ts';
+import { formatBytes, formatLongDay, formatTime } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { goTo } from '../../parts/route.ts';
 import { keyOf, parentOf, pathQuery, type PathRef } from './path-ref.ts';
@@ -21,26 +23,43 @@ export const ROW_HEIGHT = 44;
 
 export interface EntryListFacts {
   readonly place: Place;
-  readonly snapshot: string;
+  readonly snapshot: Snapshot;
   readonly directory: PathRef;
+  readonly entries: Pieces<ListedFile>;
   readonly selection: Selection;
   readonly onSelection: (selection: Selection) => void;
 }
 
 export function EntryList(facts: EntryListFacts): JSX.Element {
-  const { place, snapshot, directory, selection, onSelection } = facts;
-  const entries = useEntries({ snapshot, directory, sort: place.sort });
+  const { place, directory, entries, selection, onSelection } = facts;
+  const { id: snapshot, created_at: at } = facts.snapshot;
   const { count, problem, key } = entries;
   const [current, setCurrent] = useState(0);
   /** The directory from which the user went up: the keyboard focus continues at its row. */
   const left = useRef<string | undefined>(undefined);
+  /** What the user looks at, which stays in sight in another snapshot. */
+  const lookedAt = useRef<string | undefined>(undefined);
+  // The same in all snapshots, so that the list stays where it is scrolled to.
+  const listKey = key?.slice(key.indexOf(' '));
+  const goToEntry = (wanted: string | undefined, otherwise: number): void => {
+    const found = entries.find((item) => keyOf(item) === wanted);
+    setCurrent(found === -1 ? otherwise : found);
+  };
+  const listedBefore = useRef<string | undefined>(undefined);
   useEffect(() => {
-    const at = entries.find((item) => keyOf(item) === left.current);
+    const isOther = listedBefore.current !== listKey;
+    listedBefore.current = listKey;
+    if (isOther) lookedAt.current = left.current ?? (place.file && keyOf(place.file));
     left.current = undefined;
-    setCurrent(Math.max(0, at));
+    goToEntry(lookedAt.current, isOther ? 0 : Math.max(0, Math.min(current, count - 1)));
   }, [key]);
+  useEffect(() => {
+    if (place.file === undefined) return;
+    lookedAt.current = keyOf(place.file);
+    goToEntry(lookedAt.current, current);
+  }, [place.file && keyOf(place.file)]);
   if (problem !== undefined && problem.code === 'PATH_NOT_IN_SNAPSHOT')
-    return <NotThere place={place} directory={directory} />;
+    return <NotThere {...{ place, directory, problem, at }} />;
   const open = (item: File): void => goTo(hrefOfEntry(place, snapshot, item));
   const choose = (item: File): void => onSelection(toggled(selection, snapshot, chosenOf(item)));
   const onKey = (name: string): boolean => {
@@ -67,7 +86,7 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
         rowHeight={ROW_HEIGHT}
         label={t.restore.entriesOf(visible(directory.path))}
         current={current}
-        {...(key === undefined ? {} : { listKey: key })}
+        {...(listKey === undefined ? {} : { listKey })}
         onShown={entries.want}
         grid={{
           head: (
@@ -75,7 +94,11 @@ export function EntryList(facts: EntryListFacts): JSX.Element {
           ),
           isSelected: (index) => isChosenItem(selection, snapshot, entries.at(index)),
           onKey,
-          onCurrent: setCurrent,
+          onCurrent(index) {
+            const item = entries.at(index);
+            lookedAt.current = item === undefined ? undefined : keyOf(item);
+            setCurrent(index);
+          },
         }}
         row={(index) => {
           const item = entries.at(index);
@@ -145,13 +168,13 @@ function Row({
   isFull: isAtMost,
   onChosen,
 }: {
-  readonly item: File;
+  readonly item: ListedFile;
   readonly href: string;
   readonly isChosen: boolean;
   readonly isFull: boolean;
   readonly onChosen: () => void;
 }): JSX.Element {
-  const { name, type, size_bytes: size, modified_at: modified, link_target: target } = item;
+  const { name, type, size_bytes: size, modified_at: modified, link_target: target, since } = item;
   return (
     <>
       <span role="gridcell" class="cell-check">
@@ -175,6 +198,12 @@ function Row({
             → <Own>{target}</Own>
           </span>
         )}
+        {since === null ? null : (
+          <>
+            {' '}
+            <Tag>{t.restore.since[since]}</Tag>
+          </>
+        )}
       </span>
       <span role="gridcell" class="cell-size">
         {type === 'symlink' || type === 'other' ? '' : formatBytes(size)}
@@ -195,10 +224,21 @@ export function Waiting(): JSX.Element {
   );
 }
 
-function NotThere({ place, directory }: { readonly place: Place; readonly directory: PathRef }): JSX.Element {
+function NotThere({
+  place,
+  directory,
+  problem,
+  at,
+}: {
+  readonly place: Place;
+  readonly directory: PathRef;
+  readonly problem: AskError;
+  readonly at: string;
+}): JSX.Element {
+  const existed = EXISTED.find((one) => one === problem.details['existed']);
   return (
     <Empty>
-      <p>{t.restore.notInSnapshot}</p>
+      <p>{existed === undefined ? t.restore.notInSnapshot : t.restore.notThen[existed](formatLongDay(at))}</p>
       <p>
         <a href={hrefOfPlace({ ...place, directory: parentOf(directory) })}>{t.restore.toParent}</a>
       </p>
@@ -206,15 +246,20 @@ function NotThere({ place, directory }: { readonly place: Place; readonly direct
   );
 }
 
-/** The entries of a directory of a snapshot. */
+/** When other snapshots have a folder that this one has not. */
+const EXISTED = ['before', 'after', 'before_and_after'] as const;
+
+/** The entries of a directory of a snapshot; `isShown` false: none are fetched. */
 interface DirectoryAsked {
   readonly snapshot: string;
   readonly directory: PathRef;
   readonly sort: Sort;
+  readonly isShown: boolean;
 }
 
-function useEntries({ snapshot, directory, sort }: DirectoryAsked): Pieces<File> {
-  return usePieces(`${snapshot} ${sort} ${keyOf(directory)}`, async ({ offset, limit, signal }) => {
+export function useEntries({ snapshot, directory, sort, isShown }: DirectoryAsked): Pieces<ListedFile> {
+  const key = isShown ? `${snapshot} ${sort} ${keyOf(directory)}` : undefined;
+  return usePieces(key, async ({ offset, limit, signal }) => {
     const query = { snapshot, sort, ...pathQuery(directory), offset, limit };
     return await ask<Entries>('GET', withQuery('/entries', query), { signal });
   });

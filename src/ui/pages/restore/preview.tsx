@@ -1,6 +1,6 @@
 /** Shows the content of a file as far as it is fetched: as text, as a picture, or not at all. Its bytes tell which, as its name may say anything. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { fetchContent } from '../../agent/ask.ts';
 import { type Asked, useAsked } from '../../agent/use-asked.ts';
 import { visible } from '../../components/own-text.tsx';
@@ -27,12 +27,12 @@ export function Preview({ facts }: { readonly facts: ContentFacts }): JSX.Elemen
   );
 }
 
-export function Picture({
-  content,
-}: {
-  readonly content: Parameters<typeof useImageAddress>[0];
-}): JSX.Element | null {
-  const address = useImageAddress(content);
+export function Picture({ content }: { readonly content: Content | undefined }): JSX.Element | null {
+  const blob = useMemo(
+    () => (content?.kind === 'image' ? new Blob([content.bytes], { type: content.type }) : undefined),
+    [content],
+  );
+  const address = useBlobAddress(blob);
   const [isBroken, setBroken] = useState(false);
   if (isBroken) return <p class="quiet">{t.restore.noPreview}</p>;
   if (address === undefined) return null;
@@ -88,18 +88,18 @@ async function contentOf(facts: ContentFacts, mostText: number, signal: AbortSig
   return { kind: 'image', type, bytes: isWhole ? bytes : await fetchContent(asked, size, signal) };
 }
 
-/** An address of the picture within this document, valid while the component is shown. */
-function useImageAddress(content: Content | undefined): string | undefined {
+/** An address of these bytes within this document, valid while the component is shown. */
+export function useBlobAddress(blob: Blob | undefined): string | undefined {
   const [address, setAddress] = useState<string | undefined>(undefined);
   useEffect(() => {
-    if (content?.kind !== 'image') return undefined;
-    const made = URL.createObjectURL(new Blob([content.bytes], { type: content.type }));
+    if (blob === undefined) return undefined;
+    const made = URL.createObjectURL(blob);
     setAddress(made);
     return () => {
       setAddress(undefined);
       URL.revokeObjectURL(made);
     };
-  }, [content]);
+  }, [blob]);
   return address;
 }
 

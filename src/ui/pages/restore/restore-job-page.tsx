@@ -15,9 +15,11 @@ import { t } from '../../language/language.ts';
 import { JobProgress } from '../../parts/job-progress.tsx';
 import { hrefOf } from '../../parts/route.ts';
 import { JobProblems } from '../jobs/job-problems.tsx';
-import { type PathRef, refOfB64, textRef } from './path-ref.ts';
+import { type PathRef, textRef } from './path-ref.ts';
+import { outcomeOf, pathsOfJob, titleOf } from './report-text.ts';
 import { useDestination } from './restore-dialog.tsx';
 import { restoreCommand } from './restore-draft.ts';
+import { RestoreShare } from './restore-share.tsx';
 import { hasEnded, useRestore } from './use-restore.ts';
 
 /** How many paths are named. */
@@ -50,12 +52,6 @@ export function RestoreJobPage({ id }: { readonly id: string }): JSX.Element {
       )}
     </>
   );
-}
-
-function titleOf(job: Restore | undefined): string {
-  if (job === undefined) return t.restore.title;
-  const { isDry, titles } = { isDry: job.options.dry_run, titles: t.restore.jobTitles };
-  return isDry && job.status === 'completed' ? titles.dry : titles[job.status];
 }
 
 function Report({ job }: { readonly job: Restore }): JSX.Element {
@@ -94,7 +90,13 @@ function Problems({ job }: { readonly job: Restore }): JSX.Element | null {
     [job.id, job.warnings_count],
   );
   if (problem !== undefined) return <Problem error={problem} />;
-  return data === undefined ? null : <JobProblems job={job} problems={data.problems} />;
+  if (data === undefined) return null;
+  return (
+    <>
+      {job.options.dry_run ? null : <RestoreShare job={job} problems={data.problems} />}
+      <JobProblems job={job} problems={data.problems} />
+    </>
+  );
 }
 
 function JobFacts({ job }: { readonly job: Restore }): JSX.Element {
@@ -146,12 +148,6 @@ function placeBelow(target: string, path: string): string {
   return `${target.replace(/\/+$/, '')}${path}`;
 }
 
-function pathsOfJob({ paths }: Restore): readonly PathRef[] {
-  return paths.map((path) =>
-    typeof path === 'string' ? textRef(path) : (refOfB64(path.path_b64) ?? textRef('')),
-  );
-}
-
 function commandOf(job: Restore, destination: string | undefined): string {
   const { snapshot_id: snapshot, target, options } = job;
   return restoreCommand({
@@ -164,16 +160,4 @@ function commandOf(job: Restore, destination: string | undefined): string {
     deletesExtra: options.delete_extra,
     destination,
   });
-}
-
-type Counts = Pick<Restore, 'files_restored' | 'files_failed' | 'warnings_count'>;
-
-/** The result of a completed restore. How many files a directory had that could not be read is unknown. */
-export function outcomeOf({
-  files_restored: restored,
-  files_failed: failed,
-  warnings_count: warnings,
-}: Counts): string {
-  if (failed > 0) return t.restore.someFailed(failed, formatCount(failed));
-  return warnings > 0 ? t.restore.notAll : t.restore.allGood(restored, formatCount(restored));
 }

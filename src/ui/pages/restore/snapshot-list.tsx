@@ -1,5 +1,6 @@
 /** Lists snapshots by day, for browsing by time. */
 import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Snapshot } from '../../../api/schemas/snapshot.ts';
 import { useOverview } from '../../agent/overview.ts';
 import { Button } from '../../components/button.tsx';
@@ -16,9 +17,13 @@ import {
 } from '../../language/format.ts';
 import { t } from '../../language/language.ts';
 import { StoredByTag } from '../../parts/stored-by.tsx';
+import { FIRST_PART, LISTED, partWith } from './moments.ts';
 import { nameOf, parentOf, textRef } from './path-ref.ts';
 import { hrefOfPlace, type Place } from './place.ts';
 import type { KnownPlace, Timeline } from './use-timeline.ts';
+
+/** Pixels of the name of a day, which stays in view. */
+const DAY_HEIGHT = 32;
 
 export function SnapshotList({
   place,
@@ -32,8 +37,14 @@ export function SnapshotList({
   /** Undefined: in any destination. */
   readonly onPlace: (destination: string | undefined) => void;
 }): JSX.Element {
-  const { items, hasMore, isBusy } = pages;
+  const { items } = pages;
   const { time: now } = useOverview();
+  const box = useRef<HTMLDivElement>(null);
+  const index = items.findIndex(({ id }) => id === snapshot?.id);
+  const [asked, setAsked] = useState(FIRST_PART);
+  const part = partWith(asked, index, items.length);
+  useEffect(() => setAsked(part), [part.from, part.to]);
+  useEffect(() => keepInView(box.current), [snapshot?.id, part.from]);
   return (
     <nav class="timeline card" aria-label={t.restore.backups}>
       {sources.length < 2 ? null : (
@@ -71,8 +82,17 @@ export function SnapshotList({
           </select>
         </div>
       )}
-      <div class="days">
-        {byDay(items).map(({ at, items: ofDay }) => (
+      <div class="days" ref={box}>
+        {part.from === 0 ? null : (
+          <Button
+            type="button"
+            look="plain"
+            onClick={() => setAsked({ ...part, from: Math.max(0, part.from - LISTED) })}
+          >
+            {t.restore.newerBackups}
+          </Button>
+        )}
+        {byDay(items.slice(part.from, part.to)).map(({ at, items: ofDay }) => (
           <section key={at}>
             <h2>{dayName(at, now)}</h2>
             <ul>
@@ -90,8 +110,8 @@ export function SnapshotList({
             </ul>
           </section>
         ))}
-        {hasMore ? (
-          <Button type="button" look="plain" disabled={isBusy} onClick={() => pages.want(items.length)}>
+        {part.to < items.length ? (
+          <Button type="button" look="plain" onClick={() => setAsked({ ...part, to: part.to + LISTED })}>
             {t.restore.olderBackups}
           </Button>
         ) : null}
@@ -141,6 +161,15 @@ function Moment({
       )}
     </a>
   );
+}
+
+/** Scrolls the list alone, and not the page, to the snapshot that is shown. */
+function keepInView(box: HTMLElement | null): void {
+  const shown = box?.querySelector('[aria-current]')?.getBoundingClientRect();
+  if (box === null || shown === undefined) return;
+  const { top, bottom } = box.getBoundingClientRect();
+  if (shown.top >= top + DAY_HEIGHT && shown.bottom <= bottom) return;
+  box.scrollTop += (shown.top + shown.bottom - top - bottom) / 2;
 }
 
 function placeName({ name, isAway, isEarlier }: KnownPlace): string {

@@ -47,6 +47,10 @@ export function useTimeline(place: Place): Timeline {
     PAGE,
   );
   const { items } = pages;
+  // The slider leads to all of them, page after page.
+  useEffect(() => {
+    if (pages.key === key) pages.want(Infinity);
+  }, [pages.key, key]);
   // The snapshot made last is known only for all destinations together. For a single one, the first of the list has to do.
   const latest = useLatest(key, place.source, pages.key === key && items.length > 0);
   useEvents(({ kind, job }) => {
