@@ -6,6 +6,7 @@ import { formatBytes, formatDuration } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 import type { Omission, RestoreRequest, RestoreSummary } from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
+import { ofOtherHost } from './own-snapshots.ts';
 import { PROBLEMS_SHOWN } from './restore-progress.ts';
 import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
 import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
@@ -26,7 +27,7 @@ export function restoreText(
   const size = formatBytes(summary.bytesRestored);
   const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
   const lines = [
-    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
+    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${ofOtherHost(snapshot)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
   ];
   if (summary.filesUnchanged > 0)
     lines.push(
@@ -137,6 +138,8 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
   return {
     type: 'summary',
     snapshot_id: snapshot.id,
+    host: snapshot.record.host,
+    started_at: new Date(snapshot.record.startedMs).toISOString(),
     stored_by: storedByObject(snapshot.storedBy),
     target: target.kind === 'directory' ? target.path : null,
     dry_run: dryRun,
