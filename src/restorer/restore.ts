@@ -13,7 +13,8 @@ import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 import { assignCompared, ContentPlan } from './content/content-plan.ts';
 import { isFull, targetFull } from './target/entry-failure.ts';
-import { finishRestore, reportPlan, touchedBy } from './finish/finish.ts';
+import { reportCompared, reportPlan } from './finish/report-plan.ts';
+import { finishRestore, touchedBy } from './finish/finish.ts';
 import { LastSync } from './finish/last-sync.ts';
 import type { WorkerSetup } from './content/messages.ts';
 import { MetadataWriter } from './metadata/metadata.ts';
@@ -75,17 +76,18 @@ async function restoreTo(
   const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
   // If parts of the tree could not be read, the matches may have been there; those parts are listed as problems.
   if (plan.isEmpty && request.include.length > 0 && tally.problems === 0) throw nothingMatches(request);
-  if (directories === undefined || request.dryRun) {
-    reportPlan({ plan, ...scene });
-    return tally.summary();
-  }
-
   if (plan.inheritsAcls) pool.clearInheritedAcls();
   if (plan.compare.length > 0) {
     observer.phase('comparing');
     await pool.compare(plan.compare, signal);
-    assignCompared(plan.compare, { records: records.records, content, failed: scene.failed });
   }
+  if (directories === undefined || request.dryRun) {
+    if (directories !== undefined)
+      reportCompared(plan.compare, { ...scene, directories, records: records.records });
+    reportPlan({ plan, ...scene });
+    return tally.summary();
+  }
+  assignCompared(plan.compare, { records: records.records, content, failed: scene.failed });
 
   observer.phase('restoring');
   const parts = { records: records.records, directories, run: scene.run };
