@@ -19,6 +19,7 @@ import { LastSync } from './finish/last-sync.ts';
 import type { WorkerSetup } from './content/messages.ts';
 import { MetadataWriter } from './metadata/metadata.ts';
 import { planNextLeaders } from './plan/next-leaders.ts';
+import { holdTarget } from './target/held-target.ts';
 import { openTarget, type OpenTarget, removeMade } from './target/open-target.ts';
 import { planRestore } from './plan/plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request/request.ts';
@@ -36,7 +37,7 @@ import { WorkerPool } from './content/worker-pool.ts';
  * outside the subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
- * @throws {StateError} TARGET_FULL
+ * @throws {StateError} TARGET_FULL, TARGET_IN_USE
  */
 export async function restore(
   request: RestoreRequest,
@@ -64,6 +65,9 @@ async function restoreTo(
   await using disposal = new AsyncDisposableStack();
   const scene = openScene(target, request, observer, disposal);
   const { tally, records, directories } = scene;
+  // in place, nothing can be put into the root directory
+  if (target.root !== undefined && request.target.kind === 'directory' && !request.dryRun)
+    disposal.defer(await holdTarget(target.root, scene.run, target.path, signal));
 
   observer.phase('planning');
   const index = request.index ?? (await openIndex(repository, signal));
