@@ -59,7 +59,7 @@ test.each(['never', 'if_changed', 'always'] as const)(
     const { snapshot } = await engine.backup();
     const both = await Promise.all([1, 2].map(() => engine.restoreTo('out', snapshot, { overwrite })));
     expect(both.map(({ summary }) => summary.errors)).toEqual([[], []]);
-    const written = both.map(({ summary }) => summary.filesRestored).sort();
+    const written = both.map(({ summary }) => summary.filesRestored).toSorted((a, b) => a - b);
     expect(written).toEqual([0, 40]);
     expect(readdirSync(join(engine.directory, 'out')).filter((name) => name.startsWith('.'))).toEqual([]);
   },

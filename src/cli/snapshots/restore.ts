@@ -210,7 +210,7 @@ async function run(
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
   context.outcome = 'The files restored so far are complete. Run the same command again to continue.';
   try {
-    const observer = watchRestore(progress, options, out);
+    const observer = watchRestore(progress, request.target, options, out);
     const summary = await restore(request, observer, signal);
     progress.finish();
     if (summary.status === 'partial') context.exitCode = EXIT.partial;
