@@ -49,6 +49,26 @@ const WORDS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this computer does not have the address',
 };
 
+/** Calls that the system refuses with EPERM for what is protected, even to root, or belongs to somebody else. */
+const CHANGES: ReadonlySet<string> = new Set(
+  'open openat openat2 ftruncate truncate mkdir mkdirat rename renameat renameat2 unlink unlinkat rmdir'.split(
+    ' ',
+  ),
+);
+
+const PROTECTION: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  linux: 'it or its directory is protected against changes (chattr +i or +a; lsattr shows it)',
+  darwin: 'it or its directory is protected against changes (chflags; ls -lO shows it)',
+};
+
+/** What EPERM of such a call means; undefined for other errors, and where a system has no such protection. */
+function protectedText(error: Error, code: string, platform = process.platform): string | undefined {
+  const { syscall } = error as NodeJS.ErrnoException;
+  if (code !== 'EPERM' || syscall === undefined || !CHANGES.has(syscall)) return undefined;
+  const text = PROTECTION[platform];
+  return text === undefined ? undefined : `${text}, or the system does not allow it (EPERM)`;
+}
+
 /** `permission denied (EACCES)`; a code without words alone. */
 export function errnoText(code: string): string {
   return Object.hasOwn(WORDS, code) ? `${WORDS[code]} (${code})` : code;
@@ -60,7 +80,10 @@ export function errnoText(code: string): string {
  */
 export function causeText(error: unknown): string {
   const code = errnoOf(error) ?? '';
-  if (isRaw(error, code)) return Object.hasOwn(WORDS, code) ? errnoText(code) : rawText(error, code);
+  if (isRaw(error, code)) {
+    const known = protectedText(error, code) ?? errnoText(code);
+    return Object.hasOwn(WORDS, code) ? known : rawText(error, code);
+  }
   if (error instanceof Error && error.message !== '') return error.message;
   if (code !== '') return errnoText(code);
   return typeof error === 'string' && error !== '' ? error : 'unknown error';

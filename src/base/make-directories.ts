@@ -25,7 +25,10 @@ export async function makeDirectories(directory: string): Promise<string | undef
       await mkdir(filePath(one), PRIVATE);
     } catch (error) {
       // Another process may have made it meanwhile.
-      if (errnoOf(error) !== 'EEXIST' || !isDirectory(await stat(filePath(one)).catch(absence))) throw error;
+      if (errnoOf(error) === 'EEXIST' && isDirectory(await stat(filePath(one)).catch(absence))) continue;
+      if (errnoOf(error) === 'ENOENT' && isDirectory(await stat(filePath(dirname(one))).catch(absence)))
+        throw nothingMadeThere(one);
+      throw error;
     }
   }
   return missing[0];
@@ -42,10 +45,19 @@ export function makeDirectoriesSync(directory: string): string | undefined {
     try {
       mkdirSync(filePath(one), PRIVATE);
     } catch (error) {
-      if (errnoOf(error) !== 'EEXIST' || !isDirectory(statOrAbsence(one))) throw error;
+      if (errnoOf(error) === 'EEXIST' && isDirectory(statOrAbsence(one))) continue;
+      if (errnoOf(error) === 'ENOENT' && isDirectory(statOrAbsence(dirname(one))))
+        throw nothingMadeThere(one);
+      throw error;
     }
   }
   return missing[0];
+}
+
+/** /proc and its like say of a new directory that it is missing: nobody should look for a drive then. */
+function nothingMadeThere(directory: string): Error {
+  const message = `no directory can be made in ${dirname(directory)} (ENOTSUP)`;
+  return Object.assign(new Error(message), { code: 'ENOTSUP', path: directory });
 }
 
 function isDirectory(found: Stats | undefined): boolean {

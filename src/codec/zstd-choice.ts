@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module';
 import type * as binding from 'zstd-napi/binding.js';
-import { RequestError } from '../base/errors.ts';
+import { errnoOf, RequestError } from '../base/errors.ts';
 import { npmHere } from '../base/holdfast-command.ts';
 import { nativeZstd } from './zstd-native.ts';
 import { nodeZstd, type Zstd } from './zstd.ts';
@@ -56,11 +56,19 @@ export function choose(wanted: string | undefined): Choice {
     const load = createRequire(import.meta.url);
     return { zstd: nativeZstd(load('zstd-napi/binding.js') as typeof binding), because: '' };
   } catch (cause) {
-    const [because = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    const because = reasonOf(cause);
     if (wanted !== 'native') return { zstd: nodeZstd, because };
     throw new RequestError('INVALID_REQUEST', `zstd-napi cannot be loaded: ${because}`, {
       hint: `Build it with: ${npmHere('run native')}`,
       cause,
     });
   }
+}
+
+/** Why the package cannot be loaded, in words of ours: those of Node.js name a file of its inside. */
+export function reasonOf(cause: unknown): string {
+  const code = errnoOf(cause);
+  const [message = ''] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+  if (code === 'ERR_DLOPEN_FAILED') return 'its binary is not for this system';
+  return code === 'MODULE_NOT_FOUND' ? 'it is not installed, or its binary was not fetched' : message;
 }

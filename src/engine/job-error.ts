@@ -108,6 +108,7 @@ function codeOf(error: HoldfastError, type: JobType): string {
   if (error instanceof RepositoryError) return REPOSITORY_CODES[error.code];
   if (SAME_NAME.has(error.code)) return error.code;
   if (error.code === 'TARGET_FULL') return 'INSUFFICIENT_STORAGE';
+  if (error.code === 'TARGET_IN_USE') return 'INVALID_TARGET';
   if (error.side === 'request' || error.side === 'config') return 'INVALID_REQUEST';
   return error.side === 'source' ? 'READ_ERROR' : SYSTEM_CODES[type];
 }

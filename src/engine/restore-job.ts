@@ -1,4 +1,5 @@
 /** Runs a restore as a job. */
+import { hostname } from 'node:os';
 import { asByteString, type ByteString } from '../base/byte-path.ts';
 import { pathText, treePath } from '../base/tree-path.ts';
 import { isFull, storeKey, storedByText } from '../base/stored-by.ts';
@@ -30,6 +31,7 @@ export async function runRestore(
   report.phase('scanning');
   const { live, tombstones } = await listSnapshots(repository, signal);
   const snapshot = resolveSnapshot(live, spec.snapshot_id);
+  noteOtherHost(parts, snapshot, spec);
   const index = await loadForReading(repository, lastPacks(tombstones), signal);
   const { options } = spec;
   const request: RestoreRequest = {
@@ -56,6 +58,18 @@ export async function runRestore(
   const summary = await restore(request, watchRestore(parts, collector), signal);
   const outcome = outcomeOfRestore(parts, snapshot, summary, options.dry_run);
   return collector === undefined ? outcome : { ...outcome, preview: collector.preview(summary, spec.target) };
+}
+
+/** Files of another machine on the paths of this one: whoever reads what was done must see it. */
+function noteOtherHost(
+  { report }: JobParts,
+  { record: { host, startedMs } }: Snapshot,
+  { target }: RestoreSpec,
+): void {
+  if (target !== null || host === hostname()) return;
+  report.note(
+    `The snapshot is of the host ${host}, from ${new Date(startedMs).toISOString()}, and not of this machine.`,
+  );
 }
 
 function pathOfSpec(path: RestoreSpec['paths'][number]): ByteString {

@@ -365,8 +365,9 @@ export interface Agent {
    * @param id `latest` means the snapshot that was made last, of any source and host, among those that full keys
    * stored; if there are none, among those of the only write-only key that stored any
    * @param storedBy for `latest`: who stored the snapshot, as `isStoredByAny` takes it
+   * @param isOwn for `latest`: only of this machine, and unless `storedBy` says otherwise, of full keys
    */
-  snapshot(id: string, storedBy?: readonly string[]): Promise<SnapshotSummary>;
+  snapshot(id: string, storedBy?: readonly string[], isOwn?: boolean): Promise<SnapshotSummary>;
   /**
    * The snapshot of a source that this machine made last. With `until`, in milliseconds since 1970, the newest one
    * whose time is not later. Only snapshots of full keys are considered, since the agent stores with full keys; those

@@ -13,11 +13,13 @@ import { lastPacks, readTombstones } from '../repository/tombstones.ts';
 import { TreeReader } from '../repository/contents/tree-reader.ts';
 import { assignCompared, ContentPlan } from './content/content-plan.ts';
 import { isFull, targetFull } from './target/entry-failure.ts';
-import { finishRestore, reportPlan, touchedBy } from './finish/finish.ts';
+import { reportCompared, reportPlan } from './finish/report-plan.ts';
+import { finishRestore, touchedBy } from './finish/finish.ts';
 import { LastSync } from './finish/last-sync.ts';
 import type { WorkerSetup } from './content/messages.ts';
 import { MetadataWriter } from './metadata/metadata.ts';
 import { planNextLeaders } from './plan/next-leaders.ts';
+import { holdTarget } from './target/held-target.ts';
 import { openTarget, type OpenTarget, removeMade } from './target/open-target.ts';
 import { planRestore } from './plan/plan.ts';
 import type { RestoreObserver, RestoreRequest, RestoreSummary } from './request/request.ts';
@@ -35,7 +37,7 @@ import { WorkerPool } from './content/worker-pool.ts';
  * outside the subfolder
  * @throws {RepositoryError} PATH_NOT_IN_SNAPSHOT, CORRUPT_DATA when the root cannot be read, LIMIT_EXCEEDED
  * @throws {DestinationError} when the destination cannot be reached
- * @throws {StateError} TARGET_FULL
+ * @throws {StateError} TARGET_FULL, TARGET_IN_USE
  */
 export async function restore(
   request: RestoreRequest,
@@ -63,6 +65,9 @@ async function restoreTo(
   await using disposal = new AsyncDisposableStack();
   const scene = openScene(target, request, observer, disposal);
   const { tally, records, directories } = scene;
+  // in place, nothing can be put into the root directory
+  if (target.root !== undefined && request.target.kind === 'directory' && !request.dryRun)
+    disposal.defer(await holdTarget(target.root, scene.run, target.path, signal));
 
   observer.phase('planning');
   const index = request.index ?? (await openIndex(repository, signal));
@@ -75,17 +80,18 @@ async function restoreTo(
   const plan = await planRestore({ ...scene, reader, index, content, expect }, start, signal);
   // If parts of the tree could not be read, the matches may have been there; those parts are listed as problems.
   if (plan.isEmpty && request.include.length > 0 && tally.problems === 0) throw nothingMatches(request);
-  if (directories === undefined || request.dryRun) {
-    reportPlan({ plan, ...scene });
-    return tally.summary();
-  }
-
   if (plan.inheritsAcls) pool.clearInheritedAcls();
   if (plan.compare.length > 0) {
     observer.phase('comparing');
     await pool.compare(plan.compare, signal);
-    assignCompared(plan.compare, { records: records.records, content, failed: scene.failed });
   }
+  if (directories === undefined || request.dryRun) {
+    if (directories !== undefined)
+      reportCompared(plan.compare, { ...scene, directories, records: records.records });
+    reportPlan({ plan, ...scene });
+    return tally.summary();
+  }
+  assignCompared(plan.compare, { records: records.records, content, failed: scene.failed });
 
   observer.phase('restoring');
   const parts = { records: records.records, directories, run: scene.run };

@@ -309,6 +309,28 @@ test.concurrent('a restore that deletes what is extra spares the repository and 
   }
 });
 
+test.concurrent('what is deleted below a target is listed by its path there, and so is what is planned and left out', async () => {
+  await using place = await openInitialised();
+  await place.write({ 'docs/a': 'a' });
+  await place.expectRun(['backup', place.source]);
+  const target = join(place.directory, 'back');
+  await mkdir(join(target, 'home'), { recursive: true });
+  await writeFile(join(target, 'home', 'x'), 'x');
+  const words = ['restore', `latest:${join(place.source, 'docs')}`, '--target', target, '--delete-extra'];
+  const home = join(target, 'home');
+  const dry = await place.expectRun([...words, '--dry-run']);
+  expect(dry.stdout).toContain(`delete   ${home}\n`);
+  expect(dry.stdout).toContain(`create   ${join(target, 'a')}\n`);
+  expect(dry.stdout).toContain(`Would delete 1 extra entry:\n    ${home}\n`);
+  const dryJson = jsonLines(await place.expectRun([...words, '--dry-run', '--json']));
+  expect(dryJson).toContainEqual({ type: 'planned', action: 'delete', path: home });
+  expect(dryJson.at(-1)).toMatchObject({ deleted: [home] });
+  const kept = await place.expectRun([...words, '--exclude', '/home/x']);
+  expect(kept.stdout).toContain(`deletion of extra files of 1 entry, e.g. ${home}`);
+  const done = await place.expectRun(words);
+  expect(done.stdout).toContain(`Deleted 1 extra entry:\n    ${home}\n`);
+});
+
 test.concurrent('restore the contents of one directory go back to where they were in place', async () => {
   await using place = await openInitialised();
   await place.write({ 'docs/a': 'a', 'docs/deep/b': 'b', other: 'c' });

@@ -17,7 +17,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bytesOfText, textOfBytes } from '../../src/base/byte-path.ts';
 import type { RestoreRequest, RestoreSummary } from '../../src/restorer/request/request.ts';
@@ -177,8 +177,8 @@ describe('entries that stand in the target', () => {
     expect(result.summary).toMatchObject({ ...counts, filesFailed: 0, status: 'complete' });
   });
 
-  test('a file of equal size and time is trusted by if_changed and not by always', async () => {
-    const snapshot = await backedUp({ 'a.txt': 'the content' });
+  test('a file of equal size and time but other content is put right by if_changed, and a dry run says so', async () => {
+    const snapshot = await backedUp({ 'a.txt': 'the content', 'b.txt': 'the content' });
     const { source } = await engine.restoreTo('out', snapshot);
     const path = join(source, 'a.txt');
     const { mtime, atime } = statSync(path);
@@ -187,11 +187,48 @@ describe('entries that stand in the target', () => {
     // utimes cuts nanoseconds off; the snapshot has to have the same
     utimesSync(join(engine.source, 'a.txt'), atime, mtime);
     const second = (await engine.backup()).snapshot;
-    await engine.restoreTo('out', second, { overwrite: 'if_changed' });
+    const planned = new Map<string, string>();
+    const counts = { filesRestored: 1, filesUnchanged: 1, filesFailed: 0 };
+    const dry = await restore(
+      { ...(await requestOf(second)), overwrite: 'if_changed', dryRun: true },
+      { ...SILENT_RESTORE, planned: (at, action) => planned.set(basename(textOfBytes(at)), action) },
+      never,
+    );
+    expect(dry).toMatchObject(counts);
+    expect([planned.get('a.txt'), planned.get('b.txt')]).toEqual(['update', 'leave']);
     expect(readFileSync(path, 'utf8')).toBe('THE CONTENT');
-    await engine.restoreTo('out', second, { overwrite: 'always' });
+    const { summary } = await engine.restoreTo('out', second, { overwrite: 'if_changed' });
+    expect(summary).toMatchObject(counts);
+    expect(readFileSync(path, 'utf8')).toBe('the content');
+    expect(statSync(path).mtime).toEqual(mtime);
+  });
+
+  test('a file that was not touched since its backup is not read by if_changed', async () => {
+    const snapshot = await backedUp({ 'a.txt': 'the content' });
+    const path = join(engine.source, 'a.txt');
+    const inPlace = { ...(await requestOf(snapshot)), target: { kind: 'in-place' } as const };
+    const { phases, summary } = await phasesOf({ ...inPlace, overwrite: 'if_changed' });
+    expect(summary).toMatchObject({ filesUnchanged: 1, filesRestored: 0 });
+    expect(phases).not.toContain('comparing');
+    const { mtime, atime } = statSync(path);
+    utimesSync(path, atime, mtime);
+    const touched = (await engine.backup()).snapshot;
+    writeFileSync(path, 'THE CONTENT');
+    utimesSync(path, atime, mtime);
+    const again = await phasesOf({ ...inPlace, snapshot: touched, overwrite: 'if_changed' });
+    expect(again.summary).toMatchObject({ filesUnchanged: 0, filesRestored: 1 });
+    expect(again.phases).toContain('comparing');
     expect(readFileSync(path, 'utf8')).toBe('the content');
   });
+
+  async function phasesOf(
+    request: RestoreRequest,
+  ): Promise<{ readonly phases: readonly string[]; readonly summary: RestoreSummary }> {
+    const phases: string[] = [];
+    const observer = { ...SILENT_RESTORE, phase: (phase: string) => void phases.push(phase) };
+    const summary = await restore(request, observer, never);
+    return { phases, summary };
+  }
 
   test('only the parts that differ are fetched and written, in place', async () => {
     const content = random.bytes(6_000_000);

@@ -1,3 +1,4 @@
+import path from 'node:path';
 import {
   asByteString,
   type ByteString,
@@ -121,10 +122,16 @@ async function findSnapshot(agent: Agent, body: RestoreRequest): Promise<Snapsho
   }
   if (storedBy !== undefined && source === undefined && id !== 'latest')
     throw badField('stored_by', 'needs source or latest', 'Give it with source, or with latest.');
-  if (id !== undefined) return await agent.snapshot(id, storedBy);
+  if (id !== undefined)
+    return await agent.snapshot(id, storedBy, body.target === undefined || isRoot(body.target));
   if (backupId !== undefined) return await snapshotOfBackup(agent, backupId);
   const until = at === undefined ? undefined : readTime('at', at);
   return await agent.newestOf(readSource(source) ?? '', until, storedBy);
+}
+
+/** Below the root directory entries have their original paths, as in place. */
+function isRoot(target: string): boolean {
+  return process.platform !== 'win32' && path.resolve(target) === '/';
 }
 
 async function snapshotOfBackup(agent: Agent, id: string): Promise<SnapshotSummary> {

@@ -10,7 +10,7 @@ import type { ChunkTable } from '../../repository/packs/chunk-table.ts';
 import { FileDigests, type NotedContent } from '../../repository/ledger.ts';
 import type { Repository } from '../../repository/repository.ts';
 import { type CtimeTrust, type IsSettled, settledBefore } from './ctime-trust.ts';
-import { storedNumber } from '../source/stat.ts';
+import { storedNumber } from '../../format/stored-number.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** Turns the chunk ids of a file into the content field of its entry. */

@@ -2,7 +2,8 @@ import type { ByteString } from '../../base/byte-path.ts';
 import type { Entry, EntryMetadata, FileEntry } from '../../format/tree.ts';
 import type { Parent } from './parent.ts';
 import type { SourcePlace } from '../source/place.ts';
-import { storedNumber, type SourceKind } from '../source/stat.ts';
+import { storedNumber } from '../../format/stored-number.ts';
+import { type SourceKind } from '../source/stat.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 
 /** The parent's entries of a directory, looked up in the order of its sorted names. */

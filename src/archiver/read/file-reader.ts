@@ -11,7 +11,7 @@ import { REPLACED_CODE } from '../source/same-entry.ts';
 import type { FileRead, FileTask, StatFacts } from './messages.ts';
 import { keepsInodes } from '../source/same-entry.ts';
 import { closeSource, opensWithoutLinks, openSource } from '../source/open.ts';
-import { storedNumber } from '../source/stat.ts';
+import { storedNumber } from '../../format/stored-number.ts';
 import { capturedXattrs } from '../source/xattrs.ts';
 
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;

@@ -13,7 +13,8 @@ import {
   type StoredDirectory,
 } from '../store/pending-directory.ts';
 import { afterLooks, isNotAsMet, MOST_LOOKS } from '../source/same-entry.ts';
-import { kindOf, storedNumber, type SourceKind } from '../source/stat.ts';
+import { storedNumber } from '../../format/stored-number.ts';
+import { kindOf, type SourceKind } from '../source/stat.ts';
 import { placedXattrs, type SourcePlace } from '../source/place.ts';
 import { completedXattrs } from '../source/xattrs.ts';
 import {

@@ -1,5 +1,6 @@
 import { MOST_LOOKS, NotAsMet } from '../source/same-entry.ts';
-import { storedNumber, statPath } from '../source/stat.ts';
+import { storedNumber } from '../../format/stored-number.ts';
+import { statPath } from '../source/stat.ts';
 import { DirectoryStep } from './directory-step.ts';
 import { parentDirectory, uncountBelow, type ParentDirectory } from '../before/parent.ts';
 import { PendingDirectory, type StoredDirectory } from '../store/pending-directory.ts';

@@ -20,6 +20,7 @@ export const EXIT = {
 const exitCodes: ReadonlyMap<string, number> = new Map([
   ['NO_REPOSITORY', EXIT.noRepository],
   ['REPOSITORY_LOCKED', EXIT.locked],
+  ['TARGET_IN_USE', EXIT.locked],
   ['WRONG_PASSPHRASE', EXIT.wrongPassphrase],
 ]);
 

@@ -1,10 +1,12 @@
 /** A running restore as the person sees it. */
-import { pathText } from '../../base/tree-path.ts';
+import { asByteString, type ByteString, joinBytes } from '../../base/byte-path.ts';
+import { pathText, treePath } from '../../base/tree-path.ts';
 import type {
   PlannedAction,
   RestoreCounters,
   RestoreObserver,
   RestorePhase,
+  RestoreTarget,
 } from '../../restorer/request/request.ts';
 import { pathFields } from './listing.ts';
 import type { OutputOptions } from '../command/options.ts';
@@ -18,7 +20,17 @@ export const PROBLEMS_SHOWN = 20;
 /** The width of `replace`, the longest action. */
 const ACTION_WIDTH = 7;
 
-export function watchRestore(progress: Progress, options: OutputOptions, out: Output): RestoreObserver {
+/** Where an entry lies: in a directory of the restore, it has only a part of its path from there. */
+export function placeInTarget(target: RestoreTarget, path: ByteString): ByteString {
+  return target.kind === 'in-place' ? path : joinBytes(treePath(target.path), asByteString(path.slice(1)));
+}
+
+export function watchRestore(
+  progress: Progress,
+  target: RestoreTarget,
+  options: OutputOptions,
+  out: Output,
+): RestoreObserver {
   const json = options.json === true;
   let phase: RestorePhase = 'planning';
   let counters: RestoreCounters = { filesDone: 0, filesTotal: 0, bytesDone: 0, bytesTotal: 0 };
@@ -58,8 +70,9 @@ export function watchRestore(progress: Progress, options: OutputOptions, out: Ou
         );
       update();
     },
-    planned: (planned, action) => {
+    planned: (below, action) => {
       if (options.quiet === true) return;
+      const planned = placeInTarget(target, below);
       if (json) out.push(jsonLine({ type: 'planned', action, ...pathFields(planned) }));
       else if (!UNTOUCHED.has(action))
         out.push(`${action.padEnd(ACTION_WIDTH)}  ${printableBytes(planned)}\n`);

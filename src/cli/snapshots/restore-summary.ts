@@ -4,9 +4,15 @@ import { textOfBytes } from '../../base/byte-path.ts';
 import { isFull } from '../../base/stored-by.ts';
 import { formatBytes, formatDuration } from '../../base/units.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
-import type { Omission, RestoreRequest, RestoreSummary } from '../../restorer/request/request.ts';
+import type {
+  Omission,
+  RestoreRequest,
+  RestoreSummary,
+  RestoreTarget,
+} from '../../restorer/request/request.ts';
 import type { Context } from '../command/context.ts';
-import { PROBLEMS_SHOWN } from './restore-progress.ts';
+import { ofOtherHost } from './own-snapshots.ts';
+import { placeInTarget, PROBLEMS_SHOWN } from './restore-progress.ts';
 import { count, ofWhom, seconds, shortId, storedByObject } from '../terminal/wording.ts';
 import { createStyles, printable, printableBytes, printablePath, wantsColor } from '../terminal/terminal.ts';
 
@@ -26,7 +32,7 @@ export function restoreText(
   const size = formatBytes(summary.bytesRestored);
   const storer = isFull(snapshot.storedBy) ? '' : `${ofWhom(snapshot)},`;
   const lines = [
-    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
+    `${dryRun ? 'Would restore' : bold('Restored')} ${count(summary.filesRestored, 'file')} (${size}) of snapshot ${shortId(snapshot.id)}${ofOtherHost(snapshot)}${printable(storer)} ${where} in ${formatDuration(summary.durationMs)}.`,
   ];
   if (summary.filesUnchanged > 0)
     lines.push(
@@ -41,7 +47,7 @@ export function restoreText(
   }
   if (summary.filesFailed > 0)
     lines.push(red(`  ${count(summary.filesFailed, 'file')} could not be restored.`));
-  lines.push(...deletedLines(summary, dryRun), ...omissionLines(summary.omissions).map(yellow));
+  lines.push(...deletedLines(request, summary), ...omissionLines(request, summary).map(yellow));
   lines.push(...lackingLines(snapshot).map(yellow));
   lines.push(...problemLines(summary, dryRun).map(red));
   return `${lines.join('\n')}\n`;
@@ -91,13 +97,16 @@ function lacking({ errors, errorsMore }: Snapshot['record']): { unread: number; 
   return { unread: errors.length - changed + errorsMore, changed };
 }
 
-function deletedLines({ deleted, deletedMore }: RestoreSummary, dryRun: boolean): readonly string[] {
+function deletedLines(
+  { target, dryRun }: RestoreRequest,
+  { deleted, deletedMore }: RestoreSummary,
+): readonly string[] {
   const total = deleted.length + deletedMore;
   if (total === 0) return [];
   const shown = deleted.slice(0, DELETED_SHOWN);
   return [
     `  ${dryRun ? 'Would delete' : 'Deleted'} ${count(total, 'extra entry', 'extra entries')}:`,
-    ...shown.map((path) => `    ${printableBytes(path)}`),
+    ...shown.map((path) => `    ${printableBytes(placeInTarget(target, path))}`),
     ...(total > shown.length ? [`    … and ${total - shown.length} more`] : []),
   ];
 }
@@ -118,16 +127,16 @@ const OMITTED: Readonly<Record<Omission['kind'], string>> = {
 };
 
 /** Groups omissions by their reason. */
-function omissionLines(omissions: readonly Omission[]): readonly string[] {
+function omissionLines({ target }: RestoreRequest, { omissions }: RestoreSummary): readonly string[] {
   const reasons = new Set(omissions.map(({ reason }) => reason));
   return [...reasons].flatMap((why) => [
     `  Not restored: ${printable(why)}:`,
-    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one)}`),
+    ...omissions.filter(({ reason }) => reason === why).map((one) => `    ${omissionText(one, target)}`),
   ]);
 }
 
-function omissionText({ kind, count: entries, paths }: Omission): string {
-  const first = paths[0] === undefined ? '' : `, e.g. ${printableBytes(paths[0])}`;
+function omissionText({ kind, count: entries, paths }: Omission, target: RestoreTarget): string {
+  const first = paths[0] === undefined ? '' : `, e.g. ${printableBytes(placeInTarget(target, paths[0]))}`;
   return `${OMITTED[kind]} of ${count(entries, 'entry', 'entries')}${first}`;
 }
 
@@ -137,6 +146,8 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
   return {
     type: 'summary',
     snapshot_id: snapshot.id,
+    host: snapshot.record.host,
+    started_at: new Date(snapshot.record.startedMs).toISOString(),
     stored_by: storedByObject(snapshot.storedBy),
     target: target.kind === 'directory' ? target.path : null,
     dry_run: dryRun,
@@ -155,9 +166,9 @@ export function restoreObject(request: RestoreRequest, summary: RestoreSummary):
       kind,
       count: entries,
       reason,
-      paths: paths.map(textOfBytes),
+      paths: paths.map((path) => textOfBytes(placeInTarget(target, path))),
     })),
-    deleted: summary.deleted.map(textOfBytes),
+    deleted: summary.deleted.map((path) => textOfBytes(placeInTarget(target, path))),
     deleted_more: summary.deletedMore,
     problems: summary.errors.length + summary.errorsMore,
     unread_by_backup: unread,

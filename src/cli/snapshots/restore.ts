@@ -33,6 +33,7 @@ import { type Environment, printablePath } from '../terminal/terminal.ts';
 import { count, shortId, timeText } from '../terminal/wording.ts';
 import { chooseSnapshot } from './chosen-snapshot.ts';
 import { sayingOther } from './other-snapshot.ts';
+import { goesToOriginals, ofOtherHost, ownSnapshots } from './own-snapshots.ts';
 import { placeIn, splitName, warnOfLoss } from './reading.ts';
 import { watchRestore } from './restore-progress.ts';
 import { restoreObject, restoreText } from './restore-summary.ts';
@@ -100,7 +101,13 @@ export function define(command: Command, context: Context): void {
     const bringBack = async (repository: Repository): Promise<void> => {
       const list = await listSnapshots(repository, context.signal);
       await warnOfLoss(repository, list, context);
-      const snapshot = chooseSnapshot(list.live, named.snapshot, options, context);
+      const isLatest = named.snapshot.startsWith('latest');
+      const overOriginals = goesToOriginals(target, named.path);
+      const from = isLatest && overOriginals ? ownSnapshots(list.live, options) : list.live;
+      const snapshot = chooseSnapshot(from, named.snapshot, options, context);
+      const whose = ofOtherHost(snapshot);
+      if (overOriginals && whose !== '')
+        context.stderr.write(`Note: snapshot ${shortId(snapshot.id)} is${whose}, not of this machine.\n`);
       const request = requestOf(
         { repository, snapshot, target, never, subfolder: named.path, paths },
         options,
@@ -115,13 +122,7 @@ export function define(command: Command, context: Context): void {
       await sayingOther(
         command,
         { snapshots: list.live, trees, signal, again },
-        async () =>
-          await run(
-            request,
-            named.snapshot.startsWith('latest') ? othersOf(request, list.live) : [],
-            options,
-            context,
-          ),
+        async () => await run(request, isLatest ? othersOf(request, list.live) : [], options, context),
       );
     };
     await sayingElsewhere(
@@ -209,7 +210,7 @@ async function run(
   const progress = openProgress(options.dryRun === true ? 'Comparing' : 'Restoring', options, context);
   context.outcome = 'The files restored so far are complete. Run the same command again to continue.';
   try {
-    const observer = watchRestore(progress, options, out);
+    const observer = watchRestore(progress, request.target, options, out);
     const summary = await restore(request, observer, signal);
     progress.finish();
     if (summary.status === 'partial') context.exitCode = EXIT.partial;

@@ -112,6 +112,13 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
     return newest;
   };
 
+  /** What a restore to the original places means by `latest`: files of another machine must be asked for. */
+  const newestOfThis = async (storedBy: readonly string[] = OWN): Promise<SnapshotSummary> => {
+    const own = await newestIn({ storedBy, host });
+    if (own !== undefined) return own;
+    throw noneOf(undefined, undefined, host, await newestOfAll(undefined));
+  };
+
   /** The place that a backup went to, where its snapshot is searched first. */
   const placeOfBackup = (backupId: string): Place | undefined => {
     const job = jobs.get(backupId);
@@ -175,8 +182,9 @@ export function snapshotQuestions(parts: SnapshotQuestionParts): SnapshotQuestio
 
   return {
     snapshots,
-    async snapshot(id, storedBy) {
-      return id === 'latest' ? await newestOfAll(storedBy) : summaryOf(await locate(id));
+    async snapshot(id, storedBy, isOwn = false) {
+      if (id !== 'latest') return summaryOf(await locate(id));
+      return isOwn ? await newestOfThis(storedBy) : await newestOfAll(storedBy);
     },
     pathIn: (snapshot, path) => pathIn(asNamed(snapshot), path, wherePathLeads(path)),
     async newestOf(source, until, storedBy = OWN) {
@@ -296,14 +304,15 @@ function hasCode(error: unknown, code: string): boolean {
  * ask for it.
  */
 function noneOf(
-  source: string,
+  source: string | undefined,
   until: number | undefined,
   host: string,
   others: SnapshotSummary | undefined,
 ): RequestError {
   const before = until === undefined ? '' : ' from before that time';
+  const of = source === undefined ? '' : ` of ${source}`;
   if (others === undefined) {
-    return new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot of ${source}${before}`, {
+    return new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot${of}${before}`, {
       hint: 'GET /snapshots lists the snapshots.',
     });
   }
@@ -312,7 +321,7 @@ function noneOf(
     : `${storedByText(others.stored_by)}, in the name of ${others.host},`;
   return new RequestError(
     'SNAPSHOT_NOT_FOUND',
-    `This machine (${host}) has no snapshot of ${source}${before}, but ${who} has`,
+    `This machine (${host}) has no snapshot${of}${before}, but ${who} has`,
     {
       hint: `To restore what ${who} saved, give snapshot_id: ${others.id}.`,
       details: { host: others.host, snapshot: others.id, stored_by: storeKey(others.stored_by) },

@@ -1,6 +1,6 @@
 /** What the errors of a file system mean for a destination: one table from errno to kind, hint and retry. */
 import { allowWriteCommand, runsAsService } from '../../base/allow-write.ts';
-import { errnoText } from '../../base/errno-words.ts';
+import { causeText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf, isAbort } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { cannot } from '../failed-action.ts';
@@ -94,7 +94,7 @@ export function storageError(error: unknown, action: FileAction): unknown {
   if (error instanceof DestinationError || isAbort(error)) return error;
   const { kind, retry, hint, what } = meanings[errno] ?? broken;
   const call = cannot(action.op, action.directory, action.key);
-  const words = what === undefined ? errnoText(errno) : `${what} (${errno})`;
+  const words = what === undefined ? causeText(error) : `${what} (${errno})`;
   return new DestinationError(kind, `${call}: ${words}`, {
     op: action.op,
     hint: errno === 'EROFS' ? `${hint}${whereServiceMayWrite(action)}` : hint,

@@ -3,13 +3,22 @@ import type { ChunkHasher } from '../../codec/hash.ts';
 import { dataExtents } from '../../system/holes.ts';
 import { RECORD, type EntryRecord } from '../target/entry-records.ts';
 import { readFully } from '../target/file-io.ts';
+import { hasMetadata, hasXattrs } from '../metadata/compare.ts';
 import { keptOwner, type MetadataPolicy } from '../metadata/metadata.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { isRegular } from '../request/standing.ts';
 import type { TargetDirectory } from '../target/target-directory.ts';
 
-/** Errors that say that an existing file may not be opened for writing: it can still be replaced. */
-const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'ETXTBSY', 'ELOOP', 'EISDIR', 'ENXIO']);
+/** Errors that say that an existing file may not be opened for writing: it may be right as it is, or can be replaced. */
+const NOT_WRITABLE: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EPERM',
+  'EROFS',
+  'ETXTBSY',
+  'ELOOP',
+  'EISDIR',
+  'ENXIO',
+]);
 
 /** Finds out which pieces of a file already exist in the target. */
 export class FileComparer {
@@ -24,32 +33,37 @@ export class FileComparer {
 
   /**
    * Marks the pieces that are present, or, when only the metadata differs, the whole record. A file that cannot be
-   * changed in place is marked to be replaced. So is one whose content is all fetched in any case, because a rename
-   * replaces it atomically.
+   * changed in place, or has other names, is marked to be replaced unless it is as it should be. So is one whose content
+   * is all fetched in any case, because a rename replaces it atomically.
    */
   compare(directory: TargetDirectory, record: EntryRecord): void {
-    let fd: number;
-    try {
-      fd = directory.openFile(record.name, 'read-write');
-    } catch (error) {
-      if (!NOT_WRITABLE.has(errnoOf(error) ?? '')) throw error;
+    const { fd, isWritable } = opened(directory, record);
+    if (fd === undefined) {
       this.#replaceKept(record);
       return;
     }
     try {
       const stat = directory.fstat(fd);
-      if (!isRegular(stat) || stat.nlink !== 1) {
+      if (!isRegular(stat)) {
         this.#replaceKept(record);
         return;
       }
       record.created = stat;
+      const isAlone = stat.nlink === 1;
       const same = this.#markPieces(fd, stat.size, record);
-      if (same && stat.size === record.size && this.#holesAreEmpty(fd, record))
-        record.flags |= RECORD.metadataOnly;
+      if (same && stat.size === record.size && this.#holesAreEmpty(fd, record)) {
+        if (isAlone) record.flags |= RECORD.metadataOnly;
+        else if (this.#hasMetadata(record, stat, fd)) record.flags |= RECORD.metadataOnly | RECORD.shared;
+        else this.#replaceKept(record);
+      } else if (!isWritable || !isAlone) this.#replaceKept(record);
       else if (isFetchedWhole(record) && this.#mayBeReplaced(directory, stat)) this.#replaceKept(record);
     } finally {
       directory.closeFile(fd);
     }
+  }
+
+  #hasMetadata(record: EntryRecord, stat: EntryStat, fd: number): boolean {
+    return hasMetadata(this.#policy, record, stat) && hasXattrs(this.#policy, record.xattrs, fd);
   }
 
   /** Whether a new file can replace the existing one: its directory has to allow that, and the owner must stay the same. */
@@ -112,6 +126,21 @@ export class FileComparer {
     const bytes = this.#buffer.subarray(0, length);
     return readFully(fd, bytes, offset) && test(bytes);
   }
+}
+
+/** Opens a file for writing if possible, else for reading; `fd` is undefined if it may not be opened at all. */
+function opened(
+  directory: TargetDirectory,
+  { name }: EntryRecord,
+): { readonly fd: number | undefined; readonly isWritable: boolean } {
+  for (const access of ['read-write', 'read'] as const) {
+    try {
+      return { fd: directory.openFile(name, access), isWritable: access === 'read-write' };
+    } catch (error) {
+      if (!NOT_WRITABLE.has(errnoOf(error) ?? '')) throw error;
+    }
+  }
+  return { fd: undefined, isWritable: false };
 }
 
 /** Whether no piece of a file is present, or all of them lie in one segment, which is fetched in any case. */

@@ -4,7 +4,7 @@ import type { ChunkHasher } from '../../codec/hash.ts';
 import type { EntryStat } from '../../system/entry-stat.ts';
 import { dataExtents } from '../../system/holes.ts';
 import { EntryFailure } from '../target/entry-failure.ts';
-import type { EntryRecord } from '../target/entry-records.ts';
+import { type EntryRecord, RECORD } from '../target/entry-records.ts';
 import { readFully, syncToDisk, writeFully } from '../target/file-io.ts';
 import { isRegular } from '../request/standing.ts';
 import { type TargetDirectory, UNFINISHED_FILE } from '../target/target-directory.ts';
@@ -104,7 +104,8 @@ export class FileUpdater {
 /** @throws {EntryFailure} CHANGED when it is not the file that was compared, or has got another name */
 export function requireCompared(record: EntryRecord, stat: EntryStat): void {
   const { ino, dev } = record.created;
-  if (isRegular(stat) && stat.nlink === 1 && stat.ino === ino && stat.dev === dev) return;
+  const mayBe = stat.nlink === 1 || record.has(RECORD.shared);
+  if (isRegular(stat) && mayBe && stat.ino === ino && stat.dev === dev) return;
   throw new EntryFailure('CHANGED', 'another entry took its place during the restore');
 }
 

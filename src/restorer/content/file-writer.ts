@@ -69,6 +69,8 @@ export class FileWriter {
         this.#parts.unchanged(record);
         return;
       }
+      if (record.has(RECORD.shared))
+        throw new EntryFailure('CHANGED', 'something changed it during the restore');
       if (!record.has(RECORD.metadataOnly)) this.#fill(record, () => {});
       this.#parts.written(record);
     } catch (error) {

@@ -8,43 +8,12 @@ import type { LastSync } from './last-sync.ts';
 import type { HardLink } from '../plan/hard-links.ts';
 import type { LiftedModes } from '../metadata/lifted-modes.ts';
 import { type HardLinkParts, makeHardLink } from './make-hard-link.ts';
-import { countNamed, makeNamed } from './make-named.ts';
+import { makeNamed } from './make-named.ts';
 import type { OwnTest } from '../target/own-places.ts';
-import type { OpenDirectories } from '../target/open-directories.ts';
 import { removeTree } from '../target/remove-tree.ts';
-import type { RestoreObserver } from '../request/request.ts';
 import type { RestorePlan } from '../plan/restore-plan.ts';
 import { isAbandoned, isOfRun } from '../target/temporary-names.ts';
 import { removeQuietly, STATE } from '../target/unfinished-files.ts';
-
-/** For a dry run: reports what `finishRestore` would do. */
-export function reportPlan({
-  plan,
-  directories,
-  tally,
-  observer,
-  keep,
-  isOwn,
-}: Pick<FinishParts, 'plan' | 'tally' | 'keep' | 'isOwn'> & {
-  readonly directories: OpenDirectories | undefined;
-  readonly observer: RestoreObserver;
-}): void {
-  tally.directories = plan.directories.length;
-  tally.filesRestored += linksOf(plan).length;
-  for (const { entry } of plan.named) countNamed(tally, entry);
-  if (directories === undefined) return;
-  for (const extra of plan.extra) {
-    const path = directories.pathOf(extra.parent, extra.name);
-    try {
-      if (stays({ directories, tally, keep, isOwn }, extra, path)) continue;
-      tally.deleted(path);
-      observer.planned(path, 'delete', 'file');
-    } catch (error) {
-      const { code, message } = entryFailure(error);
-      tally.problem(path, code, message);
-    }
-  }
-}
 
 export interface FinishParts extends HardLinkParts {
   readonly plan: RestorePlan;
@@ -71,7 +40,7 @@ export function touchedBy(
   return touched;
 }
 
-function linksOf({ groups }: RestorePlan): readonly HardLink[] {
+export function linksOf({ groups }: RestorePlan): readonly HardLink[] {
   return groups.flatMap(({ links }) => links);
 }
 
@@ -186,7 +155,7 @@ async function forEach<T>(
 }
 
 /** Whether an extra entry is not to be removed; the reason is noted. */
-function stays(
+export function stays(
   { directories, tally, keep, isOwn }: Pick<FinishParts, 'directories' | 'tally' | 'keep' | 'isOwn'>,
   { parent, name, selection }: ExtraEntry,
   path: ByteString,

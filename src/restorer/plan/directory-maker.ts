@@ -190,7 +190,8 @@ export class DirectoryMaker {
       if (needsMark) parent.removeFile(mark);
       if (errnoOf(error) !== 'EEXIST') throw error;
       const there = parent.find(name);
-      if (there === undefined || !isDirectory(there)) throw nameTakenMeanwhile(parent, name);
+      const isOther = above.taken.directoryLike(name) === undefined;
+      if (there === undefined || !isDirectory(there) || isOther) throw nameTakenMeanwhile(parent, name);
       this.#join(visit, name);
       return false;
     }

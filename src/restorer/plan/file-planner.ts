@@ -70,8 +70,9 @@ export class FilePlanner {
       const found = this.#parts.look.find(visit, entry.name);
       let standing = this.#parts.look.standing(visit, entry, found);
       if (standing === 'leave') standing = this.#metadataOf(visit, entry, found);
-      this.#parts.look.planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       const group = this.#parts.links.groupOf(entry);
+      if (standing !== 'compare' || group !== undefined)
+        this.#parts.look.planned(() => pathInVisit(visit, entry.name), actionOf(standing));
       if (standing === 'skip') {
         this.#skipped(visit, entry, found, group);
         return undefined;
@@ -134,15 +135,15 @@ export class FilePlanner {
   #planFile(visit: Visit, entry: FileEntry, standing: Standing, group?: LinkGroup): void {
     const { records, content, tally, policy } = this.#parts;
     if (standing === 'clear') this.#parts.look.wouldDelete(visit, entry.name);
-    if (this.#parts.dryRun) {
+    if (this.#parts.dryRun && (standing !== 'compare' || group !== undefined)) {
       tally.filesRestored += 1;
       tally.bytesRestored += entry.size;
       tally.bytesDone += entry.size;
       return;
     }
-    this.#parts.maker.open(visit);
+    if (!this.#parts.dryRun) this.#parts.maker.open(visit);
     const resolved = this.#content;
-    const update = standing === 'update';
+    const update = standing === 'update' || standing === 'compare';
     const segment = resolved.onlySegment;
     const spread = !update && resolved.count > 0 && segment === undefined;
     const flags =

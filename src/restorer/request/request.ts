@@ -6,8 +6,8 @@ import type { Repository } from '../../repository/repository.ts';
 import type { Snapshot } from '../../repository/snapshots.ts';
 
 /**
- * What happens to an entry that exists in the target. `never`: it stays. `if_changed`: the content of a regular file of
- * equal size and modification time stays, and its metadata is set when it differs. `if_newer`: it stays unless the
+ * What happens to an entry that exists in the target. `never`: it stays. `if_changed`: a regular file that is the one
+ * that was backed up stays, by its size, times and inode; of any other the content is compared. Its metadata is set when it differs. `if_newer`: it stays unless the
  * snapshot's is newer. `always`: nothing is taken on trust. In every mode, parts of a file's content that are already
  * right are not written again.
  */

@@ -6,7 +6,7 @@ import type { RecordHandle } from './entry-records.ts';
 import type { OpenDirectories } from './open-directories.ts';
 import { isDirectory } from '../request/standing.ts';
 import { looksUnfinished, type TargetDirectory } from './target-directory.ts';
-import { digestOf, isAbandoned, isTemporary, markOf } from './temporary-names.ts';
+import { digestOf, isAbandoned, isHold, isTemporary, markOf } from './temporary-names.ts';
 
 /** Milliseconds that a finished restore waits for another one that is being killed, and between two checks. */
 const DYING_MS = 5_000;
@@ -60,7 +60,7 @@ export function lookAtRemains(
     const found = directory.find(name);
     if (found === undefined || isDirectory(found)) continue;
     const isOver = isAbandoned(name);
-    if (!isOver) others.push(name);
+    if (!isOver && !isHold(name)) others.push(name);
     const mark = markOf(name);
     if (mark !== undefined && 'unfinished' in mark) {
       byDigest ??= new Map(names.map((one) => [digestOf(one), one]));
@@ -132,7 +132,7 @@ export async function removeAbandonedSince(
  */
 function isBegun(directory: TargetDirectory, name: ByteString): boolean {
   const found = directory.find(name);
-  return found !== undefined && looksUnfinished(found);
+  return found !== undefined && looksUnfinished(found) && !isHold(name);
 }
 
 /**

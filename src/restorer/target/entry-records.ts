@@ -47,6 +47,8 @@ export const RECORD = {
   keepsOwner: 256,
   /** A directory has this name. It is removed with everything in it once the file is complete. */
   clears: 512,
+  /** It is right as it is but has other names, perhaps outside of the restore: nothing about it is changed. */
+  shared: 1024,
 } as const;
 
 interface Page {

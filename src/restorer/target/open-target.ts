@@ -2,7 +2,7 @@ import { accessSync, constants, fstatSync, lchownSync, readlinkSync, rmdirSync, 
 import path from 'node:path';
 import { asByteString, textWithBytes, type ByteString } from '../../base/byte-path.ts';
 import { exactPathText, treePath } from '../../base/tree-path.ts';
-import { errnoText } from '../../base/errno-words.ts';
+import { causeText, errnoText } from '../../base/errno-words.ts';
 import { RequestError, errnoOf } from '../../base/errors.ts';
 import { makeDirectoriesSync } from '../../base/make-directories.ts';
 import { filePath, realPath } from '../../base/typed-path.ts';
@@ -49,7 +49,7 @@ export function openTarget({ target, never, dryRun }: TargetRequest): OpenTarget
     requireOutside(place, never);
     if (!dryRun) made = makeDurably(wanted);
     if (!statSync(filePath(wanted)).isDirectory())
-      throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' });
+      throw Object.assign(new Error('ENOTDIR: not a directory'), { code: 'ENOTDIR' });
     const resolved = realPath(wanted);
     const open = opened(resolved);
     // Checked again for the opened directory: its path may have led elsewhere at the first check.
@@ -184,7 +184,9 @@ const REASONS: Readonly<Record<string, readonly [reason: string, hint: string]>>
 
 function unusable(wanted: string, code: string, cause: unknown): RequestError {
   const [reason, hint] = REASONS[code] ?? ['unusable', 'Check the path and its file system.'];
-  return invalid(reason, `Nothing can be restored to ${wanted}: ${errnoText(code)}`, hint, cause);
+  // a file that is itself the target is told like one on the way to it
+  const words = code === 'EEXIST' ? errnoText('ENOTDIR') : causeText(cause);
+  return invalid(reason, `Nothing can be restored to ${wanted}: ${words}`, hint, cause);
 }
 
 function invalid(reason: string, message: string, hint: string, cause?: unknown): RequestError {

@@ -159,7 +159,10 @@ export function nameTakenMeanwhile(directory: TargetDirectory, name: ByteString)
   const folded = foldedName(name);
   const alike = names.includes(name) ? undefined : names.find((one) => foldedName(one) === folded);
   if (alike !== undefined) return sameName(alike);
-  return new EntryFailure('CHANGED', 'another entry took its name during the restore');
+  return new EntryFailure(
+    'CHANGED',
+    'something else took its name during the restore, such as another restore that is at work there',
+  );
 }
 
 function inodeOf({ dev, ino }: Pick<EntryStat, 'dev' | 'ino'>): string {

@@ -55,6 +55,16 @@ export function isTemporary(name: string): boolean {
   return parsed(name) !== undefined;
 }
 
+/** Whether it is the name of the file by which a run holds its target. Entries are numbered from 1. */
+export function isHold(name: string): boolean {
+  return name.endsWith('-0') && isTemporary(name);
+}
+
+/** The id of the process that a temporary name names. */
+export function processOf(name: string): string {
+  return parsed(name)?.owner ?? '?';
+}
+
 /** The content of a mark's name; undefined for every other name. */
 export function markOf(
   name: string,

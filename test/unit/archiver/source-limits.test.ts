@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SILENT } from '../../../src/archiver/report/observer.ts';
-import { storedNumber } from '../../../src/archiver/source/stat.ts';
+import { storedNumber } from '../../../src/format/stored-number.ts';
 import { storableXattrs } from '../../../src/archiver/source/xattrs.ts';
 import { Tally } from '../../../src/archiver/report/tally.ts';
 import { asByteString } from '../../../src/base/byte-path.ts';

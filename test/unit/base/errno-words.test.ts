@@ -29,6 +29,21 @@ describe('an error of the system', () => {
     expect(causeText(raw('EIO', ''))).toBe('the drive or share reported an error (EIO)');
   });
 
+  test.runIf(process.platform === 'linux')('that refuses a change names the protection of files', () => {
+    for (const syscall of ['renameat', 'unlinkat', 'openat', 'rename', 'open']) {
+      const refused = Object.assign(raw('EPERM', `EPERM: operation not permitted, ${syscall} 'i'`), {
+        syscall,
+      });
+      expect(causeText(refused)).toMatch(
+        /^it or its directory is protected against changes \(chattr \+i .*\(EPERM\)$/,
+      );
+    }
+    const owner = Object.assign(raw('EPERM', 'EPERM: operation not permitted, fchownat'), {
+      syscall: 'fchownat',
+    });
+    expect(causeText(owner)).toBe('the system does not allow it (EPERM)');
+  });
+
   test('keeps the place where the reader needs it', () => {
     const missing = thrownBy(() => readdirSync('/no/such/directory'));
     expect(placedCauseText(missing)).toBe('/no/such/directory: no such file or directory (ENOENT)');

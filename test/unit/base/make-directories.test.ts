@@ -44,8 +44,8 @@ describe.each(ways)('making a directory%s', (_, make) => {
   });
 
   test.runIf(process.platform === 'linux')('ends where a file system makes nothing', async () => {
-    await expect(make('/proc/holdfast')).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(make('/proc/holdfast/x')).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(make('/proc/holdfast')).rejects.toMatchObject({ code: 'ENOTSUP' });
+    await expect(make('/proc/holdfast/x')).rejects.toMatchObject({ code: 'ENOTSUP' });
   });
 });
 

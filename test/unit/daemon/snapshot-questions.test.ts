@@ -92,6 +92,18 @@ test('of copies of one time that of the first destination which is there is the 
   expect(await questionsTo([], [], copy('c')).newestOf('/etc', undefined)).toMatchObject({ id: 'c' });
 });
 
+test('the newest of this machine is asked for apart, and never that of another one', async () => {
+  const theirs = { id: 'd', host: 'laptop', created_at: 4 };
+  const agent = questionsTo([theirs, { id: 'a', host: 'desk', created_at: 1 }]);
+  expect(await agent.snapshot('latest')).toMatchObject({ id: 'd' });
+  expect(await agent.snapshot('latest', undefined, true)).toMatchObject({ id: 'a' });
+  await expect(questionsTo([theirs]).snapshot('latest', undefined, true)).rejects.toMatchObject({
+    code: 'SNAPSHOT_NOT_FOUND',
+    message: 'This machine (desk) has no snapshot, but laptop has',
+    hint: expect.stringContaining('snapshot_id: d'),
+  });
+});
+
 test('what only other machines saved is not given for it, but named', async () => {
   const agent = questionsTo([{ id: 'd', host: 'laptop', created_at: 4 }]);
   await expect(agent.newestOf('/etc', undefined)).rejects.toMatchObject({

@@ -22,6 +22,7 @@ describe('the error of a job', () => {
     [new RepositoryError('CORRUPT_DATA', 'x'), 'CORRUPT_DATA'],
     [new RepositoryError('PATH_NOT_IN_SNAPSHOT', 'x'), 'PATH_NOT_IN_SNAPSHOT'],
     [new StateError('TARGET_FULL', 'x'), 'INSUFFICIENT_STORAGE'],
+    [new StateError('TARGET_IN_USE', 'x'), 'INVALID_TARGET'],
     [new StateError('STATE_DAMAGED', 'x'), 'WRITE_ERROR'],
     [new SourceError('INVALID_SOURCE', 'x'), 'INVALID_SOURCE'],
     [new SourceError('ANYTHING', 'x'), 'READ_ERROR'],

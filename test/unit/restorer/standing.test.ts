@@ -12,8 +12,8 @@ const common = {
   uid: 0,
   gid: 0,
   mtimeNs: 1_000n,
-  ctimeNs: 0n,
-  inode: 1,
+  ctimeNs: 2_000n,
+  inode: 2,
 };
 const file: Entry = {
   ...common,
@@ -42,7 +42,7 @@ const stat = (changes: Partial<EntryStat>): EntryStat => ({
   dev: 1n,
   ino: 2n,
   mtimeNs: 1_000n,
-  ctimeNs: 0n,
+  ctimeNs: 2_000n,
   rdevMajor: 0,
   rdevMinor: 0,
   ...changes,
@@ -57,6 +57,19 @@ describe('a file whose name', () => {
   });
   test('is that of an equal file', () => {
     expect(forAll(file, stat({}))).toEqual(['skip', 'leave', 'skip', 'update']);
+  });
+  test('is that of a file of the same size and time is left only if it is sure to be the one that was backed up', () => {
+    const compared = ['skip', 'compare', 'skip', 'update'];
+    expect(forAll(file, stat({ ctimeNs: 2_001n }))).toEqual(compared);
+    expect(forAll(file, stat({ ino: 3n }))).toEqual(compared);
+    expect(forAll(file, stat({ ctimeNs: 2_001n, nlink: 2 }))).toEqual(['skip', 'compare', 'skip', 'replace']);
+    expect(forAll({ ...file, changedWhileRead: true }, stat({}))).toEqual(compared);
+  });
+  test('is that of a file whose ctime may be a copy of its mtime is compared', () => {
+    const at = (ns: bigint): string[] =>
+      forAll({ ...file, mtimeNs: ns, ctimeNs: ns }, stat({ mtimeNs: ns, ctimeNs: ns }));
+    expect(at(1_700_000_000_010_000_000n)).toEqual(['skip', 'compare', 'skip', 'update']);
+    expect(at(1_700_000_000_012_345_678n)).toEqual(['skip', 'leave', 'skip', 'update']);
   });
   test('is that of an older file', () => {
     expect(forAll(file, stat({ mtimeNs: 999n }))).toEqual(['skip', 'update', 'update', 'update']);
