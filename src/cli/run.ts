@@ -94,7 +94,7 @@ async function report(
   context: Context,
   interrupts: Interrupts,
 ): Promise<void> {
-  context.exitCode = exitCodeOf(error);
+  context.exitCode = isAbort(error) ? interrupts.exitCode : exitCodeOf(error);
   if (interrupts.outputClosed) return;
   const canTell = context.out.stream.errored === null;
   if (canTell) await context.out.flush();

@@ -16,7 +16,7 @@ export interface Context {
   /** Secrets are removed from it once they are read. */
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads the output any more. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
   /** 0 unless a command says otherwise. */
   exitCode: number;
