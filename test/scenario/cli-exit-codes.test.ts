@@ -193,6 +193,21 @@ describe.concurrent('one clear message and the right exit code', () => {
     await writeFile(file, 'correct horse\r\n');
     await place.expectRun(init);
     const typed = { env: { HOLDFAST_PASSWORD: 'correct horse' } };
+    const asFile = ['snapshots', '--password-file', file];
+    for (const [text, what] of [
+      ['correct horse\nsecond\n', 'has more than one line'],
+      ['correct horse\n\n', 'ends with a line break'],
+      ['correct horse \n', 'begins or ends with a space'],
+    ] as const) {
+      await writeFile(file, text);
+      expect((await place.expectRun(asFile, 12)).stderr).toContain(`Error: The passphrase ${what}\n`);
+    }
+    const command = ['snapshots', '--json', '--password-command', 'echo correct horse; echo a warning'];
+    expect(jsonLines(await place.expectRun(command, 12))).toMatchObject([
+      { code: 'WRONG_PASSPHRASE', message: 'The passphrase has more than one line' },
+    ]);
+    const variable = { env: { HOLDFAST_PASSWORD: 'correct horse\n' } };
+    expect((await place.expectRun(['snapshots'], 12, variable)).stderr).toContain('ends with a line break');
     await place.expectRun(['snapshots'], 0, typed);
     await writeFile(file, 'another\uFEFF horse');
     await place.expectRun(['keys', 'passwd', '--new-password-file', file], 2, typed);
