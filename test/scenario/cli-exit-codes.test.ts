@@ -213,6 +213,28 @@ describe.concurrent('one clear message and the right exit code', () => {
     await place.expectRun(['keys', 'passwd', '--new-password-file', file], 2, typed);
   });
 
+  test('of an id with too few digits: that it is too short, and not that there is none', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'a' });
+    const [saved] = jsonLines(await place.expectRun(['backup', '--json', place.source])).slice(-1);
+    const id = String(saved?.['snapshot_id']);
+    const short = `"${id.slice(0, 3)}" is too short: an id needs at least 4 digits`;
+    for (const words of [
+      ['ls', id.slice(0, 3)],
+      ['restore', id.slice(0, 3), '--in-place'],
+      ['diff', 'latest', id.slice(0, 3)],
+      ['forget', id.slice(0, 3)],
+      ['tag', id.slice(0, 3), '--add', 'x'],
+      ['backup', '--parent', id.slice(0, 3), place.source],
+    ])
+      expect((await place.expectRun(words, 1)).stderr).toContain(short);
+    await place.expectRun(['ls', id.slice(0, 4)]);
+    expect((await place.expectRun(['keys', 'remove', 'abc'], 2)).stderr).toContain(
+      '"abc" is too short: an id needs at least 4 digits',
+    );
+  });
+
   test('of what another process is at work on: 11, saying who', async () => {
     await using place = await openPlace();
     await place.expectRun(['init']);

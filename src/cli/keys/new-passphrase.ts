@@ -1,7 +1,6 @@
 /** Asks for new passphrases, and refuses those that cannot be seen or typed again before anything depends on them. */
 import { isLossy } from '../../base/people-text.ts';
-import { passphraseFault } from '../../repository/slots/typable.ts';
-import { isKeyText } from '../../repository/slots/typed-secret.ts';
+import { isKeyText, passphraseFault } from '../../repository/slots/typed-secret.ts';
 import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { canPrompt, promptNewPassphrase } from '../terminal/prompt.ts';
