@@ -26,7 +26,7 @@ export async function run(words: readonly string[]): Promise<void> {
   const unknownZone = nameTimeZone(process.env);
   if (unknownZone !== undefined) process.stderr.write(`Warning: ${printable(unknownZone)}\n`);
   nameProcess('holdfast');
-  const output = standardOutput();
+  const output = standardOutput(process.env);
   const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
   const over = new AbortController();
   const context: Context = {
