@@ -16,7 +16,7 @@ import {
   textWithBytes,
 } from './byte-path.ts';
 import { exactPathText, fsPath, treePath, WINDOWS_PATHS } from './tree-path.ts';
-import { errnoOf } from './errors.ts';
+import { RequestError, errnoOf } from './errors.ts';
 import { IGNORES_CASE } from './spellings.ts';
 
 /** The path as node:fs accepts it. */
@@ -107,17 +107,57 @@ export function typedTreePath(typed: string): ByteString {
   return isInTree ? pathOf(pathNames(treePath(typed))) : treePath(resolveTyped(typed));
 }
 
+/** @throws {RequestError} where it was deleted meanwhile */
 export function workingDirectory(): string {
-  const shown = process.cwd();
+  let shown: string;
+  try {
+    shown = process.cwd();
+  } catch (error) {
+    throw workingDirectoryGone(error) ?? error;
+  }
   return shown.includes('\uFFFD') ? realPath('.') : shown;
+}
+
+/** The error to tell for one that Node.js raised because the working directory was deleted; undefined for any other. */
+export function workingDirectoryGone(error: unknown): RequestError | undefined {
+  const call: unknown = error instanceof Error ? Reflect.get(error, 'syscall') : undefined;
+  if ((call !== 'uv_cwd' && call !== 'chdir') || errnoOf(error) !== 'ENOENT') return undefined;
+  return new RequestError('USAGE', 'The current directory no longer exists', {
+    hint: 'Go to another one (cd) and run the command again.',
+  });
+}
+
+/**
+ * Leaves a working directory that was deleted, in which no thread can be started. From then on whoever asks for the
+ * working directory is told that it is gone, as no relative path may lead elsewhere.
+ */
+export function leaveDeletedDirectory(): void {
+  try {
+    process.cwd();
+  } catch (error) {
+    const gone = workingDirectoryGone(error);
+    if (gone === undefined) throw error;
+    process.chdir('/');
+    process.cwd = () => {
+      throw gone;
+    };
+  }
+}
+
+/** For what the system itself is to find: that a file below a deleted directory does not exist is not the point. */
+export function requireBaseOf(typed: string): void {
+  if (!isAbsolute(typed)) workingDirectory();
 }
 
 /**
  * Makes a path absolute, without `.` and `..`. As in the system itself, `..` after a link leads to the parent of the
  * link's target, so `link/../x` is next to that target and not next to the link. Where nothing exists, `..` is resolved
  * as text.
+ * @param base what a relative path begins at; by default the working directory, which an absolute one does not need
+ * @throws {RequestError} where the working directory is needed and was deleted
  */
-export function resolveTyped(typed: string, from = workingDirectory()): string {
+export function resolveTyped(typed: string, base?: string): string {
+  const from = base ?? (sep === '/' && isAbsolute(typed) ? sep : workingDirectory());
   const parts = typed.split(sep === '/' ? '/' : /[\\/]/);
   const last = parts.lastIndexOf('..');
   // A path that only goes up from the working directory contains no link, as the working directory is a real path.

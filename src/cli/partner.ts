@@ -15,6 +15,7 @@ import type { Actor } from '../partner/store/audit-log.ts';
 import { copyStore, openPartnerStore } from '../partner/store/store.ts';
 import { forbidCoreFiles, forgetVariables } from '../system/memory-secrets.ts';
 import type { Context } from './command/context.ts';
+import { isHungUp } from './command/interrupt.ts';
 import { addExamples, addOutputOptions, oneLine, type OutputOptions, usage } from './command/options.ts';
 import { canPrompt, promptNewPassword } from './terminal/prompt.ts';
 import { givenByOptions, readGiven } from './places/secret.ts';
@@ -171,6 +172,7 @@ async function run(options: StartOptions, context: Context): Promise<void> {
   await greet(service.address, options, context, (await service.stores.partners.list()).length > 0);
   await out.flush();
   if (!signal.aborted) await once(signal, 'abort');
+  if (isHungUp(signal)) log.info('the service ends: its terminal was closed, or it was sent SIGHUP');
 }
 
 async function greet(

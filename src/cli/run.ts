@@ -4,6 +4,7 @@ import { systemClock } from '../base/clock.ts';
 import { callProgram } from '../base/holdfast-command.ts';
 import { typedDirectory } from '../base/program-call.ts';
 import { nameProcess } from '../system/process-identity.ts';
+import { leaveDeletedDirectory, workingDirectoryGone } from '../base/typed-path.ts';
 import { nameTimeZone } from '../base/time-zone.ts';
 import { type Context, mayActForService, programAtTerminal } from './command/context.ts';
 import { describeError, EXIT, exitCodeOf } from './command/exit-codes.ts';
@@ -25,7 +26,7 @@ export async function run(words: readonly string[]): Promise<void> {
   const unknownZone = nameTimeZone(process.env);
   if (unknownZone !== undefined) process.stderr.write(`Warning: ${printable(unknownZone)}\n`);
   nameProcess('holdfast');
-  const output = standardOutput();
+  const output = standardOutput(process.env);
   const interrupts = watchInterrupts(() => systemClock.monotonic(), output);
   const over = new AbortController();
   const context: Context = {
@@ -47,6 +48,7 @@ export async function run(words: readonly string[]): Promise<void> {
     }
     const typedIn = typedDirectory(process.env);
     if (typedIn !== undefined) process.chdir(typedIn);
+    leaveDeletedDirectory();
     callProgram(programAtTerminal(context));
     const { runProgram } = await import('./program.ts');
     await runProgram(words, context);
@@ -54,7 +56,7 @@ export async function run(words: readonly string[]): Promise<void> {
     settleOutput();
   } catch (error) {
     waits.end();
-    await report(error, words, context, interrupts);
+    await report(workingDirectoryGone(error) ?? error, words, context, interrupts);
   } finally {
     waits.end();
     // Ends reads ahead that nobody waits for any more: each could go on for minutes where a store does not answer.
@@ -94,7 +96,7 @@ async function report(
   context: Context,
   interrupts: Interrupts,
 ): Promise<void> {
-  context.exitCode = exitCodeOf(error);
+  context.exitCode = isAbort(error) ? interrupts.exitCode : exitCodeOf(error);
   if (interrupts.outputClosed) return;
   const canTell = context.out.stream.errored === null;
   if (canTell) await context.out.flush();

@@ -40,7 +40,11 @@ export async function createDurably(directory: string): Promise<void> {
   }
 }
 
-export function createDirectorySync(root: string): DirectorySync {
+/** @param made called for each directory that was just made, before anything is stored in it */
+export function createDirectorySync(
+  root: string,
+  made?: (directory: string) => Promise<void>,
+): DirectorySync {
   const running = new Map<string, Promise<void>>();
   const waiting = new Map<string, Promise<void>>();
   const known = new Map<string, Promise<void>>();
@@ -74,6 +78,7 @@ export function createDirectorySync(root: string): DirectorySync {
     await ensure(parent);
     try {
       await mkdir(directory, { mode: 0o700 });
+      await made?.(directory);
     } catch (error) {
       if (errnoOf(error) !== 'EEXIST') throw error;
     }
@@ -82,12 +87,12 @@ export function createDirectorySync(root: string): DirectorySync {
 
   async function ensure(directory: string): Promise<void> {
     if (directory === root) return;
-    const made = known.get(directory) ?? make(directory);
-    known.set(directory, made);
+    const making = known.get(directory) ?? make(directory);
+    known.set(directory, making);
     try {
-      await made;
+      await making;
     } catch (error) {
-      if (known.get(directory) === made) known.delete(directory);
+      if (known.get(directory) === making) known.delete(directory);
       throw error;
     }
   }

@@ -54,6 +54,9 @@ export interface FilePace {
   readonly key: string;
 }
 
+/** Prepares a file that was just created, before it gets its name. */
+export type Prepare = (file: FileHandle) => Promise<void>;
+
 /**
  * Stores `body` as the new file `path`, whose directory exists. Rejects with kind `exists` when there is such a file,
  * which is durable by then, whoever stored it; otherwise with the file system's error.
@@ -64,13 +67,14 @@ export async function storeNewFile(
   directories: Pick<DirectorySync, 'sync'>,
   paced: FilePace | undefined,
   signal: AbortSignal,
+  prepare?: Prepare,
 ): Promise<ObjectStat> {
   const directory = dirname(path);
   const { temporary, handle } = await createTemporary(directory);
   try {
-    await writeSynced(temporary, handle, body, paced, signal);
+    await writeSynced(temporary, handle, body, paced, signal, prepare);
     signal.throwIfAborted();
-    await publish(temporary, path);
+    await publish(temporary, path, prepare);
   } catch (error) {
     await discard(temporary);
     // The caller takes "exists" for "stored", so the other writer's entry must be durable too.
@@ -112,8 +116,10 @@ async function writeSynced(
   body: Uint8Array,
   paced: FilePace | undefined,
   signal: AbortSignal,
+  prepare: Prepare | undefined,
 ): Promise<void> {
   try {
+    await prepare?.(handle);
     for (let offset = 0; offset < body.byteLength;) {
       signal.throwIfAborted();
       const wanted = Math.min(writeBytes, body.byteLength - offset);
@@ -150,12 +156,12 @@ function incomplete(path: string, actual: number, expected: number): Destination
 const noHardLinks = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EISDIR']);
 
 /** Gives the temporary file its final name unless that is taken. A hard link, unlike a rename, never replaces. */
-async function publish(temporary: string, path: string): Promise<void> {
+async function publish(temporary: string, path: string, prepare: Prepare | undefined): Promise<void> {
   try {
     await link(temporary, path);
   } catch (error) {
     const errno = errnoOf(error) ?? '';
-    if (noHardLinks.has(errno)) return publishUnderClaim(temporary, path);
+    if (noHardLinks.has(errno)) return publishUnderClaim(temporary, path, prepare);
     if (errno !== 'EEXIST') throw error;
     // Over NFS the reply to a successful link can be lost; the repeated call then finds its own file.
     if (await isSameFile(temporary, path)) return;
@@ -168,9 +174,13 @@ async function publish(temporary: string, path: string): Promise<void> {
  * writers can create. Creating the file exclusively under its final name would never replace anything either, but
  * readers would see a partial object, and a crash would leave it behind.
  */
-async function publishUnderClaim(temporary: string, path: string): Promise<void> {
+async function publishUnderClaim(
+  temporary: string,
+  path: string,
+  prepare: Prepare | undefined,
+): Promise<void> {
   const claim = join(dirname(path), claimName(basename(path)));
-  await takeClaim(claim, temporary);
+  await takeClaim(claim, temporary, prepare);
   try {
     if ((await statIfPresent(path)) !== undefined) throw await taken(path);
     await despiteHolders(async () => await rename(temporary, path));
@@ -179,8 +189,8 @@ async function publishUnderClaim(temporary: string, path: string): Promise<void>
   }
 }
 
-async function takeClaim(claim: string, temporary: string): Promise<void> {
-  if (await tryClaim(claim)) return;
+async function takeClaim(claim: string, temporary: string, prepare: Prepare | undefined): Promise<void> {
+  if (await tryClaim(claim, prepare)) return;
   // The temporary file was written just now, so its time is the current time by the file system's clock.
   const expiryMs = (await stat(temporary)).mtimeMs - claimExpiryMs;
   if (await isOlder(claim, expiryMs)) {
@@ -190,7 +200,7 @@ async function takeClaim(claim: string, temporary: string): Promise<void> {
     await moveIfPresent(claim, cleared);
     const wasOld = await isOlder(cleared, expiryMs);
     await discard(cleared);
-    if (wasOld && (await tryClaim(claim))) return;
+    if (wasOld && (await tryClaim(claim, prepare))) return;
   }
   throw new DestinationError('unreachable', `Another writer is storing the same object: ${claim} exists`, {
     op: 'store',
@@ -199,14 +209,20 @@ async function takeClaim(claim: string, temporary: string): Promise<void> {
   });
 }
 
-async function tryClaim(claim: string): Promise<boolean> {
+async function tryClaim(claim: string, prepare: Prepare | undefined): Promise<boolean> {
+  let file: FileHandle;
   try {
-    await (await open(claim, 'wx', fileMode)).close();
-    return true;
+    file = await open(claim, 'wx', fileMode);
   } catch (error) {
     if (errnoOf(error) === 'EEXIST') return false;
     throw error;
   }
+  try {
+    await prepare?.(file);
+  } finally {
+    await file.close();
+  }
+  return true;
 }
 
 async function isOlder(path: string, timeMs: number): Promise<boolean> {

@@ -17,7 +17,7 @@ import type { OpenOptions } from '../repository/in-force.ts';
 import { createRepository, openRepository } from '../repository/opening.ts';
 import type { Repository } from '../repository/repository.ts';
 import { keepReserve } from '../repository/reserve.ts';
-import { secretHanded } from '../repository/slots/typed-secret.ts';
+import { passphraseFault, secretHanded } from '../repository/slots/typed-secret.ts';
 import { readKeyFiles, withCopies } from '../repository/slots/key-files.ts';
 import { memoryBytes } from '../system/machine-memory.ts';
 import type { EngineDestination } from './protocol.ts';
@@ -209,6 +209,7 @@ async function openFor(
       return await pretend(where, options, signal);
     }
     const secret = secretFor(destination);
+    if (created) requireTypable(secret, destination);
     const like = created ? await request.like?.() : undefined;
     const repository = created
       ? await createRepository(
@@ -301,6 +302,18 @@ function secretFor({ secret, name }: EngineDestination): ReadingSecret {
   if (handed.kind !== 'write-only') return handed;
   throw new RepositoryError('REFUSED', `The passphrase of the destination "${name}" is a write-only key`, {
     hint: `The agent needs a key that can read. To use this one, run "${holdfast`backup`}" from a timer of the system.`,
+  });
+}
+
+/**
+ * What nobody could type is found out before anything depends on it.
+ * @throws {RepositoryError} REFUSED
+ */
+function requireTypable(secret: ReadingSecret, { name }: EngineDestination): void {
+  const fault = secret.kind === 'passphrase' ? passphraseFault(secret.text) : undefined;
+  if (fault === undefined) return;
+  throw new RepositoryError('REFUSED', `The passphrase of the destination "${name}" ${fault.what}`, {
+    hint: fault.hint,
   });
 }
 

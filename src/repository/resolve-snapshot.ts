@@ -37,9 +37,16 @@ function byId(snapshots: readonly Snapshot[], name: string): Snapshot {
   if (matches.length === 1 && only !== undefined) return only;
   throw notFound(
     matches.length === 0
-      ? `There is no snapshot "${name}"`
+      ? (tooShortText(name, 4) ?? `There is no snapshot "${name}"`)
       : `"${name}" is the beginning of ${matches.length} snapshots`,
   );
+}
+
+/** What to say of an id with too few digits to be looked up; undefined for all other words. */
+export function tooShortText(name: string, least: number): string | undefined {
+  return name.length < least && /^[0-9a-f]+$/.test(name)
+    ? `"${name}" is too short: an id needs at least ${least} digits`
+    : undefined;
 }
 
 function notSoMany(all: readonly Snapshot[], group: readonly Snapshot[], name: string): RepositoryError {

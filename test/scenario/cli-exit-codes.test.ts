@@ -193,9 +193,46 @@ describe.concurrent('one clear message and the right exit code', () => {
     await writeFile(file, 'correct horse\r\n');
     await place.expectRun(init);
     const typed = { env: { HOLDFAST_PASSWORD: 'correct horse' } };
+    const asFile = ['snapshots', '--password-file', file];
+    for (const [text, what] of [
+      ['correct horse\nsecond\n', 'has more than one line'],
+      ['correct horse\n\n', 'ends with a line break'],
+      ['correct horse \n', 'begins or ends with a space'],
+    ] as const) {
+      await writeFile(file, text);
+      expect((await place.expectRun(asFile, 12)).stderr).toContain(`Error: The passphrase ${what}\n`);
+    }
+    const command = ['snapshots', '--json', '--password-command', 'echo correct horse; echo a warning'];
+    expect(jsonLines(await place.expectRun(command, 12))).toMatchObject([
+      { code: 'WRONG_PASSPHRASE', message: 'The passphrase has more than one line' },
+    ]);
+    const variable = { env: { HOLDFAST_PASSWORD: 'correct horse\n' } };
+    expect((await place.expectRun(['snapshots'], 12, variable)).stderr).toContain('ends with a line break');
     await place.expectRun(['snapshots'], 0, typed);
     await writeFile(file, 'another\uFEFF horse');
     await place.expectRun(['keys', 'passwd', '--new-password-file', file], 2, typed);
+  });
+
+  test('of an id with too few digits: that it is too short, and not that there is none', async () => {
+    await using place = await openPlace();
+    await place.expectRun(['init']);
+    await place.write({ a: 'a' });
+    const [saved] = jsonLines(await place.expectRun(['backup', '--json', place.source])).slice(-1);
+    const id = String(saved?.['snapshot_id']);
+    const short = `"${id.slice(0, 3)}" is too short: an id needs at least 4 digits`;
+    for (const words of [
+      ['ls', id.slice(0, 3)],
+      ['restore', id.slice(0, 3), '--in-place'],
+      ['diff', 'latest', id.slice(0, 3)],
+      ['forget', id.slice(0, 3)],
+      ['tag', id.slice(0, 3), '--add', 'x'],
+      ['backup', '--parent', id.slice(0, 3), place.source],
+    ])
+      expect((await place.expectRun(words, 1)).stderr).toContain(short);
+    await place.expectRun(['ls', id.slice(0, 4)]);
+    expect((await place.expectRun(['keys', 'remove', 'abc'], 2)).stderr).toContain(
+      '"abc" is too short: an id needs at least 4 digits',
+    );
   });
 
   test('of what another process is at work on: 11, saying who', async () => {

@@ -2,7 +2,7 @@
 // Turn 4 of 8.
 import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { executable, jsonLines, openPlace, outcomeOf, type Outcome, type Place } from '../support/cli.ts';
@@ -46,6 +46,33 @@ test.runIf(isShell)('what cannot be read is no empty backup', async () => {
   ).toEqual([]);
   const empty = await inShell(place, `printf '' | $0 ${named}`);
   expect(empty).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing came') as string });
+});
+
+test.runIf(isShell)('output that is closed fails, as the scripts of the packages see it', async () => {
+  await using place = await openPlace();
+  await place.expectRun(['init']);
+  await place.write({ a: 'content' });
+  await place.expectRun(['backup', place.source]);
+  const checkout = join(import.meta.dirname, '..', '..');
+  const unpacked = join(place.directory, 'unpacked');
+  await mkdir(join(unpacked, 'bin'), { recursive: true });
+  await symlink(process.execPath, join(unpacked, 'bin', 'node'));
+  await symlink(join(checkout, 'service'), join(unpacked, 'service'));
+  await copyFile(join(checkout, 'service', 'archive', 'holdfast'), join(unpacked, 'holdfast'));
+  const run = async (words: string): Promise<Outcome> =>
+    await inShell(place, `"$1" ${words}`, join(unpacked, 'holdfast'));
+  for (const words of [`cat latest ${place.source}/a`, 'tar latest', 'ls latest', 'snapshots --json']) {
+    expect(await run(`${words} >&-`)).toMatchObject({
+      code: 1,
+      stderr:
+        'Error: The output cannot be written: standard output is closed\nNothing was written. To throw it away, send it to /dev/null.\n',
+    });
+    expect(await run(`${words} > /dev/null`)).toMatchObject({ code: 0, stderr: '' });
+  }
+  expect(await run(`cat latest ${place.source}/a`)).toMatchObject({ code: 0, stdout: 'content' });
+  expect(readFileSync(join(checkout, 'service', 'package', 'launcher.sh'), 'utf8')).toContain(
+    '(true 3>&1) 2>/dev/null || export HOLDFAST_OUTPUT_CLOSED=1',
+  );
 });
 
 test.runIf(isShell)('a file as standard input is read from where it stands', async () => {

@@ -67,7 +67,7 @@ async function runOne({ words, env, cwd, input }: WarmCommand): Promise<WarmOutc
   const code = Number(process.exitCode ?? 0);
   process.exitCode = undefined;
   // A run listens for what ends a program; with the program these would go.
-  for (const name of ['SIGINT', 'SIGTERM']) process.removeAllListeners(name);
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name);
   for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error');
   // What is removed next may be the directory it ran in.
   process.chdir('/');

@@ -28,14 +28,15 @@ export interface Sources {
 
 /**
  * To be called before anything else touches the named paths. Those that hang are left alone from then on.
+ * @param base what relative names begin at; undefined for the working directory
  * @throws {SourceError} INVALID_SOURCE when all of them hang
  */
 export async function requireAnswer(
   named: readonly string[],
-  workingDirectory: string,
+  base: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  const paths = named.map((name) => resolveTyped(name, workingDirectory));
+  const paths = named.map((name) => resolveTyped(name, base));
   await findHungMounts(paths.map(treePath), signal);
   const first = paths.find((path) => isHung(treePath(path)));
   if (first === undefined || !paths.every((path) => isHung(treePath(path)))) return;
@@ -49,11 +50,11 @@ export async function requireAnswer(
  */
 export function resolveSources(
   named: readonly string[],
-  workingDirectory: string,
+  base: string | undefined,
   never: readonly NeverPath[],
 ): Sources {
   const notes: string[] = [];
-  const found = named.map((name) => findSource(name, workingDirectory, notes));
+  const found = named.map((name) => findSource(name, base, notes));
   const first = found[0];
   if (found.every(({ stats }) => stats === undefined)) refuseAll(found);
   const mounts = parseMounts(mountTable());
@@ -101,8 +102,8 @@ function reasonOf(failure: string): keyof typeof HINTS {
   return ['ELOOP', 'ENAMETOOLONG'].includes(failure) ? 'not_found' : 'not_answering';
 }
 
-function findSource(name: string, workingDirectory: string, notes: string[]): FoundSource {
-  const wanted = resolveTyped(name, workingDirectory);
+function findSource(name: string, base: string | undefined, notes: string[]): FoundSource {
+  const wanted = resolveTyped(name, base);
   // As with other tools, a trailing slash or `/.` means the directory that a link points to.
   const behindLink = /[^/]\/+(?:\.\/*)*$/.test(name);
   if (isHung(treePath(wanted))) return { wanted, path: wanted, stats: undefined };

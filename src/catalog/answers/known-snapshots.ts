@@ -11,6 +11,7 @@ import { pathText } from '../../base/tree-path.ts';
 import { RequestError } from '../../base/errors.ts';
 import { isDoubtfulStart, isStoredByAny, type StoredBy, storeKey } from '../../base/stored-by.ts';
 import { pathIn, type SourceName } from '../../base/source-names.ts';
+import { tooShortText } from '../../repository/resolve-snapshot.ts';
 import type { AskedPaths, NewestRequest, SnapshotSummary } from '../../jobs/agent.ts';
 
 /** Totals of a catalog. */
@@ -129,7 +130,7 @@ export function requireSnapshot(snapshots: readonly KnownSnapshot[], id: string)
   const found = snapshots.filter((one) => one.id.startsWith(id));
   const [only] = found;
   if (/^[0-9a-f]{8,64}$/.test(id) && only !== undefined && found.length === 1) return only;
-  throw new RequestError('SNAPSHOT_NOT_FOUND', `There is no snapshot ${id}`, {
+  throw new RequestError('SNAPSHOT_NOT_FOUND', tooShortText(id, 8) ?? `There is no snapshot ${id}`, {
     hint: 'List the snapshots: retention may have removed it.',
     details: { snapshot: id },
   });

@@ -4,7 +4,6 @@ import { Scout } from '../../archiver/source/scout.ts';
 import { makeDirectories } from '../../base/make-directories.ts';
 import { requireOwnTags } from '../../base/job-tag.ts';
 import { keepHeapSmall } from '../../base/small-heap.ts';
-import { workingDirectory } from '../../base/typed-path.ts';
 import { type Compression, DEFAULT_COMPRESSION, parseCompression } from '../../codec/compress.ts';
 import type { Repository } from '../../repository/repository.ts';
 import type { Context } from '../command/context.ts';
@@ -121,9 +120,9 @@ async function backUpFiles(
   if (options.dryRun !== true) await requireState(context);
   const patterns = await readPatterns(given, context.signal);
   const exclude = excludeOptions(options, patterns, await neverBackedUp(options, context));
-  await requireAnswer(words, workingDirectory(), context.signal);
+  await requireAnswer(words, undefined, context.signal);
   await noteSettingsOf(words, options, context);
-  const { paths, named, notes } = resolveSources(words, workingDirectory(), exclude.never);
+  const { paths, named, notes } = resolveSources(words, undefined, exclude.never);
   const parent = parentOf(options);
   // Before the repository is opened: its lists, too, are as long as the store makes them.
   keepHeapSmall();

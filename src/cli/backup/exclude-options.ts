@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { bytesOfText, textWithBytes } from '../../base/byte-path.ts';
 import { causeText } from '../../base/errno-words.ts';
 import { faultWords, peopleBytes, SAVE_AS_UTF8 } from '../../base/people-text.ts';
-import { filePath } from '../../base/typed-path.ts';
+import { filePath, requireBaseOf } from '../../base/typed-path.ts';
 import type { ExcludeOptions, NeverPath } from '../../exclude/excluder.ts';
 import { parsePatternFile, type PatternSetting, typedPattern } from '../../exclude/patterns.ts';
 import { parseMarker } from '../../exclude/tags.ts';
@@ -103,6 +103,7 @@ async function patternsIn(file: string, signal: AbortSignal): Promise<PatternSet
 
 /** Reads a file, or a pipe that a shell made, as with `<(…)`. */
 async function contentOf(file: string, signal: AbortSignal): Promise<Buffer> {
+  requireBaseOf(file);
   let content: Buffer | undefined;
   try {
     content = await readAtMost(filePath(file), LARGEST, signal);

@@ -8,7 +8,7 @@ import { readRuleFile } from '../../archiver/walk/rule-files.ts';
 import { kindOf, openDirectory, statPath } from '../../archiver/source/stat.ts';
 import { asByteString, type ByteString } from '../../base/byte-path.ts';
 import { exactPathText, treePath } from '../../base/tree-path.ts';
-import { filePath, resolveTyped, workingDirectory } from '../../base/typed-path.ts';
+import { filePath, resolveTyped } from '../../base/typed-path.ts';
 import { errnoOf } from '../../base/errors.ts';
 import { isMountPoint } from '../../system/mount-table.ts';
 import type { Context } from '../command/context.ts';
@@ -68,8 +68,8 @@ async function explain(
   for (const path of paths) {
     const written = resolveTyped(path);
     const given = options.source ?? [parentDirectory(written)];
-    await requireAnswer(given, workingDirectory(), context.signal);
-    const sources = resolveSources(given, workingDirectory(), []).places.map((real, at) => ({
+    await requireAnswer(given, undefined, context.signal);
+    const sources = resolveSources(given, undefined, []).places.map((real, at) => ({
       named: resolveTyped(given[at] ?? ''),
       real: exactPathText(real),
     }));

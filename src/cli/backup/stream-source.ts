@@ -3,6 +3,7 @@ import { holdfast } from '../../base/holdfast-command.ts';
 import { commandOutput } from '../../archiver/command-output.ts';
 import type { StreamInput } from '../../archiver/stream.ts';
 import { type ByteString, pathNames, pathOf } from '../../base/byte-path.ts';
+import { workingDirectory } from '../../base/typed-path.ts';
 import { treePath } from '../../base/tree-path.ts';
 import type { Context } from '../command/context.ts';
 import { usage } from '../command/options.ts';
@@ -40,6 +41,8 @@ export function streamSource(
     );
   if (stdinCommand !== undefined) {
     const [program, ...parameters] = commandLine(stdinCommand, words);
+    // The command runs in it, and may name files in it.
+    workingDirectory();
     return { path, read: (signal) => commandOutput([program, ...parameters], signal) };
   }
   if (words.length > 0)

@@ -1,7 +1,9 @@
 /** What a command gets from the process it runs in. */
 import type { ReadStream } from 'node:tty';
+import { RequestError } from '../../base/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { type Environment, programFor } from '../../base/program-call.ts';
+import { workingDirectory } from '../../base/typed-path.ts';
 import type { Output } from '../terminal/output.ts';
 
 /** The part of the context that work in another thread gets, too. */
@@ -16,7 +18,7 @@ export interface Context {
   /** Secrets are removed from it once they are read. */
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** Aborts at the first SIGINT or SIGTERM, and when nobody reads the output any more. */
+  /** Aborts at the first SIGINT, SIGTERM or SIGHUP, and when nobody reads the output any more. */
   readonly signal: AbortSignal;
   /** 0 unless a command says otherwise. */
   exitCode: number;
@@ -41,5 +43,16 @@ export function mayActForService(env: Environment): boolean {
  */
 export function programAtTerminal({ env, out, stderr }: Pick<Context, 'env' | 'out' | 'stderr'>): string {
   const isWatched = out.stream.isTTY || stderr.isTTY;
-  return programFor(isWatched ? { at: 'terminal', directory: process.cwd() } : { at: 'anywhere' }, env);
+  const directory = isWatched ? existingDirectory() : undefined;
+  return programFor(directory === undefined ? { at: 'anywhere' } : { at: 'terminal', directory }, env);
+}
+
+/** The working directory; undefined where it was deleted. */
+function existingDirectory(): string | undefined {
+  try {
+    return workingDirectory();
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    return undefined;
+  }
 }

@@ -13,6 +13,8 @@ export const EXIT = {
   noRepository: 10,
   locked: 11,
   wrongPassphrase: 12,
+  /** As shells report a program ended by SIGHUP: 128 + 1. */
+  hungUp: 129,
   /** As shells report a program ended by SIGINT: 128 + 2. */
   interrupted: 130,
 } as const;

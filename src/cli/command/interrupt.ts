@@ -1,4 +1,5 @@
 /** Stops a command on a signal: the first one ends the work cleanly, the second ends it at once. */
+import { ignoresHangUp } from '../../system/hang-up.ts';
 import { EXIT } from './exit-codes.ts';
 import { outputFailed, type DataStream } from '../terminal/output.ts';
 import { isTerminal } from '../terminal/terminal.ts';
@@ -17,31 +18,48 @@ const LAUNCHED = 'HOLDFAST_LAUNCHED';
 
 export interface Interrupts {
   readonly signal: AbortSignal;
+  /** What a command that was interrupted ends with. */
+  readonly exitCode: number;
   /** Nobody reads the output any more. */
   readonly outputClosed: boolean;
   /** From this call on, the work goes on even if its output cannot be written. */
   outputIsDispensable(): void;
 }
 
-/** Ends the work by its abort signal at SIGINT, SIGTERM, the death of the launcher, or a closed output. */
+/** The end of the work at a signal. Its reason is an `AbortError`, like that of any other abort. */
+function endBy(name: NodeJS.Signals): DOMException {
+  return new DOMException(`Interrupted by ${name}`, 'AbortError');
+}
+
+/** Whether the work ends because its terminal was closed, or somebody sent the same signal. */
+export function isHungUp(signal: AbortSignal): boolean {
+  return signal.reason instanceof DOMException && signal.reason.message === endBy('SIGHUP').message;
+}
+
+/** Ends the work by its abort signal at SIGINT, SIGTERM, SIGHUP, the death of the launcher, or a closed output. */
 export function watchInterrupts(now: () => number, output: DataStream): Interrupts {
   const controller = new AbortController();
   let outputClosed = false;
   let outputNeeded = true;
   let first: number | undefined;
-  const interrupted = (): void => {
+  const exitCode = (): number => (isHungUp(controller.signal) ? EXIT.hungUp : EXIT.interrupted);
+  const interrupted = (name: NodeJS.Signals): void => {
     const time = now();
     if (first !== undefined && time - first < ONE_STROKE_MS) return;
-    if (first !== undefined) process.exit(EXIT.interrupted);
+    // Kernel and shell both tell of a terminal that is closed, so the second time says nothing new.
+    if (first !== undefined && name === 'SIGHUP') return;
+    if (first !== undefined) process.exit(exitCode());
     first = time;
-    if (isTerminal(process.stderr, process.env))
+    if (name !== 'SIGHUP' && isTerminal(process.stderr, process.env))
       process.stderr.write('\r\u001b[JStopping. Press Ctrl-C again to quit at once.\n');
-    controller.abort();
+    controller.abort(endBy(name));
   };
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, interrupted);
+  // Without a listener the signal would end this process even where it is to be ignored.
+  process.on('SIGHUP', ignoresHangUp(process.env) ? () => undefined : interrupted);
   if (process.env[LAUNCHED] !== undefined) {
     delete process.env[LAUNCHED];
-    process.on('disconnect', interrupted);
+    process.on('disconnect', () => interrupted('SIGTERM'));
     process.channel?.unref();
   }
   output.on('error', (error: NodeJS.ErrnoException) => {
@@ -53,6 +71,9 @@ export function watchInterrupts(now: () => number, output: DataStream): Interrup
   process.stderr.on('error', () => {});
   return {
     signal: controller.signal,
+    get exitCode() {
+      return exitCode();
+    },
     get outputClosed() {
       return outputClosed;
     },

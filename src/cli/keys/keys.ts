@@ -19,6 +19,7 @@ import {
 import type { Repository } from '../../repository/repository.ts';
 import { writeOnlyKeyText } from '../../repository/slots/typed-secret.ts';
 import { memoryBytes } from '../../system/machine-memory.ts';
+import { tooShortText } from '../../repository/resolve-snapshot.ts';
 import type { Context } from '../command/context.ts';
 import { drilledKeys } from './drilled-keys.ts';
 import { defineDrill } from './drill.ts';
@@ -296,7 +297,9 @@ function chooseKey(keys: readonly KeyInfo[], id: string): KeyInfo {
   const matches = keys.filter(({ slot }) => /^[0-9a-f]{4,32}$/.test(id) && slot.startsWith(id));
   const [only] = matches;
   if (only !== undefined && matches.length === 1) return only;
-  throw new RequestError('NO_SUCH_KEY', `"${id}" is the beginning of ${matches.length} keys`, {
+  const none = tooShortText(id, 4) ?? `There is no key "${id}"`;
+  const message = matches.length === 0 ? none : `"${id}" is the beginning of ${matches.length} keys`;
+  throw new RequestError('NO_SUCH_KEY', message, {
     hint: `Give at least four digits of an id from: ${holdfastThere`keys list`}`,
   });
 }

@@ -1,6 +1,6 @@
 /** Asks for new passphrases, and refuses those that cannot be seen or typed again before anything depends on them. */
 import { isLossy } from '../../base/people-text.ts';
-import { isKeyText } from '../../repository/slots/typed-secret.ts';
+import { isKeyText, passphraseFault } from '../../repository/slots/typed-secret.ts';
 import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
 import { canPrompt, promptNewPassphrase } from '../terminal/prompt.ts';
@@ -39,11 +39,8 @@ export function chosenPassphrase(text: string): string {
 
 /** Refuses characters that are invisible in a file, and those that nobody can type from paper. */
 function requireTypable(text: string): void {
-  const hint = 'It must be the only line of a plain text file, in UTF-8.';
-  if (/[\r\n]/.test(text)) throw usage('The new passphrase has more than one line', hint);
-  if (/[\p{Cc}\u{FEFF}]/u.test(text)) throw usage('The new passphrase contains an invisible character', hint);
-  if (text.trim() !== text)
-    throw usage('The new passphrase begins or ends with a space', 'Remove the space.');
+  const fault = passphraseFault(text);
+  if (fault !== undefined) throw usage(`The new passphrase ${fault.what}`, fault.hint);
   if (isLossy(text))
     throw usage(
       'The new passphrase contains the replacement character U+FFFD, which stands for unreadable ones',

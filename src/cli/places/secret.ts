@@ -14,7 +14,7 @@ import type { Secret } from '../../repository/slots/key-slots.ts';
 import { secretOf } from '../../repository/slots/typed-secret.ts';
 import { shellCommand } from '../../base/shell-words.ts';
 import { readAtMost } from '../terminal/standard-streams.ts';
-import { filePath } from '../../base/typed-path.ts';
+import { filePath, requireBaseOf } from '../../base/typed-path.ts';
 import { endWithChildren } from '../../system/end-process.ts';
 import type { Context } from '../command/context.ts';
 import { usage, type RepositoryOptions } from '../command/options.ts';
@@ -98,6 +98,7 @@ function passphraseIn(bytes: Buffer, subject: string, hint: string): string {
 
 /** Reads a file, or a pipe that a shell made, as with `<(…)`. */
 async function readPasswordFile(file: string, signal: AbortSignal): Promise<Buffer> {
+  requireBaseOf(file);
   let content: Buffer | undefined;
   try {
     content = await readAtMost(filePath(file), LARGEST, signal);

@@ -11,7 +11,6 @@ import { formatBytes, formatDuration } from '../../base/units.ts';
 import { DEFAULT_COMPRESSION } from '../../codec/compress.ts';
 import { BugError } from '../../base/errors.ts';
 import { keepHeapSmall } from '../../base/small-heap.ts';
-import { workingDirectory } from '../../base/typed-path.ts';
 import { openCached } from '../../cache/open.ts';
 import { findDestination } from '../../config/effective-settings.ts';
 import { type ChosenPlace, configuredPlace } from '../places/chosen-place.ts';
@@ -45,10 +44,10 @@ export async function startOnce(options: StartOnceOptions, context: Context): Pr
   const target = await targetOf(options, context);
   const never = await neverBackedUpTo(target.place, context);
   // A symbolic link to a directory stands for the directory here.
-  await requireAnswer(named, workingDirectory(), context.signal);
+  await requireAnswer(named, undefined, context.signal);
   const { paths, notes } = resolveSources(
     named.map((name) => `${name}/`),
-    workingDirectory(),
+    undefined,
     never,
   );
   keepHeapSmall();

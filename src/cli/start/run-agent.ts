@@ -29,6 +29,7 @@ import { jobObject } from '../agent/ask-agent.ts';
 import { stateWords } from '../agent/listing-jobs.ts';
 import { type Context, programAtTerminal } from '../command/context.ts';
 import { EXIT, exitCodeOf } from '../command/exit-codes.ts';
+import { isHungUp } from '../command/interrupt.ts';
 import { usage } from '../command/options.ts';
 import { configFile, ensureStateDirectory, readMachineKey, statePaths } from '../command/state-directory.ts';
 import { prepareEmbedded } from '../places/embedded-thread.ts';
@@ -49,6 +50,9 @@ export interface RunAgentOptions {
   readonly sources: readonly string[];
   readonly destination: string | undefined;
 }
+
+/** The signal also means "read the settings" elsewhere, so that an end at it has to be explained. */
+const HUNG_UP = 'the agent ends: its terminal was closed, or it was sent SIGHUP';
 
 /** Milliseconds between two lines of progress. */
 const STEP_MS = 500;
@@ -123,6 +127,7 @@ async function beginAndRun(
     await greet(daemon, { created, file }, options, context);
     for (const job of daemon.firstJobs) await showJob(daemon, job, options, context);
     if (!signal.aborted) await once(signal, 'abort');
+    if (isHungUp(signal)) log.info(HUNG_UP);
   } finally {
     void notifier.stopping();
     service?.stopping();

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { holdfast } from '../../base/holdfast-command.ts';
 import type { NeverPath } from '../../exclude/excluder.ts';
 import { pathText, treePath } from '../../base/tree-path.ts';
-import { realPath, workingDirectory } from '../../base/typed-path.ts';
+import { realPath } from '../../base/typed-path.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, collect, usage, type OutputOptions } from '../command/options.ts';
 import { runAgent } from './run-agent.ts';
@@ -53,10 +53,10 @@ async function startAgent(options: StartOptions, context: Context): Promise<void
   const port = options.port === undefined ? undefined : Number(options.port);
   if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw usage(`"${options.port}" is not a port`, 'Use a number from 1 to 65535, or 0 for any free port.');
-  await requireAnswer(options.source ?? [], workingDirectory(), context.signal);
+  await requireAnswer(options.source ?? [], undefined, context.signal);
   const { paths } = resolveSources(
     (options.source ?? []).map((name) => `${name}/`),
-    workingDirectory(),
+    undefined,
     ownPlaces(statePaths(context.env)),
   );
   await runAgent(

@@ -1,7 +1,7 @@
 /** Standard output: text in large pieces, at the pace of whoever reads it. */
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import { StateError, isAbort } from '../../base/errors.ts';
+import { StateError, errnoOf, isAbort } from '../../base/errors.ts';
 import { jsonLine } from './terminal.ts';
 
 /** The usual size of a pipe: fewer calls than one per line, while a listing still appears at once. */
@@ -115,6 +115,10 @@ export class Output {
 }
 
 export function outputFailed(cause: unknown): StateError {
+  if (errnoOf(cause) === 'EBADF')
+    return new StateError('WRITE_ERROR', 'The output cannot be written: standard output is closed', {
+      hint: 'Nothing was written. To throw it away, send it to /dev/null.',
+    });
   return new StateError('WRITE_ERROR', 'The output cannot be written', {
     hint: 'It is incomplete. Check that there is enough space where it is written.',
     cause,

@@ -15,19 +15,38 @@ import {
 } from 'node:fs';
 import { Socket } from 'node:net';
 import { devNull } from 'node:os';
-import { addAbortSignal, type Readable } from 'node:stream';
+import { addAbortSignal, type Readable, Writable } from 'node:stream';
 import { causeText } from '../../base/errno-words.ts';
 import { RequestError, SourceError } from '../../base/errors.ts';
 import type { DataStream } from './output.ts';
 
 const OUTPUT = 1;
 
-/** A stream that writes each byte or fails. */
-export function standardOutput(): DataStream {
+/** Set by the scripts of the packages, which see it before Node.js opens the null device in its place. */
+const CLOSED = 'HOLDFAST_OUTPUT_CLOSED';
+
+/** A stream that writes each byte or fails. Children are not told that the output of this process is closed. */
+export function standardOutput(env: NodeJS.ProcessEnv): DataStream {
+  const isClosed = env[CLOSED] !== undefined;
+  delete env[CLOSED];
+  if (isClosed) return closedOutput();
   const stats = fstatSync(OUTPUT);
   return isConversation(stats) || process.platform === 'win32' || process.stdout.isTTY
     ? process.stdout
     : createWriteStream('', { fd: OUTPUT, autoClose: false });
+}
+
+function closedOutput(): DataStream {
+  return new Writable({
+    write(content: Uint8Array, _encoding, done) {
+      // An empty write only asks whether all before it was written.
+      if (content.length === 0) done();
+      else
+        done(
+          Object.assign(new Error('EBADF: bad file descriptor, write'), { code: 'EBADF', syscall: 'write' }),
+        );
+    },
+  });
 }
 
 /**

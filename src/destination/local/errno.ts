@@ -4,6 +4,7 @@ import { causeText } from '../../base/errno-words.ts';
 import { DestinationError, errnoOf, isAbort } from '../../base/errors.ts';
 import type { DestinationKind, Retry } from '../../base/errors.ts';
 import { cannot } from '../failed-action.ts';
+import { otherOwnerHint } from './other-owner.ts';
 
 /** The call that failed, for the message. */
 export interface FileAction {
@@ -97,11 +98,20 @@ export function storageError(error: unknown, action: FileAction): unknown {
   const words = what === undefined ? causeText(error) : `${what} (${errno})`;
   return new DestinationError(kind, `${call}: ${words}`, {
     op: action.op,
-    hint: errno === 'EROFS' ? `${hint}${whereServiceMayWrite(action)}` : hint,
+    hint: hintOf(errno, hint, error, action),
     retry,
     details: { errno, directory: action.directory, ...(action.key === undefined ? {} : { key: action.key }) },
     cause: error,
   });
+}
+
+function hintOf(errno: string, usual: string, error: unknown, action: FileAction): string {
+  if (errno === 'EROFS') return `${usual}${whereServiceMayWrite(action)}`;
+  if (errno !== 'EACCES' && errno !== 'EPERM') return usual;
+  const named: unknown = error instanceof Error ? Reflect.get(error, 'path') : undefined;
+  const { directory, key } = action;
+  const denied = typeof named === 'string' ? named : key === undefined ? undefined : `${directory}/${key}`;
+  return otherOwnerHint(directory, denied) ?? usual;
 }
 
 /** A hint for services, as the service's unit makes file systems read-only that are mounted writable. */

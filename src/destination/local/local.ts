@@ -15,6 +15,7 @@ import { extentOf } from '../byte-range.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { createDirectorySync, createDurably } from '../directory-sync.ts';
 import { storageError } from './errno.ts';
+import { givenOwner, type GivenOwner } from './given-owner.ts';
 import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
 import { absentErrnos, walkFiles } from './walk.ts';
@@ -57,7 +58,7 @@ export async function openLocalDestination(
     const handle = await open(root, 'r');
     try {
       const { dev, ino } = await handle.stat();
-      return localDestination(root, handle, { dev, ino }, options.pace);
+      return localDestination(root, handle, { dev, ino }, options.pace, await givenOwner(handle));
     } catch (error) {
       await handle.close();
       throw error;
@@ -85,8 +86,9 @@ function localDestination(
   handle: FileHandle,
   identity: Identity,
   pace: UploadPace | undefined,
+  owner: GivenOwner | undefined,
 ): Destination {
-  const directories = createDirectorySync(root);
+  const directories = createDirectorySync(root, owner?.giveDirectory);
   const unread = new UnreadFiles(root);
   const inFlight = new Set<Promise<unknown>>();
 
@@ -146,7 +148,14 @@ function localDestination(
       const path = join(root, key);
       const store = async (): Promise<ObjectStat> => {
         await directories.ensure(dirname(path));
-        const stored = await storeNewFile(path, body, directories, pace && { pace, key }, signal);
+        const stored = await storeNewFile(
+          path,
+          body,
+          directories,
+          pace && { pace, key },
+          signal,
+          owner?.giveFile,
+        );
         // The put took a while, in which the path may have come to lead elsewhere. As the object is stored, a failure
         // of the check itself proves nothing: it is repeated once.
         await expectSameRoot().catch(expectSameRoot);

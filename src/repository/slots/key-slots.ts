@@ -24,6 +24,7 @@ import {
 } from '../../format/keyring.ts';
 import { requireVersion } from '../../format/records.ts';
 import { oneAtATime } from '../../system/one-at-a-time.ts';
+import { passphraseFault } from './typed-secret.ts';
 import { planTries } from './slot-cost.ts';
 import { grantFor, keyringOfGrant } from './write-only-grant.ts';
 import { slotAssociated, type SlotFile } from './slot-file.ts';
@@ -126,6 +127,11 @@ export async function* openSlots(
   if (left > 0) throw someLeft(secret, left);
   if (refused !== undefined) throw refused;
   const candidates = slots.filter((slot) => slot.kind === secret.kind);
+  const fault =
+    candidates.length > 0 && secret.kind === 'passphrase' ? passphraseFault(secret.text) : undefined;
+  // Holdfast makes no repository with such a passphrase, so it is told like there. Other programs may make one.
+  if (fault !== undefined)
+    throw new RepositoryError('WRONG_PASSPHRASE', `The passphrase ${fault.what}`, { hint: fault.hint });
   throw new RepositoryError('WRONG_PASSPHRASE', wrongSecretMessage(secret, candidates.length), {
     hint: whatOpens(secret, slots),
   });
