@@ -119,3 +119,20 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Pr
     signal.removeEventListener('abort', onAbort);
   }
 }
+
+/**
+ * Milliseconds that closing waits for calls to clean up after themselves. A server that answers needs less. Behind one
+ * that does not, whoever pressed Ctrl-C would wait for as long as the program has patience; prune removes what is left.
+ */
+const CLOSING_MS = 1_200;
+
+/** Waits for the calls under way, for a moment. */
+export async function settledSoon(calls: Iterable<Promise<unknown>>): Promise<void> {
+  const moment = Promise.withResolvers<void>();
+  const timer = setTimeout(moment.resolve, CLOSING_MS);
+  try {
+    await Promise.race([Promise.allSettled(calls), moment.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

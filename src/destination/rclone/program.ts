@@ -33,7 +33,7 @@ const greeting = Buffer.concat([
 ]);
 
 const startMs = 60_000;
-const endMs = 5_000;
+const endMs = 500;
 const momentMs = 1_000;
 const keptComplaints = 4_000;
 

@@ -12,7 +12,7 @@ import { plainUrl, type RclonePlace } from '../location.ts';
 import { removeStale } from '../leftovers.ts';
 import { isTemporaryName, temporaryName } from '../new-file.ts';
 import { sleepFor } from '../retry.ts';
-import { untilAborted } from '../stall.ts';
+import { settledSoon, untilAborted } from '../stall.ts';
 import { type Commands, commandsOf, type RcloneItem, statOf } from './commands.ts';
 import { RcloneProgram } from './program.ts';
 
@@ -91,7 +91,7 @@ function rcloneDestination(
   const inFlight = new Set<Promise<unknown>>();
 
   /**
-   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that.
+   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that, for a moment.
    */
   async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -238,7 +238,7 @@ function rcloneDestination(
     },
     removeLeftovers: async (signal) => await run(signal, async () => await removeLeftovers(signal)),
     close: async () => {
-      await Promise.allSettled(inFlight);
+      await settledSoon(inFlight);
       await program.close();
     },
   };

@@ -8,7 +8,7 @@ import type { SftpAccess } from '../access.ts';
 import type { ByteRange, Destination, ListedObject, ObjectStat } from '../destination.ts';
 import { checkKey, checkPrefix } from '../key.ts';
 import { plainUrl, type SftpPlace } from '../location.ts';
-import { untilAborted } from '../stall.ts';
+import { settledSoon, untilAborted } from '../stall.ts';
 import { type Abilities, findAbilities, hasLinks, type Publishing } from './abilities.ts';
 import { absent, answerError, isStatus, lostFromSight, STATUS } from './answers.ts';
 import { prepareTarget } from './target.ts';
@@ -94,7 +94,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
 
   /**
    * Runs calls so that an abort rejects at once. The calls under way still end and clean up, and `close` waits for
-   * that.
+   * that, for a moment.
    */
   async function run<T>(
     op: string,
@@ -247,7 +247,7 @@ function sftpDestination({ lanes, url, root, abilities, appendOnly, pace }: Open
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(inFlight);
+    await settledSoon(inFlight);
     lanes.close();
   }
 

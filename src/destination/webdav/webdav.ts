@@ -12,7 +12,7 @@ import { openHttpSite } from '../http-site.ts';
 import { checkKey, checkPrefix, isKeyPart } from '../key.ts';
 import type { UploadPace } from '../limited.ts';
 import { plainUrl, type WebdavPlace } from '../location.ts';
-import { untilAborted } from '../stall.ts';
+import { settledSoon, untilAborted } from '../stall.ts';
 import { untold } from './dav-failure.ts';
 import { folderAt, type Folder, type ReadRange, type ReadResult } from './folder.ts';
 import { findAbilities, statOf, storeObject, type Abilities } from './store.ts';
@@ -110,7 +110,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   const known = new Set<string>();
 
   /**
-   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that.
+   * Runs `work` so that an abort rejects at once. The work still cleans up after itself, and `close` waits for that, for a moment.
    */
   async function run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted();
@@ -260,7 +260,7 @@ function webdavDestination(folder: Folder, pace: UploadPace | undefined): Destin
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(inFlight);
+    await settledSoon(inFlight);
     folder.close();
   }
 
