@@ -58,7 +58,8 @@ test('latest is what full keys stored, and the other one is named with the way t
   expect(restored.stderr).toContain('has a newer one');
   expect(await readFile(join(target, file), 'utf8')).toBe('genuine');
   const named = await place.expectRun(['restore', ids.forged, '--target', join(place.directory, 'named')]);
-  expect(named.stdout).toContain(`of snapshot ${ids.forged.slice(0, 8)}, stored by write-only key 1 (web1),`);
+  expect(named.stdout).toContain(`of snapshot ${ids.forged.slice(0, 8)} of the host db1 from `);
+  expect(named.stdout).toContain(', stored by write-only key 1 (web1),');
   for (const command of ['ls', 'tar', 'find'])
     expect((await place.expectRun(words(command))).stdout).not.toContain('forged');
 });
