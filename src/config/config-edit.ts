@@ -122,13 +122,13 @@ async function changed(
 function requireFitSources(
   before: LoadedConfig | undefined,
   { settings }: LoadedConfig,
-  { checkNewSource }: SettingsContext,
+  { checkNewSource, stateDirectory }: SettingsContext,
 ): void {
   const known = new Set(before?.settings.sources.map(({ path }) => path));
   for (const [index, { path }] of settings.sources.entries()) {
     if (known.has(path)) continue;
     try {
-      checkNewSource?.(path, settings);
+      checkNewSource?.(path, settings, stateDirectory);
     } catch (cause) {
       if (!(cause instanceof HoldfastError)) throw cause;
       const { message, hint } = cause;

@@ -20,7 +20,7 @@ export interface SettingsContext {
    * Throws a HoldfastError for a source that no backup can store. Only asked about sources that a change adds: what is
    * at a path may change later, and must not make a file invalid.
    */
-  readonly checkNewSource?: ((path: string, settings: Settings) => void) | undefined;
+  readonly checkNewSource?: ((path: string, settings: Settings, stateDirectory: string) => void) | undefined;
 }
 
 /** The path made absolute, with `~` resolved, without `..` and without a trailing slash. */

@@ -21,12 +21,12 @@ export function openSchedules(
   work: Work,
   stack: AsyncDisposableStack,
 ): Schedules {
-  const { clock, log, config, settings, jobs, destinations, placed } = foundation;
+  const { clock, log, config, settings, jobs, destinations, placed, stateDirectory } = foundation;
   const { book, metrics, notifier, surroundings } = knowledge;
   const { backups, watching, runner } = work;
   const { scheduler, planNow } = openScheduler(foundation, knowledge, work, stack);
   const follow = (): void => {
-    for (const one of unfitSources(settings())) log.warn(unfitText(one));
+    for (const one of unfitSources({ settings: settings(), stateDirectory })) log.warn(unfitText(one));
     placed.follow(destinations.all());
     surroundings.follow();
     planNow();

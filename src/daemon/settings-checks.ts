@@ -16,7 +16,7 @@ export const SETTINGS_CHECKS: Required<
   >
 > = {
   holdsBackups,
-  checkNewSource: (path) => refuseUnfit(path),
+  checkNewSource: (path, settings, stateDirectory) => refuseUnfit(path, { settings, stateDirectory }),
   checkLocation: (location) => void parseLocation(location),
   checkSchedule: (schedule) => {
     if (!isPreset(schedule)) parseSchedule(schedule);

@@ -161,9 +161,13 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
     if (loaded === undefined) await requireNeverThere(file, statePaths(env).directory);
     if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
     const { sources = [], destinations = [] } = loaded?.settings ?? {};
+    const stateDirectory = statePaths(env).directory;
     const warnings: readonly { readonly message: string }[] = [
       ...onePlaces(destinations).map((names) => ({ message: onePlaceText(names), destinations: names })),
-      ...unfitSources({ sources }).map((one) => ({ message: unfitText(one), sources: [one.path] })),
+      ...unfitSources({ settings: { sources, destinations }, stateDirectory }).map((one) => ({
+        message: unfitText(one),
+        sources: one.paths,
+      })),
     ];
     if (options.json === true)
       await out.json({ type: 'config_check', file, valid: true, problems: [], warnings });
