@@ -148,6 +148,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   jobs: [
     'base/',
     'system/output-pipe.ts',
+    'system/process-identity.ts',
     'config/',
     'db/',
     'schedule/',

@@ -3,7 +3,7 @@
  * keep comments.
  */
 import { writeFileAtomically } from '../base/atomic-file.ts';
-import { RequestError } from '../base/errors.ts';
+import { HoldfastError, RequestError } from '../base/errors.ts';
 import { withLockFile } from '../base/lock-file.ts';
 import { ConfigError, InvalidChange, type KeyPath, shownKeyPath } from './config-error.ts';
 import { BYTE_ORDER_MARK } from './config-text.ts';
@@ -113,7 +113,32 @@ async function changed(
   requireRevision(before?.revision ?? NO_FILE, expectedRevision);
   const text = applyChanges(before?.text ?? NEW_FILE, changes);
   const bytes = Buffer.from(before?.byteOrderMark === true ? BYTE_ORDER_MARK + text : text);
-  return { before, bytes, after: checkChanged(file, bytes, context) };
+  const after = checkChanged(file, bytes, context);
+  requireFitSources(before, after, context);
+  return { before, bytes, after };
+}
+
+/** @throws {InvalidChange} for a new source that no backup can store */
+function requireFitSources(
+  before: LoadedConfig | undefined,
+  { settings }: LoadedConfig,
+  { checkNewSource, stateDirectory }: SettingsContext,
+): void {
+  const known = new Set(before?.settings.sources.map(({ path }) => path));
+  for (const [index, { path }] of settings.sources.entries()) {
+    if (known.has(path)) continue;
+    try {
+      checkNewSource?.(path, settings, stateDirectory);
+    } catch (cause) {
+      if (!(cause instanceof HoldfastError)) throw cause;
+      const { message, hint } = cause;
+      const at = shownKeyPath(['sources', index, 'path']);
+      const problem = { code: 'CONFIG_INVALID' as const, path: at, line: 1, column: 1, message, hint };
+      throw new InvalidChange('INVALID_REQUEST', `${at}: ${message}`, { hint, details: { path: at } }, [
+        problem,
+      ]);
+    }
+  }
 }
 
 /** No setting has this many levels, and a value nested a thousand times would exhaust the stack. */

@@ -1,4 +1,5 @@
 import { join, normalize, resolve } from 'node:path';
+import type { Settings } from './settings.ts';
 
 /** What the settings depend on in addition to the file. */
 export interface SettingsContext {
@@ -15,6 +16,11 @@ export interface SettingsContext {
    * Throws a HoldfastError for a pattern that can never match in a source, so that it cannot be relied on by mistake.
    */
   readonly checkPattern?: ((pattern: string, source: string) => void) | undefined;
+  /**
+   * Throws a HoldfastError for a source that no backup can store. Only asked about sources that a change adds: what is
+   * at a path may change later, and must not make a file invalid.
+   */
+  readonly checkNewSource?: ((path: string, settings: Settings, stateDirectory: string) => void) | undefined;
 }
 
 /** The path made absolute, with `~` resolved, without `..` and without a trailing slash. */

@@ -6,6 +6,7 @@ import type { Foundation } from './foundation.ts';
 import { targetsOf } from './health/status.ts';
 import { planOf, seedOf, zoneOf, type PlannedJob } from './jobs/planning.ts';
 import type { Knowledge } from './knowledge.ts';
+import { unfitSources, unfitText } from './sources/unfit-sources.ts';
 import type { Work } from './work.ts';
 
 export interface Schedules {
@@ -20,11 +21,12 @@ export function openSchedules(
   work: Work,
   stack: AsyncDisposableStack,
 ): Schedules {
-  const { clock, log, config, settings, jobs, destinations, placed } = foundation;
+  const { clock, log, config, settings, jobs, destinations, placed, stateDirectory } = foundation;
   const { book, metrics, notifier, surroundings } = knowledge;
   const { backups, watching, runner } = work;
   const { scheduler, planNow } = openScheduler(foundation, knowledge, work, stack);
   const follow = (): void => {
+    for (const one of unfitSources({ settings: settings(), stateDirectory })) log.warn(unfitText(one));
     placed.follow(destinations.all());
     surroundings.follow();
     planNow();

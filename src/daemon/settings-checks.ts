@@ -7,11 +7,16 @@ import type { SettingsContext } from '../config/settings-context.ts';
 import { parseLocation } from '../destination/location.ts';
 import { compileSettings, typedPattern } from '../exclude/patterns.ts';
 import { parseSchedule } from '../schedule/schedule.ts';
+import { refuseUnfit } from './sources/unfit-sources.ts';
 
 export const SETTINGS_CHECKS: Required<
-  Pick<SettingsContext, 'checkLocation' | 'checkSchedule' | 'checkPattern' | 'holdsBackups'>
+  Pick<
+    SettingsContext,
+    'checkLocation' | 'checkSchedule' | 'checkPattern' | 'checkNewSource' | 'holdsBackups'
+  >
 > = {
   holdsBackups,
+  checkNewSource: (path, settings, stateDirectory) => refuseUnfit(path, { settings, stateDirectory }),
   checkLocation: (location) => void parseLocation(location),
   checkSchedule: (schedule) => {
     if (!isPreset(schedule)) parseSchedule(schedule);

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { BugError } from '../base/errors.ts';
 import { holdfast } from '../base/holdfast-command.ts';
 import type { HookSettings } from '../config/settings.ts';
+import type { SettingStore } from '../db/settings.ts';
 import type { EngineJob, EngineOutcome, FromEngine } from '../engine/protocol.ts';
 import { type Death, notRemembered, notStarted } from './attempt-errors.ts';
 import type { EngineLauncher, RunningEngine } from './engine-launcher.ts';
@@ -10,6 +11,7 @@ import { type HookResult, runHook } from './hooks.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobHost } from './job-host.ts';
 import { inPhase, progressed, type ProgressNow, waiting, warned } from './job-states.ts';
+import { endLeftHook, forgetHook, noteHook } from './left-hooks.ts';
 import type { Job, JobError, Wait } from './job.ts';
 import { waitText } from './wait-text.ts';
 import type { Held, JobPlaces } from './queue.ts';
@@ -48,6 +50,8 @@ export interface AttemptSetup {
   readonly job: Job;
   readonly places: JobPlaces;
   readonly hooks: HookSettings | null;
+  /** Notes of the commands that run. */
+  readonly settings: Pick<SettingStore, 'get' | 'set'>;
   /**
    * Waits until no other job works at the destination. Disposing of the result lets the next job in. Rejects when the
    * signal aborts.
@@ -142,6 +146,7 @@ export class Attempt {
   /** Runs the attempt until the engine has ended. @throws what the state database throws */
   async run(): Promise<AttemptEnd> {
     const { job, hooks, prepare } = this.#setup;
+    await this.#endLeftHook();
     const refused = await this.#hookBefore(job, hooks);
     if (refused !== undefined) return refused;
     // From here on no other job begins at the destination.
@@ -161,7 +166,7 @@ export class Attempt {
     const hooks = this.#setup.hooks;
     try {
       if (hooks === null || hooks.after === null) return;
-      const result = await this.#hook(hooks.after, hooks.timeoutSeconds, job, this.#after.signal);
+      const result = await this.#hook('after', hooks, job, this.#after.signal);
       if (!result.ok) this.#log('warn', `The command after the job ${result.reason}: ${hooks.after}`);
     } finally {
       this.#over.abort();
@@ -170,7 +175,7 @@ export class Attempt {
 
   async #hookBefore(job: Job, hooks: HookSettings | null): Promise<AttemptEnd | undefined> {
     if (hooks === null || hooks.before === null) return undefined;
-    const result = await this.#hook(hooks.before, hooks.timeoutSeconds, job, this.#before.signal);
+    const result = await this.#hook('before', hooks, job, this.#before.signal);
     if (result.ok) return undefined;
     const wished = this.#wished();
     if (wished !== undefined) return wished;
@@ -198,13 +203,40 @@ export class Attempt {
     return { kind: 'completed', outcome: { ...outcome, result: 'warning', warnings: outcome.warnings + 1 } };
   }
 
-  async #hook(command: string, seconds: number, job: Job, signal: AbortSignal): Promise<HookResult> {
-    const { clock, environment } = this.#setup;
+  /** Also where the settings have no commands now: what is left of an earlier one may be writing to the source. */
+  async #endLeftHook(): Promise<void> {
+    const { places, settings, clock } = this.#setup;
+    if (places.source === null) return;
+    const tell = (text: string): void => this.#log('warn', text);
+    try {
+      await endLeftHook(settings, places.source, clock, tell, this.#before.signal);
+    } catch (error) {
+      this.#show(() => {
+        throw error;
+      });
+    }
+  }
+
+  async #hook(
+    when: 'before' | 'after',
+    { before, after, timeoutSeconds }: HookSettings,
+    job: Job,
+    signal: AbortSignal,
+  ): Promise<HookResult> {
+    const command = (when === 'before' ? before : after) ?? '';
+    const timeoutMs = timeoutSeconds * 1000;
+    const { clock, environment, places, settings } = this.#setup;
+    const source = places.source ?? '';
+    const onStart = (pid: number): void => {
+      const untilMs = clock.now() + timeoutMs;
+      this.#show(() => noteHook(settings, { source, job: job.id, when, pid, untilMs }, clock.now()));
+    };
     const onLines = (texts: readonly string[]): void => this.#guard(() => this.#logAll('info', texts));
     const hasEnded = this.#setup.host.hookRuns(job);
     try {
-      return await runHook({ command, timeoutMs: seconds * 1000, environment, job, onLines }, clock, signal);
+      return await runHook({ command, timeoutMs, environment, job, onStart, onLines }, clock, signal);
     } finally {
+      this.#show(() => forgetHook(settings, source));
       hasEnded();
     }
   }

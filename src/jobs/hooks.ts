@@ -21,6 +21,8 @@ export interface HookRun {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Passed to the command as HOLDFAST_JOB_ID, HOLDFAST_JOB_TYPE, HOLDFAST_SOURCE, HOLDFAST_STATUS. */
   readonly job: Pick<Job, 'id' | 'type' | 'spec' | 'status'>;
+  /** Receives the process that leads the command's group as soon as there is one. */
+  readonly onStart?: (pid: number) => void;
   /** Receives the output that is kept: the first lines as they come, the last ones at the end. */
   readonly onLines: (texts: readonly string[]) => void;
 }
@@ -46,6 +48,7 @@ export async function runHook(run: HookRun, clock: Clock, signal: AbortSignal): 
     return notStarted(error);
   }
   const ended = endOf(child);
+  if (child.pid !== undefined) run.onStart?.(child.pid);
   const over = new AbortController();
   const stop = (): void => over.abort();
   signal.addEventListener('abort', stop, { once: true });

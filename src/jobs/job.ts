@@ -159,6 +159,8 @@ export interface PreviewItem {
 export type Wait =
   | { readonly code: PlainWait; readonly params: Readonly<Record<string, never>> }
   | { readonly code: 'quiet_hours'; readonly params: { /** `HH:MM`. */ readonly until: string } }
+  /** `until` is an RFC 3339 time; null: until a person ends the pause. */
+  | { readonly code: 'paused'; readonly params: { readonly until: string | null } }
   | OthersWait;
 
 export type PlainWait =

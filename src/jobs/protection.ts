@@ -206,6 +206,13 @@ function adviceAgainst(reason: Reason): string {
       return 'Holdfast will try again.';
     case 'source_missing':
       return `Check the path, or remove the source: ${holdfast`sources remove DIR`}`;
+    case 'source_unreadable':
+      return `Give the user that the agent runs as permission to read it, or remove the source: ${holdfast`sources remove DIR`}`;
+    case 'source_silent':
+      return 'Check that its server or program is running, or unmount it.';
+    case 'source_own':
+    case 'source_unfit':
+      return `Choose another source, and remove this one: ${holdfast`sources remove DIR`}`;
     case 'source_empty':
       return `If it is a disk, mount it. If it is supposed to be empty: ${holdfast`alarms --acknowledge`}`;
     case 'other':
@@ -222,6 +229,10 @@ const BECAUSE: Readonly<Record<Reason, string>> = {
   denied: 'the sign-in was refused',
   unreachable: 'it could not be reached',
   source_missing: 'the source is not there',
+  source_unreadable: 'the source cannot be read',
+  source_silent: 'the file system of the source does not answer',
+  source_own: 'what Holdfast stores in is never backed up',
+  source_unfit: 'the source is nothing that can be backed up',
   source_empty: 'the source is empty',
   other: 'the last attempt failed',
 };

@@ -25,7 +25,7 @@ import {
   submitJob,
   untilNextLook,
 } from './queue.ts';
-import { showWaits } from './shown-waits.ts';
+import { showPause, showWaits } from './shown-waits.ts';
 import { isOver, type Pause, readPause, writePause } from './pause.ts';
 import {
   copiesOf,
@@ -101,9 +101,7 @@ export class Runner {
       const { pass } = record.bookkeeping;
       return copiesOf(book, record) || (pass !== null && this.#isRead(pass));
     };
-    const job = submitJob(book, { spec, trigger, copies, also });
-    this.look();
-    return job;
+    return this.#queued(submitJob(book, { spec, trigger, copies, also }));
   }
 
   /**
@@ -115,8 +113,16 @@ export class Runner {
     const { book } = this.#parts;
     const isRead = (of: string): boolean => this.#isRead(of);
     const jobs = submitPass(book, { specs, trigger, pass: randomUUID(), isRead, also });
+    return jobs.map((job) => this.#queued(job));
+  }
+
+  /** The answer to whoever asks for a job already says that it waits for the end of a pause. */
+  #queued(job: Job): Job {
+    const { book } = this.#parts;
     this.look();
-    return jobs;
+    if (this.#pause === undefined) return job;
+    this.#tell(() => showPause(book, this.#pause));
+    return book.record(job.id).job;
   }
 
   #requireOpen(): void {
@@ -202,6 +208,8 @@ export class Runner {
     if (this.#pause !== undefined && isOver(this.#pause, clock.now())) this.#setPause(undefined);
     this.#takeUpLost();
     this.#shareLimit();
+    showPause(book, this.#pause);
+    if (this.#pause !== undefined) return;
     const placesOf = (record: JobRecord): JobPlaces => this.#placesOf(record);
     const next = startable(book.queued(), this.#taken(), placesOf, clock.now());
     for (const waiter of nearFirst(next, (record) => placesOf(record).isFar === true)) {

@@ -59,6 +59,10 @@ export const REASONS = [
   'denied',
   'unreachable',
   'source_missing',
+  'source_unreadable',
+  'source_silent',
+  'source_own',
+  'source_unfit',
   'source_empty',
   'other',
 ] as const;

@@ -1,6 +1,6 @@
 /** What a job waits for, in words for the API, logs and the command line. The page has texts of its own. */
 import { waitedText } from '../base/waits.ts';
-import type { Wait } from './job.ts';
+import type { PlainWait, Wait } from './job.ts';
 
 export function waitText(wait: Wait): string {
   if (wait.code === 'asked_again' || wait.code === 'no_answer') {
@@ -8,10 +8,16 @@ export function waitText(wait: Wait): string {
     return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
   }
   if (wait.code === 'quiet_hours') return `Quiet hours until ${wait.params.until}.`;
+  if (wait.code === 'paused') return `Paused until ${pauseEnd(wait.params.until)}.`;
   return TEXTS[wait.code];
 }
 
-const TEXTS: Readonly<Record<Exclude<Wait['code'], 'asked_again' | 'no_answer' | 'quiet_hours'>, string>> = {
+/** To the minute, as the headline has it. */
+function pauseEnd(until: string | null): string {
+  return until === null ? 'you resume it' : `${until.slice(0, 16)}Z`;
+}
+
+const TEXTS: Readonly<Record<PlainWait, string>> = {
   destination_absent: 'The destination is not available: connect or mount it.',
   on_battery: 'The computer runs on battery.',
   on_metered: 'The network is metered.',

@@ -1,6 +1,6 @@
 /** What somebody asks of a source that the settings have counts as they say, in whichever of its spellings it is asked. */
 // Turn 4 of 8.
-import { mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDaemonSite, type DaemonSite } from '../support/daemon-site.ts';
@@ -37,6 +37,22 @@ describe('a backup whose request says little', () => {
     symlinkSync(site.source, link);
     const { spec } = await site.agent.requestBackup({ source: link, options: {} }, 'api');
     expect(spec).toMatchObject({ destination: 'nas', source: site.source });
+  });
+
+  test('goes to the embedded repository by its name, though nothing has ever gone there', async () => {
+    await using site = await siteWithNas();
+    const { configFile, source } = site;
+    const settings = JSON.parse(readFileSync(configFile, 'utf8')) as object;
+    await site.configure({ ...settings, defaultDestination: 'nas' });
+    expect(() => site.agent.destinationOf('embedded')).toThrow('Nothing has been backed up to');
+    const request = { source, destination: 'embedded', options: {} };
+    const job = await site.ended((await site.agent.requestBackup(request, 'api')).id);
+    expect(job).toMatchObject({ status: 'completed', error: null, spec: { destination: 'embedded' } });
+    expect(existsSync(join(site.state, 'repository', 'snapshots'))).toBe(true);
+    const { id } = await site.agent.newestOf(source, undefined);
+    expect(id).toBe(job.snapshot_id);
+    expect(site.agent.destinationOf('embedded')).toBe('embedded');
+    expect(() => site.agent.destinationOf('nowhere')).toThrow('nowhere');
   });
 
   test('of a source that the settings do not have goes to the default destination', async () => {

@@ -5,6 +5,7 @@ import type { NeverPath } from '../../exclude/excluder.ts';
 import { type ByteString } from '../../base/byte-path.ts';
 import { treePath } from '../../base/tree-path.ts';
 import { errnoText } from '../../base/errno-words.ts';
+import { NODE_HINT, nodeKind, nodeText } from '../../base/node-kind.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { quoted } from '../../base/shell-words.ts';
 import { SourceError, errnoOf } from '../../base/errors.ts';
@@ -58,9 +59,10 @@ export function resolveSources(
   const first = found[0];
   if (found.every(({ stats }) => stats === undefined)) refuseAll(found);
   const mounts = parseMounts(mountTable());
-  for (const { path } of found) {
-    refuseOwnPlaces(path, never);
-    refuseMadeUp(path, mounts);
+  for (const one of found) {
+    refuseOwnPlaces(one.path, never);
+    refuseMadeUp(one.path, mounts);
+    refuseNode(one);
   }
   if (found.length === 1 && first?.stats !== undefined) requireReadable(first.path, first.stats);
   const names = found.flatMap(({ path, wanted }) =>
@@ -75,6 +77,8 @@ interface FoundSource {
   readonly wanted: string;
   readonly path: string;
   readonly stats: Stats | undefined;
+  /** The path ended in a slash, which means the directory or file that is there in the end. */
+  readonly behindLink?: boolean;
   /** The error code if the path could not be looked at although something may be there. */
   readonly failure?: string | undefined;
 }
@@ -119,17 +123,36 @@ function findSource(name: string, base: string | undefined, notes: string[]): Fo
     );
   }
   if (stats !== undefined && !behindLink) notes.push(...notesOfNode(path, stats));
-  return { wanted, path, stats };
+  return { wanted, path, stats, behindLink };
 }
 
 /** Whoever names a disk or a pipe as a source mostly means what can be read from it. */
 function notesOfNode(path: string, stats: Stats): readonly string[] {
-  const isPipe = stats.isFIFO();
-  if (!isPipe && !stats.isBlockDevice() && !stats.isCharacterDevice() && !stats.isSocket()) return [];
-  const what = isPipe ? 'a pipe' : stats.isSocket() ? 'a socket' : 'a device';
+  const what = nodeKind(stats);
+  if (what === undefined) return [];
   const only = `${path} is ${what}: only its name, owner and mode are backed up, and nothing that is read from it.`;
-  if (stats.isSocket()) return [only];
-  return [`${only} To back up that: ${holdfast`backup --stdin-name ${basename(path)} < ${quoted(path)}`}`];
+  return [[only, ...readingOf(path, stats)].join(' ')];
+}
+
+function readingOf(path: string, stats: Stats): readonly string[] {
+  if (stats.isSocket()) return [];
+  return [`To back up that: ${holdfast`backup --stdin-name ${basename(path)} < ${quoted(path)}`}`];
+}
+
+/**
+ * The sources of the settings come with a slash. Where one is a disk or a pipe, a backup of its name would count as a
+ * good one, again and again, and nobody would read a note.
+ */
+function refuseNode({ path, stats, behindLink }: FoundSource): void {
+  if (stats === undefined || behindLink !== true) return;
+  const what = nodeKind(stats);
+  if (what === undefined) return;
+  throw invalid(
+    path,
+    'unsupported_type',
+    nodeText(path, what),
+    [NODE_HINT, ...readingOf(path, stats)].join(' '),
+  );
 }
 
 function look(path: string): Pick<FoundSource, 'stats' | 'failure'> {

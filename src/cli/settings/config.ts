@@ -7,6 +7,7 @@ import { findSetting, readTypedValue } from '../../config/key-path.ts';
 import { loadConfig, NO_FILE, readConfig, requireNeverThere } from '../../config/load.ts';
 import { type FilledConfig, jsonSchemaText } from '../../config/schema.ts';
 import { onePlaces, onePlaceText } from '../../daemon/places/one-place.ts';
+import { unfitSources, unfitText } from '../../daemon/sources/unfit-sources.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit-codes.ts';
 import { addExamples, addOutputOptions, type OutputOptions } from '../command/options.ts';
@@ -160,21 +161,22 @@ async function validate(named: string | undefined, options: ConfigOptions, conte
     if (loaded === undefined) await requireNeverThere(file, statePaths(env).directory);
     if (loaded === undefined && (named ?? options.config) !== undefined) throw missing(file);
     const { sources = [], destinations = [] } = loaded?.settings ?? {};
-    const same = onePlaces(destinations);
+    const stateDirectory = statePaths(env).directory;
+    const warnings: readonly { readonly message: string }[] = [
+      ...onePlaces(destinations).map((names) => ({ message: onePlaceText(names), destinations: names })),
+      ...unfitSources({ settings: { sources, destinations }, stateDirectory }).map((one) => ({
+        message: unfitText(one),
+        sources: one.paths,
+      })),
+    ];
     if (options.json === true)
-      await out.json({
-        type: 'config_check',
-        file,
-        valid: true,
-        problems: [],
-        warnings: same.map((names) => ({ message: onePlaceText(names), destinations: names })),
-      });
+      await out.json({ type: 'config_check', file, valid: true, problems: [], warnings });
     else if (loaded === undefined) await out.line(`${printable(file)} does not exist: all defaults apply.`);
     else {
       await out.line(
         `${printable(file)} is valid: ${count(sources.length, 'source')}, ${count(destinations.length, 'destination')}.`,
       );
-      for (const names of same) await out.line(printable(`Warning: ${onePlaceText(names)}`));
+      for (const { message } of warnings) await out.line(printable(`Warning: ${message}`));
     }
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.length === 0) throw error;

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { resolveTyped } from '../../base/typed-path.ts';
 import { errnoOf, RequestError, StateError } from '../../base/errors.ts';
 import { configuredPath, pathInSource } from '../../daemon/sources/configured-source.ts';
+import { unfitSources, unfitText } from '../../daemon/sources/unfit-sources.ts';
 import { holdfast } from '../../base/holdfast-command.ts';
 import { checkScheduleText } from '../../config/schedule-text.ts';
 import { formatDuration } from '../../base/units.ts';
@@ -16,6 +17,7 @@ import { agentObject, askAgent } from '../agent/ask-agent.ts';
 import type { Context } from '../command/context.ts';
 import { addExamples, addOutputOptions, collect, type OutputOptions } from '../command/options.ts';
 import { changeSettings, readSettings, settingsOrDefaults } from '../places/settings-file.ts';
+import { statePaths } from '../command/state-directory.ts';
 import { alsoTo } from './start-place.ts';
 import { renderTable } from '../terminal/table.ts';
 import { createStyles, printable, terminalWidth, wantsColor } from '../terminal/terminal.ts';
@@ -66,7 +68,8 @@ export function define(command: Command, context: Context): void {
 
 async function list(options: SourcesOptions, context: Context): Promise<void> {
   const { out, env, clock } = context;
-  const { sources } = await settingsOrDefaults(options.config, context);
+  const settings = await settingsOrDefaults(options.config, context);
+  const { sources } = settings;
   const told = options.config === undefined ? await askIfRunning(context) : undefined;
   const lastGood = (path: string, destination: string): number | null | undefined =>
     told?.find((one) => one.path === path && one.destination === destination)?.last_good_backup_at;
@@ -98,6 +101,9 @@ async function list(options: SourcesOptions, context: Context): Promise<void> {
     const { bold } = createStyles(wantsColor(out.stream, env));
     const shown = rows.map((row) => row.slice(0, columns.length));
     await out.write(renderTable(columns, shown, { width: terminalWidth(out.stream), titleStyle: bold }));
+    const { directory: stateDirectory } = statePaths(env);
+    for (const one of unfitSources({ settings, stateDirectory }))
+      await out.line(printable(`Warning: ${unfitText(one)}`));
   }
 }
 

@@ -292,7 +292,9 @@ function noteStatements(scene: Scene): readonly Statement[] {
       .filter(({ destination, source }) => !sharesDisk(destination, source.path))
       .map(({ source }) => source.path),
   );
-  const alone = standings.filter(({ source }) => !elsewhere.has(source.path));
+  const alone = standings.filter(
+    ({ source, lastGoodAt }) => !elsewhere.has(source.path) && lastGoodAt !== null,
+  );
   if (alone.length > 0)
     notes.push(
       statement('same_disk', {
@@ -325,15 +327,24 @@ const REASONS: Readonly<Record<string, Reason>> = {
   SECRET_UNSAFE: 'locked_out',
   DESTINATION_AUTH_FAILED: 'denied',
   DESTINATION_UNREACHABLE: 'unreachable',
-  INVALID_SOURCE: 'source_missing',
   SOURCE_SUSPICIOUSLY_EMPTY: 'source_empty',
 };
 
 function reasonFor({ code, details }: JobError): Reason {
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'different') return 'other_repository';
   if (code === 'DESTINATION_ERROR' && details['reason'] === 'empty') return 'emptied';
+  if (code === 'INVALID_SOURCE') return SOURCE_REASONS[String(details['reason'])] ?? 'source_missing';
   return REASONS[code] ?? 'other';
 }
+
+/** By the `reason` of INVALID_SOURCE. */
+const SOURCE_REASONS: Readonly<Record<string, Reason>> = {
+  not_readable: 'source_unreadable',
+  not_answering: 'source_silent',
+  inside_state_directory: 'source_own',
+  inside_repository: 'source_own',
+  unsupported_type: 'source_unfit',
+};
 
 /** Null when one of them has no good backup. */
 function oldest(standings: readonly Standing[]): number | null {

@@ -132,6 +132,8 @@ export function createDestinations(parts: DestinationParts): Destinations {
     const found = findDestination(settings(), wanted);
     const named = configured.find(({ name }) => name === found?.name);
     if (named !== undefined) return named;
+    // The embedded repository, which is not listed before backups are in it.
+    if (found !== undefined) return placeAt(found);
     if (wanted === 'cloud') throw noCloud();
     if (!/[/\\:]/.test(wanted)) throw unknownName(wanted, configured);
     const place = placeAt({ name: openUrl(parseLocation(wanted)), url: wanted, passphrase: null });

@@ -7,7 +7,7 @@ import { useAction } from '../agent/use-asked.ts';
 import { Button } from '../components/button.tsx';
 import { Filled, Own, Path, visible } from '../components/own-text.tsx';
 import { Problem } from '../components/problem.tsx';
-import { formatBytes, formatDuration, formatPercent } from '../language/format.ts';
+import { formatBytes, formatDuration, formatPercent, formatTime } from '../language/format.ts';
 import { t } from '../language/language.ts';
 import { Place } from './place.tsx';
 import { hrefOf } from './route.ts';
@@ -136,6 +136,8 @@ function wordsOf({ code, params }: NonNullable<JobFields['waits']>): string | un
   if (Object.hasOwn(plainWaits, code)) return plainWaits[code as keyof typeof plainWaits];
   const whom = whomOf(params['whom']);
   if (code === 'quiet_hours' && typeof params['until'] === 'string') return waits.quiet(params['until']);
+  if (code === 'paused')
+    return waits.paused(typeof params['until'] === 'string' ? formatTime(params['until']) : null);
   const { again_in_seconds: again, silent_seconds: silent, because } = params;
   if (code === 'asked_again' && params['whom'] === 'other_session' && typeof again === 'number')
     return waits.session(inWords(again));

@@ -44,3 +44,16 @@ it.runIf(process.platform !== 'win32')(
     );
   },
 );
+
+it.runIf(process.platform !== 'win32')(
+  'a device by its name alone is stored as a name, and with a slash refused',
+  () => {
+    const { paths, notes } = resolveSources(['/dev/null'], '/', []);
+    expect(paths).toEqual(['/dev/null']);
+    expect(notes.join()).toContain('/dev/null is a device: only its name');
+    for (const named of [['/dev/null/'], [tmpdir(), '/dev/null/']])
+      expect(() => resolveSources(named, '/', [])).toThrow(
+        '/dev/null is a device, neither a file nor a directory',
+      );
+  },
+);

@@ -330,6 +330,37 @@ describe('a pause', () => {
     expect(here.runner.pausedUntil).toBeUndefined();
   });
 
+  it('is what every kind of job waits for, as all its readers learn at once', async () => {
+    const { runner, job, clock, state, pass } = await begin();
+    const until = clock.now() + 10 * MINUTE;
+    const early = runner.submit(backupOf('/a'), 'api');
+    await settle();
+    const behind = runner.submit(backupOf('/b'), 'schedule');
+    await settle();
+    expect(job(behind.id).waits?.code).toBe('turn');
+    await runner.pause(until, false);
+    await settle();
+    const waits = { code: 'paused', params: { until: new Date(until).toISOString() } };
+    const waitsFor = `Paused until ${waits.params.until.slice(0, 16)}Z.`;
+    const specs = [{ type: 'check', destination: 'other', read_data: 0 } as const, backupOf('/c', 'third')];
+    const asked = specs.map((spec) => runner.submit(spec, 'api'));
+    for (const one of [...asked, job(behind.id)])
+      expect(one).toMatchObject({ status: 'queued', waits, waiting_for: waitsFor });
+    const [{ id } = behind] = asked;
+    expect(state.database.jobLog.list(id).map(({ text }) => text)).toEqual([waitsFor]);
+    await runner.pause(null, false);
+    await settle();
+    expect(job(id)).toMatchObject({
+      waits: { params: { until: null } },
+      waiting_for: 'Paused until you resume it.',
+    });
+    expect(job(early.id)).toMatchObject({ status: 'running', waits: null });
+    runner.resume();
+    await pass(0);
+    expect(job(id)).toMatchObject({ status: 'running', waits: null, waiting_for: null });
+    expect(job(behind.id).waits?.code).toBe('turn');
+  });
+
   it('stops what runs when told to, and it goes on afterwards', async () => {
     const { runner, job } = await begin();
     const { id } = runner.submit(backupOf('/a'), 'api');

@@ -72,6 +72,8 @@ describe('why a job waits', () => {
       passing('REPOSITORY_LOCKED'),
       held('suspended'),
       held('trial_expired'),
+      { code: 'paused', params: { until: null } },
+      { code: 'paused', params: { until: '2026-11-22T12:00:00.000Z' } },
       { code: 'asked_again', params: again },
       { code: 'no_answer', params: silent },
     ] as const;

@@ -43,6 +43,8 @@ export const parts = {
         'Your account with your partner is suspended. Only backups that you start yourself will run.',
     },
     waits: {
+      paused: (until: string | null) =>
+        until === null ? 'Paused until you resume it.' : `Paused until ${until}.`,
       quiet: (until: string) => `Quiet hours: the job starts at ${until}.`,
       again: (whom: string, why: string, time: string) =>
         `Waiting for ${whom}${why === '' ? '' : ` (${why})`}. Trying again in ${time}.`,

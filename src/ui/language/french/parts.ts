@@ -47,6 +47,8 @@ export const parts: Texts['parts'] = {
         'Le compte chez le partenaire est suspendu. Seul ce que vous lancez vous-même est sauvegardé.',
     },
     waits: {
+      paused: (until) =>
+        until === null ? 'En pause jusqu’à ce que vous repreniez.' : `En pause jusqu’au ${until}.`,
       quiet: (until) => `Heures calmes : la tâche commencera à ${until}.`,
       again: (whom, why, time) =>
         `En attente : ${whom}${why === '' ? '' : ` (${why})`}, nouvel essai dans ${time}.`,

@@ -45,6 +45,7 @@ export const parts: Texts['parts'] = {
       account_suspended: 'Das Konto beim Partner ist gesperrt. Gesichert wird nur, was Sie selbst anstoßen.',
     },
     waits: {
+      paused: (until) => (until === null ? 'Pause, bis Sie sie beenden.' : `Pause bis ${until}.`),
       quiet: (until) => `Ruhezeit: Er beginnt um ${until}.`,
       again: (whom, why, time) => `Wartet auf ${whom}${why === '' ? '' : ` (${why})`}, wieder in ${time}.`,
       session: (time) => `Wartet bis zu ${time}, um zu sehen, ob hier noch ein anderes Programm arbeitet.`,

@@ -47,6 +47,8 @@ export const parts: Texts['parts'] = {
         'Su cuenta con el proveedor está suspendida. Solo se copia lo que usted mismo inicie.',
     },
     waits: {
+      paused: (until) =>
+        until === null ? 'En pausa hasta que usted la termine.' : `En pausa hasta el ${until}.`,
       quiet: (until) => `Horas de silencio: la tarea empieza a las ${until}.`,
       again: (whom, why, time) =>
         `Esperando ${whom}${why === '' ? '' : ` (${why})`}, nuevo intento en ${time}.`,
