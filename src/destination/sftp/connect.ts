@@ -272,10 +272,12 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   );
   client.sftp((error, sftp) => {
     if (error === undefined) opened.resolve(sftp);
-    else void noSession(client, url, error).then(opened.reject, opened.reject);
+    else opened.reject(error);
   });
   try {
     return await opened.promise;
+  } catch (error) {
+    throw error instanceof DestinationError ? error : await noSession(client, url, error);
   } finally {
     answered();
     clearTimeout(patience);

@@ -1,5 +1,5 @@
 /** Text that a server sends where the SFTP protocol should begin: most often, the account's shell prints a greeting. */
-import type { Client } from 'ssh2';
+import type { Client, ClientChannel } from 'ssh2';
 import { DestinationError } from '../../base/errors.ts';
 
 /** Enough to recognise a greeting by. */
@@ -15,40 +15,39 @@ const REST_MS = 300;
  * it is. Empty when nothing readable comes.
  */
 export async function textBeforeSftp(client: Client): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<Buffer>();
-  const chunks: Buffer[] = [];
-  const finish = (): void => resolve(Buffer.concat(chunks));
+  const text = Promise.withResolvers<Buffer>();
+  let said = Buffer.alloc(0);
+  let channel: ClientChannel | undefined;
+  const finish = (): void => text.resolve(said);
   let patience = setTimeout(finish, PATIENCE_MS);
+  const take = (bytes: Buffer): void => {
+    said = Buffer.concat([said, bytes]);
+    clearTimeout(patience);
+    if (said.length >= MOST_BYTES) finish();
+    else patience = setTimeout(finish, REST_MS);
+  };
   try {
-    client.subsys('sftp', (error, channel) => {
-      if (error !== undefined) {
-        finish();
-        return;
-      }
-      channel.on('error', finish);
-      channel.once('close', finish);
-      channel.on('data', (bytes: Buffer) => {
-        chunks.push(bytes);
-        clearTimeout(patience);
-        if (Buffer.concat(chunks).length >= MOST_BYTES) finish();
-        else patience = setTimeout(finish, REST_MS);
-      });
-      void promise.then(() => channel.destroy());
+    client.subsys('sftp', (error, opened) => {
+      channel = opened;
+      if (error !== undefined) finish();
+      else opened.on('error', finish).once('close', finish).on('data', take);
     });
-    return shown(await promise);
+    return shown(await text.promise);
   } catch {
     // The connection has ended meanwhile.
     return '';
   } finally {
     clearTimeout(patience);
+    channel?.destroy();
   }
 }
 
 /** Up to the first zero byte, with which each packet of SFTP begins. */
 function shown(bytes: Buffer): string {
   const zero = bytes.indexOf(0);
-  const text = new TextDecoder().decode(zero === -1 ? bytes : bytes.subarray(0, zero)).trim();
-  const characters = [...text];
+  const text = new TextDecoder().decode(zero === -1 ? bytes : bytes.subarray(0, zero));
+  // An empty line disturbs as well, and is all there is to show.
+  const characters = Array.from(text.trim() === '' ? text : text.trim());
   const cut = characters
     .slice(0, MOST_SHOWN)
     .map((one) => (/[\p{C}\p{Zl}\p{Zp}"\\]/u.test(one) ? escaped(one) : one));

@@ -33,8 +33,9 @@ test.each([
   ['Welcome to the server\n', 'Welcome to the server'],
   ['\nÜbung "1" \\\r\nend\n', String.raw`Übung \"1\" \\\r\nend`],
   ['\u001b[31mred\u202e', String.raw`\u{1b}[31mred\u{202e}`],
-  [`${'x'.repeat(100_000)}`, `${'x'.repeat(80)}…`],
+  ['x'.repeat(100_000), `${'x'.repeat(80)}…`],
   [Buffer.concat([Buffer.from('Hello'), Buffer.from([0, 0, 0, 5, 2, 0, 0, 0, 3])]), 'Hello'],
+  [Buffer.from([10, 0, 0, 0, 5, 2, 0, 0, 0, 3]), String.raw`\n`],
   ['This account is currently not available.\n', 'This account is currently not available.'],
 ])('%j is quoted, escaped and cut', async (greeting, said) => {
   expect(await refusalOf(greeting)).toMatchObject({
