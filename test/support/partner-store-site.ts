@@ -193,6 +193,12 @@ export async function someDevice(
   );
 }
 
+/** Makes all devices ones that were enrolled three years ago, which can report what was done meanwhile. */
+export async function enrolledLongAgo({ database, clock }: StoreSite): Promise<void> {
+  const enrolled_at = clock.now() - 3 * 365 * 86_400_000;
+  await database().write(async (trx) => await trx.updateTable('devices').set({ enrolled_at }).execute());
+}
+
 export function report(seq: number, more: Partial<DeviceReport> = {}): DeviceReport {
   return { seq, agentVersion: '0.1.0', expectedEverySeconds: null, storage: null, results: [], ...more };
 }

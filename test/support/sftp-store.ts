@@ -34,6 +34,8 @@ export interface SftpStoreOptions {
   readonly isEndless?: boolean;
   /** Asked when a session begins: with true it never says anything. */
   readonly isMute?: () => boolean;
+  /** What a shell prints before SFTP begins, which it then never does. */
+  readonly greeting?: Buffer;
   /** Asked before each request of a session: true when it has dealt with it itself. */
   readonly fault?: (asked: SftpRequest, sftp: SFTPWrapper) => boolean;
 }
@@ -58,6 +60,7 @@ export async function startSftpStore({
   folders = [],
   isEndless = false,
   isMute = () => false,
+  greeting,
   fault = () => false,
 }: SftpStoreOptions = {}): Promise<SftpStore> {
   // Not ed25519: of those that ssh2 makes, one in 256 cannot be read back by it.
@@ -166,7 +169,8 @@ export async function startSftpStore({
       connection.on('authentication', (context) => context.accept());
       connection.on('session', (accept) => {
         const session = accept();
-        if (onSilence === undefined && !isMute()) session.on('sftp', (begin) => serve(begin()));
+        if (greeting !== undefined) session.on('subsystem', (begin) => void begin().write(greeting));
+        else if (onSilence === undefined && !isMute()) session.on('sftp', (begin) => serve(begin()));
         else
           session.on('subsystem', (begin) => {
             begin();

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { REQUEST_LATE } from './malformed-requests.ts';
 import type { ConnectionShares } from './shares.ts';
 import type { ServerLimits } from '../wire/limits.ts';
 
@@ -31,6 +32,8 @@ export function createHttpServer(
 ): Server {
   const latest = new WeakMap<Duplex, Exchange>();
   const refused = new WeakSet<Duplex>();
+  /** Bytes that a connection had sent when its latest exchange ended. More belong to a request that has begun. */
+  const settledBytes = new WeakMap<Duplex, number>();
   const server = createServer(
     {
       // The host guard answers a missing Host like a wrong one.
@@ -54,8 +57,10 @@ export function createHttpServer(
   return server;
 
   function accept(request: IncomingMessage, response: ServerResponse): void {
-    latest.set(request.socket, { request, response });
-    shares.touch(request.socket);
+    const { socket } = request;
+    latest.set(socket, { request, response });
+    response.once('finish', () => settledBytes.set(socket, socket.bytesRead));
+    shares.touch(socket);
     handle(request, response);
   }
 
@@ -66,7 +71,7 @@ export function createHttpServer(
   }
 
   /**
-   * Ends a silent connection unless the server is the one to act: the request is complete, the response is not, and it
+   * Ends a silent connection, and says so to a client that stopped in the middle of a request; unless the server is the one to act: the request is complete, the response is not, and it
    * is a patient one, has not begun, or the client has taken everything written so far.
    */
   function endSilent(socket: Socket): void {
@@ -77,7 +82,18 @@ export function createHttpServer(
       !exchange.response.writableFinished &&
       (patient.has(exchange.response) || !exchange.response.headersSent || isIdle(exchange.response));
     if (ours) socket.setTimeout(limits.connectionTimeoutMs);
+    else if (hasBegun(socket)) refuse(tooLate(), socket);
     else socket.destroy();
+  }
+
+  /** Whether the client has begun a request that has not arrived completely. */
+  function hasBegun(socket: Socket): boolean {
+    const exchange = latest.get(socket);
+    if (exchange === undefined) return socket.bytesRead > 0;
+    if (!exchange.request.complete) return true;
+    return (
+      exchange.response.writableFinished && socket.bytesRead > (settledBytes.get(socket) ?? socket.bytesRead)
+    );
   }
 
   function isIdle({ writableEnded, writableLength }: ServerResponse): boolean {
@@ -100,4 +116,9 @@ export function createHttpServer(
       malformed(error, socket);
     }
   }
+}
+
+/** As the HTTP server itself reports a request that takes too long in all. */
+function tooLate(): Error {
+  return Object.assign(new Error('the request stopped arriving'), { code: REQUEST_LATE });
 }

@@ -9,6 +9,9 @@ import { requestIdOf, SECURITY_HEADERS } from '../wire/headers.ts';
 /** Time for a client to read the response before the connection is destroyed. */
 const LINGER_MS = 500;
 
+/** Code of the error for a request that does not arrive in time. */
+export const REQUEST_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';
+
 /** The response to what the HTTP parser refused. */
 export function malformedRequest(error: unknown): ApiError {
   switch (errnoOf(error)) {
@@ -20,7 +23,7 @@ export function malformedRequest(error: unknown): ApiError {
       return new ApiError('PAYLOAD_TOO_LARGE', 'The chunk extensions of the body are too large', {
         hint: 'Send the body without them.',
       });
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
+    case REQUEST_LATE:
       return new ApiError('REQUEST_TIMEOUT', 'The request did not arrive in time', {
         hint: 'Send it again.',
       });

@@ -11,7 +11,7 @@ import type { Clock } from '../../base/clock.ts';
 import { BugError } from '../../base/errors.ts';
 import type { ApiError } from '../wire/api-error.ts';
 import { errorEnvelope, metaOf, successEnvelope } from '../wire/envelope.ts';
-import { parseJsonBody } from '../wire/json-body.ts';
+import { parseJsonBody, requirePlainBody } from '../wire/json-body.ts';
 import type { ServerLimits } from '../wire/limits.ts';
 import { requestIdOf } from '../wire/headers.ts';
 import { requireEncodedQuery } from '../wire/query-text.ts';
@@ -62,6 +62,10 @@ export function createFramework({ clock, limits, table, proxies = [], logger }: 
   });
   app.addHook('onRoute', (route) => declareRoute(route, table, limits.handlerTimeoutMs));
 
+  app.addHook('preParsing', async ({ headers }) => {
+    requirePlainBody(headers);
+    await Promise.resolve();
+  });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>(
     'application/json',

@@ -43,6 +43,21 @@ function requireWhole(value: unknown, field = ''): void {
   }
 }
 
+/**
+ * Refuses a body in another form than its own, which no route reads (RFC 9110, 15.5.16). Must run before it is parsed.
+ * @throws {ApiError} UNSUPPORTED_MEDIA_TYPE
+ */
+export function requirePlainBody(headers: FastifyRequest['headers']): void {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  if (!hasBody) return;
+  const codings = (headers['content-encoding'] ?? '').split(',').map((one) => one.trim());
+  const other = codings.filter((one) => one !== '' && one.toLowerCase() !== 'identity');
+  if (other.length === 0) return;
+  throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `The body is encoded (${other.join(', ').slice(0, 100)})`, {
+    hint: 'Send it as it is, without Content-Encoding.',
+  });
+}
+
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -6,6 +6,7 @@ import { DestinationError, errnoOf } from '../../base/errors.ts';
 import { waitsForAnswer } from '../../base/waits.ts';
 import { untilAborted } from '../stall.ts';
 import { disconnected } from './answers.ts';
+import { textBeforeSftp, textForSftp } from './shell-text.ts';
 import { fingerprintOf, judgeHostKey, knownTypes, typeOfKey } from './known-hosts.ts';
 import type { Target } from './target.ts';
 import { byCommand, straight, through, type Way, type Wire } from './way.ts';
@@ -271,15 +272,24 @@ async function openSession(client: Client, url: string): Promise<SFTPWrapper> {
   );
   client.sftp((error, sftp) => {
     if (error === undefined) opened.resolve(sftp);
-    else opened.reject(noSftp(url, error));
+    else opened.reject(error);
   });
   try {
     return await opened.promise;
+  } catch (error) {
+    throw error instanceof DestinationError ? error : await noSession(client, url, error);
   } finally {
     answered();
     clearTimeout(patience);
     client.off('close', lost);
   }
+}
+
+async function noSession(client: Client, url: string, cause: unknown): Promise<DestinationError> {
+  // The library's words for bytes that begin no packet.
+  const isNoise = cause instanceof Error && /packet length/i.test(cause.message);
+  const said = isNoise ? await textBeforeSftp(client) : '';
+  return said === '' ? noSftp(url, cause) : textForSftp(url, said, cause);
 }
 
 function noSftp(url: string, cause: unknown): DestinationError {

@@ -39,16 +39,26 @@ export function startOf(day: Day): number {
   return !Number.isNaN(start) && dayOf(start) === day ? start : Number.NaN;
 }
 
-/** The time of a report, but not after its receipt, since the clock of a device may be ahead. */
-export function timeOf(at: number, receivedAt: number): number {
-  return Math.min(at, receivedAt);
+/** Between which times a report can be true. */
+export interface Known {
+  /** When its device was enrolled. */
+  readonly enrolledAt: number;
+  readonly receivedAt: number;
+}
+
+/**
+ * The time that a report gives, where its device existed by then; else that of its receipt. The clock of a device may be
+ * ahead, or set back by years.
+ */
+export function timeOf(at: number, { enrolledAt, receivedAt }: Known): number {
+  return at < enrolledAt || at > receivedAt ? receivedAt : at;
 }
 
 /** What one report adds to each of its days. */
-export function metersOf(report: DeviceReport, receivedAt: number): ReadonlyMap<Day, Meter> {
+export function metersOf(report: DeviceReport, known: Known): ReadonlyMap<Day, Meter> {
   const days = new Map<Day, Meter>();
   const add = (at: number, meter: Partial<Meter>): void => {
-    const day = dayOf(timeOf(at, receivedAt));
+    const day = dayOf(timeOf(at, known));
     days.set(day, addMeters(days.get(day) ?? NOTHING, { ...NOTHING, ...meter }));
   };
   for (const result of report.results) {
@@ -62,7 +72,7 @@ export function metersOf(report: DeviceReport, receivedAt: number): ReadonlyMap<
   }
   if (report.storage !== null) {
     const { bytes, at } = report.storage;
-    add(at, { storage: { bytes, at: timeOf(at, receivedAt), seq: report.seq } });
+    add(at, { storage: { bytes, at: timeOf(at, known), seq: report.seq } });
   }
   return days;
 }

@@ -10,6 +10,7 @@ import {
   addMeters,
   type Day,
   dayOf,
+  type Known,
   laterStorage,
   type Meter,
   metersOf,
@@ -60,7 +61,7 @@ export function createReportStore(db: StoreDatabase): ReportStore {
           await updateDevice(trx, device, { last_seen_at: receivedAt });
           return (await isKept(trx, device, report)) ? 'duplicate' : 'taken';
         }
-        const meters = metersOf(report, receivedAt);
+        const meters = metersOf(report, { enrolledAt: device.enrolled_at, receivedAt });
         await addToRows(trx, device, meters);
         const after = afterReport(device, report, receivedAt);
         await updateDevice(trx, device, after);
@@ -86,7 +87,8 @@ export function createReportStore(db: StoreDatabase): ReportStore {
           .execute();
         const days = new Map<Day, Meter>();
         for (const { body, received_at: receivedAt } of reports) {
-          for (const [day, meter] of metersOf(JSON.parse(body) as DeviceReport, receivedAt))
+          const known = { enrolledAt: device.enrolled_at, receivedAt };
+          for (const [day, meter] of metersOf(JSON.parse(body) as DeviceReport, known))
             days.set(day, addMeters(days.get(day) ?? NOTHING, meter));
         }
         // Older reports may have been removed. They count towards that day or earlier ones, whose rows stay.
@@ -210,14 +212,15 @@ async function updateDevice(
 /** The new values of the device. A late report does not overwrite what a later one reported. */
 function afterReport(device: DeviceTable, report: DeviceReport, receivedAt: number): Partial<DeviceTable> {
   const isNewest = report.seq > device.report_seq;
-  const backup = lastBackup(report, receivedAt);
+  const times = { enrolledAt: device.enrolled_at, receivedAt };
+  const backup = lastBackup(report, times);
   const isLast = backup !== undefined && backup.finishedAt >= (device.last_backup_at ?? 0);
   const known = { bytes: device.storage_used_bytes, at: device.storage_at, seq: device.storage_seq };
   const told = report.storage;
   const storage =
     told === null
       ? known
-      : laterStorage(known, { bytes: told.bytes, at: timeOf(told.at, receivedAt), seq: report.seq });
+      : laterStorage(known, { bytes: told.bytes, at: timeOf(told.at, times), seq: report.seq });
   return {
     last_seen_at: receivedAt,
     ...(isNewest
@@ -236,10 +239,10 @@ function afterReport(device: DeviceTable, report: DeviceReport, receivedAt: numb
   };
 }
 
-function lastBackup(report: DeviceReport, receivedAt: number): BackupOutcome | undefined {
+function lastBackup(report: DeviceReport, known: Known): BackupOutcome | undefined {
   const backups = report.results
     .filter((result) => result.kind === 'backup')
-    .map((backup) => ({ ...backup, finishedAt: timeOf(backup.finishedAt, receivedAt) }));
+    .map((backup) => ({ ...backup, finishedAt: timeOf(backup.finishedAt, known) }));
   return backups.reduce<BackupOutcome | undefined>(
     (last, backup) => (last === undefined || backup.finishedAt >= last.finishedAt ? backup : last),
     undefined,

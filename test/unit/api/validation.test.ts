@@ -63,7 +63,7 @@ describe('what is wrong with a request', () => {
     [{ name: 'xy', inner: { 'a/b~c': 'yes' } }, "'inner.a/b~c' must be true or false"],
     [{ name: 'xy', list: ['a', 'b', 'c'] }, "'list' must have 2 entries or fewer"],
     [{ name: 'xy', note: '' }, "'note' must not be empty"],
-    [{ name: 'xy', note: {} }, "'note' must be text"],
+    [{ name: 'xy', note: {} }, "'note' must be text or null"],
   ])('of %j is said in plain words', (body, message) => {
     expect(check(body)?.message).toContain(`${message}. `);
   });

@@ -6,6 +6,7 @@ import {
   STORE_KINDS,
   auditActions,
   backup,
+  enrolledLongAgo,
   eventKinds,
   report,
   someCustomer,
@@ -161,6 +162,7 @@ describe.each(STORE_KINDS)('customers on %s', (kind) => {
       await someDevice(store, partnerId, ada.id),
       await someDevice(store, partnerId, ada.id),
     ];
+    await enrolledLongAgo(site);
     const bob = await someCustomer(store, partnerId);
     const now = site.clock.now();
     await store.reports.accept(

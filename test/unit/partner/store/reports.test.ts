@@ -9,6 +9,7 @@ import {
   PLAN,
   STORE_KINDS,
   backup,
+  enrolledLongAgo,
   eventKinds,
   report,
   someCustomer,
@@ -34,6 +35,7 @@ describe.each(STORE_KINDS)('reports on %s', (kind) => {
     ({ id: partnerId } = await somePartner(store));
     ({ id: customerId } = await someCustomer(store, partnerId));
     deviceId = (await someDevice(store, partnerId, customerId)).device.id;
+    await enrolledLongAgo(site);
   });
   afterEach(async () => await site.remove());
 
@@ -198,6 +200,26 @@ describe.each(STORE_KINDS)('reports on %s', (kind) => {
     expect(await store.devices.get(partnerId, deviceId)).toMatchObject({ lastBackup: { finishedAt: now } });
   });
 
+  it('of a device whose clock was set back count for today, and it is last seen with them', async () => {
+    deviceId = (await someDevice(store, partnerId, customerId)).device.id;
+    const now = site.clock.now();
+    site.clock.jump(1_000);
+    const receivedAt = site.clock.now();
+    const results = [backup(600_000), backup(now - 40 * DAY), backup(now + 500)];
+    await store.reports.accept(
+      partnerId,
+      deviceId,
+      report(1, { storage: { bytes: 4, at: 600_000 }, results }),
+    );
+    expect(await usageOn(dayOf(receivedAt))).toMatchObject({ storageBytes: 4, backupsCompleted: 3 });
+    for (const day of ['1970-01-01', dayOf(now - 40 * DAY)])
+      expect(await usageOn(day)).toMatchObject({ storageBytes: 0, backupsCompleted: 0 });
+    expect(await store.devices.get(partnerId, deviceId)).toMatchObject({
+      lastBackup: { finishedAt: receivedAt },
+      storageUsedBytes: 4,
+    });
+  });
+
   it.each([
     { seq: 0 },
     { seq: 1.5 },
@@ -292,6 +314,7 @@ describe.each(STORE_KINDS)('reports on %s', (kind) => {
     await fc.assert(
       fc.asyncProperty(history, async ({ reports, order }) => {
         const { device } = await someDevice(store, partnerId, (await someCustomer(store, partnerId)).id);
+        await enrolledLongAgo(site);
         for (const [index, one] of order.entries())
           await (index % 2 === 0 ? store : other).reports.accept(partnerId, device.id, one);
         const { reader } = site.database();

@@ -5,6 +5,7 @@ import {
   OWNER,
   STORE_KINDS,
   backup,
+  enrolledLongAgo,
   report,
   someCustomer,
   someDevice,
@@ -92,6 +93,7 @@ describe.each(STORE_KINDS)('usage on %s', (kind) => {
     const days = [now - 40 * DAY, now - 10 * DAY, now];
     for (const [index, customer] of [ada, bob].entries()) {
       const { device } = await someDevice(store, partnerId, customer.id);
+      await enrolledLongAgo(site);
       const results = days.slice(index).map((at) => backup(at, { uploadedBytes: index === 0 ? 1 : 100 }));
       const storage = { bytes: 7, at: now };
       await store.reports.accept(partnerId, device.id, report(1, { results, storage }));
