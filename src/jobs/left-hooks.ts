@@ -66,7 +66,7 @@ export async function endLeftHook(
       await waitFor(() => !isLeft(), GRACE_MS, clock, signal);
       signalAll(noted, 'SIGKILL');
       await waitFor(() => !isLeft(), GRACE_MS, clock, signal);
-      tell(`${what} still ran, as the agent was killed meanwhile. It was ended.`);
+      tell(`${what} outlived the agent that ran it. It was ended.`);
     }
   }
   if (!signal.aborted) forgetHook(store, source);

@@ -37,6 +37,8 @@ export interface Notice {
     /** From the registry of error codes. */
     readonly errorCode: string | null;
   } | null;
+  /** Of a new alarm: the job that raised it was refused, and its own notice says the same. */
+  readonly isSaidByJob?: boolean;
   /** What happened and what to do, in sentences. */
   readonly text: string;
   /** Lines of the job's log, the oldest first. */
@@ -46,7 +48,7 @@ export interface Notice {
 }
 
 export type NoticeFacts = Pick<Notice, 'kind' | 'host' | 'text'> &
-  Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'log' | 'stillFailing'>>;
+  Partial<Pick<Notice, 'source' | 'destination' | 'job' | 'isSaidByJob' | 'log' | 'stillFailing'>>;
 
 /** Creates a notice with the current time. */
 export function createNotice(facts: NoticeFacts, clock: Clock): Notice {

@@ -10,6 +10,7 @@ import {
   type WaitingBook,
   waitingText,
 } from './delivery.ts';
+import { Gathering, partsOf } from './gathering.ts';
 import { Lane, type NoticeLog, type SenderStatus, wordsOf } from './lane.ts';
 import { createNotice, type Notice } from './notice.ts';
 import { DeliveryError, type Sender } from './sender.ts';
@@ -40,6 +41,8 @@ export class Notifier {
   readonly #options: NotifierOptions;
   /** By sender name. */
   readonly #attention = new Map<string, Attention>();
+  /** By sender name. */
+  readonly #gatherings = new Map<string, Gathering>();
   /** Lanes of earlier settings that are still finishing a delivery. */
   readonly #retired = new Set<Promise<void>>();
   #lanes: readonly Lane[];
@@ -62,7 +65,8 @@ export class Notifier {
       stillFailing: stillFailing.map(redact),
     };
     for (const lane of this.#lanes) {
-      if (lane.sender.everything || this.#attentionOf(lane.sender).admits(shown)) lane.push(shown);
+      if (lane.sender.everything) lane.push(shown);
+      else if (this.#attentionOf(lane.sender).admits(shown)) this.#gatheringOf(lane.sender).take(shown);
     }
   }
 
@@ -101,6 +105,7 @@ export class Notifier {
   /** Gives pending notices a few seconds. */
   async close(): Promise<void> {
     this.#closed = true;
+    for (const gathering of this.#gatherings.values()) gathering.end();
     await Promise.all(this.#retired);
     await Promise.all(this.#lanes.map(async (lane) => await lane.close(this.#flushMs())));
     this.#lanes = [];
@@ -141,7 +146,8 @@ export class Notifier {
         log,
         missed: (notice: Notice, error: unknown): void => {
           const isPartial = error instanceof DeliveryError && error.reachedSome;
-          if (!sender.everything && !isPartial) this.#attentionOf(sender).missed(notice);
+          if (sender.everything || isPartial) return;
+          for (const part of partsOf(notice)) this.#attentionOf(sender).missed(part);
         },
         keep: (left: Waiting): void => waiting?.write(sender.name, waitingText(left)),
       };
@@ -160,6 +166,15 @@ export class Notifier {
     const attention = createAttention(told === undefined ? undefined : toldBy(name, told));
     this.#attention.set(name, attention);
     return attention;
+  }
+
+  #gatheringOf({ name }: Sender): Gathering {
+    const known = this.#gatherings.get(name);
+    if (known !== undefined) return known;
+    const send = (notice: Notice): void => this.#laneOf(name)?.push(notice);
+    const gathering = new Gathering({ clock: this.#options.clock, send });
+    this.#gatherings.set(name, gathering);
+    return gathering;
   }
 
   #flushMs(): number {

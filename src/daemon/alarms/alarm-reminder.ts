@@ -22,8 +22,10 @@ export function tellRaised(
   raised: readonly Alarm[],
   { notifier, clock }: Pick<AlarmReminderParts, 'notifier' | 'clock'>,
 ): void {
-  for (const { text, source } of raised)
-    notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source }, clock));
+  for (const { text, source, kind } of raised) {
+    const isSaidByJob = kind === 'empty';
+    notifier.notify(createNotice({ kind: 'alarm', host: hostname(), text, source, isSaidByJob }, clock));
+  }
 }
 
 /** To be called periodically. Each open alarm is repeated once a day, also across restarts. */

@@ -62,7 +62,7 @@ describe.runIf(process.platform === 'linux')('a command that outlived the agent'
     expect(await end(noted, '/other')).toBe('');
     expect(isAlive(inner)).toBe(true);
     expect(await end(noted)).toBe(
-      `The command before an earlier job (process ${pid}) still ran, as the agent was killed meanwhile. It was ended.`,
+      `The command before an earlier job (process ${pid}) outlived the agent that ran it. It was ended.`,
     );
     expect([pid, inner].map(isAlive)).toEqual([false, false]);
     expect(noted.values.size).toBe(0);
