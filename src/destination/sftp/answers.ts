@@ -109,6 +109,22 @@ export function answerError(error: unknown, { op, url, key }: SftpAction): unkno
   });
 }
 
+/** The error for a directory of the destination that the server does not make. */
+export function notMade(refusal: unknown, url: string): unknown {
+  // "Failure" stands for many reasons, and none of those that keep a directory from being made passes by itself.
+  if (!isStatus(refusal, STATUS.failure)) return answerError(refusal, { op: 'create', url });
+  return new DestinationError(
+    'denied',
+    `Cannot create ${url}: the server does not make the directory (status 4)`,
+    {
+      op: 'create',
+      hint: 'Check on the server whether the disk is full, over quota or read-only, or make the directory there.',
+      details: { status: STATUS.failure, url },
+      cause: refusal,
+    },
+  );
+}
+
 export function absent({ op, url, key = '' }: SftpAction, cause?: unknown): DestinationError {
   return new DestinationError('not-found', `Cannot ${op} ${key} in ${url}: there is no such object`, {
     op,

@@ -22,11 +22,15 @@ export function locked(url: string, { op, key }: HttpRequest): DestinationError 
   );
 }
 
-export function refused(url: string, name: string): DestinationError {
-  return new DestinationError('denied', `Cannot create the folder ${name} in ${url}: the server refuses`, {
+/** @param refusal with what the server says itself */
+export function refused(url: string, name: string, refusal: unknown): DestinationError {
+  const { what = 'the server refuses', kind = 'denied' } = refusal instanceof DestinationError ? refusal : {};
+  return new DestinationError(kind, `Cannot create the folder ${name} in ${url}: ${what}`, {
     op: 'store',
+    what,
     hint: 'Check the permissions of the account there.',
     details: { url, status: 403 },
+    cause: refusal,
   });
 }
 

@@ -7,6 +7,7 @@ import type { HttpReply, HttpRequest, HttpSite, TakeReply } from '../http-site.t
 import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
+import { DestinationError } from '../../base/errors.ts';
 import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
 import { multistatusReader } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
@@ -220,15 +221,20 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
       path: pathOf(`${name}/`),
       op: 'store',
       key: name,
-      accepts: [200, 201, 403, 404, 405, 409],
+      accepts: [200, 201, 404, 405, 409],
     };
     for (let tries = 1; ; tries += 1) {
-      const answer = await status(request, signal);
+      let refusal: unknown;
+      const answer = await status(request, signal).catch((error: unknown) => {
+        if (!(error instanceof DestinationError) || error.details['status'] !== 403) throw error;
+        refusal = error;
+        return 403;
+      });
       if (answer === 405) return 'exists';
       if (answer !== 403) return answer === 404 || answer === 409 ? 'no-folder' : 'made';
       // Apache may answer this to the second of two simultaneous requests. The folder of the first may be gone by now.
       if ((await look(`${name}/`, signal))?.isFolder === true) return 'exists';
-      if (tries >= answerTries) throw refused(url, name);
+      if (tries >= answerTries) throw refused(url, name, refusal);
     }
   }
 
