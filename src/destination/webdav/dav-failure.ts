@@ -2,24 +2,10 @@
 import { DestinationError } from '../../base/errors.ts';
 import type { DestinationKind } from '../../base/errors.ts';
 import { failure, meaningOfStatus, storesWords } from '../http-failure.ts';
-import type { HttpRequest } from '../http-site.ts';
 import type { DavEntry, DavRefusal } from './multistatus.ts';
 
 export function isKind(error: unknown, kind: DestinationKind): boolean {
   return error instanceof DestinationError && error.kind === kind;
-}
-
-export function locked(url: string, { op, key }: HttpRequest): DestinationError {
-  return new DestinationError(
-    'unreachable',
-    `Cannot ${op} ${key ?? ''} in ${url}: somebody else has locked it`,
-    {
-      op,
-      hint: 'Try again. If this continues, remove the lock on the server.',
-      retry: 'now',
-      details: { status: 423 },
-    },
-  );
 }
 
 /** @param refusal with what the server says itself */

@@ -8,7 +8,7 @@ import type { UploadPace } from '../limited.ts';
 import { sleepFor } from '../retry.ts';
 import type { Moving } from '../stall.ts';
 import { DestinationError } from '../../base/errors.ts';
-import { isAbsence, isKind, locked, refused, senseless, withheld } from './dav-failure.ts';
+import { isAbsence, isKind, refused, senseless, withheld } from './dav-failure.ts';
 import { multistatusReader } from './multistatus.ts';
 import type { DavEntry } from './multistatus.ts';
 
@@ -183,14 +183,16 @@ export function folderAt(site: HttpSite, origin: string, path: string, url: stri
 
   /** For requests of whose reply only the status matters. A name that another request has locked is tried again. */
   async function status(request: HttpRequest, signal: AbortSignal): Promise<number> {
-    const accepts = [...request.accepts, 423];
     for (let tries = 1; ; tries += 1) {
-      const answer = await ask({ ...request, accepts }, signal, async (reply, moving) => {
-        await drain(reply, moving);
-        return reply.status;
-      });
-      if (answer !== 423) return answer;
-      if (tries >= lockTries) throw locked(url, request);
+      try {
+        return await ask(request, signal, async (reply, moving) => {
+          await drain(reply, moving);
+          return reply.status;
+        });
+      } catch (error) {
+        const isLocked = error instanceof DestinationError && error.details['status'] === 423;
+        if (!isLocked || tries >= lockTries) throw error;
+      }
       await sleepFor(lockPauseMs * tries, signal);
     }
   }
